@@ -1,0 +1,31 @@
+//! Facts of this build for `dwell --version`: commit, compiler, target, profile. A missing tool makes a fact
+//! "unknown", never an error.
+
+use std::process::Command;
+
+fn first_line(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).output().ok().filter(|o| o.status.success())?;
+    let line = String::from_utf8(output.stdout).ok()?.lines().next()?.trim().to_owned();
+    (!line.is_empty()).then_some(line)
+}
+
+#[allow(clippy::print_stdout, reason = "how a build script speaks to cargo")]
+fn main() {
+    let unknown = || "unknown".to_owned();
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let facts = [
+        ("DWELL_COMMIT", first_line("git", &["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(unknown)),
+        ("DWELL_RUSTC", first_line(&rustc, &["--version"]).unwrap_or_else(unknown)),
+        ("DWELL_TARGET", std::env::var("TARGET").unwrap_or_else(|_| unknown())),
+        ("DWELL_PROFILE", std::env::var("PROFILE").unwrap_or_else(|_| unknown())),
+    ];
+    for (name, value) in facts {
+        println!("cargo::rustc-env={name}={value}");
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+    if let Some(head) = first_line("git", &["rev-parse", "--git-path", "logs/HEAD"]) {
+        if std::path::Path::new(&head).exists() {
+            println!("cargo::rerun-if-changed={head}");
+        }
+    }
+}

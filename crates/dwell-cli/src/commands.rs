@@ -1,0 +1,10 @@
+//! One file for each subcommand.
+
+pub(crate) mod completions;
+pub(crate) mod info;
+pub(crate) mod locations;
+pub(crate) mod man;
+pub(crate) mod palettes;
+pub(crate) mod peak;
+pub(crate) mod point;
+pub(crate) mod render;

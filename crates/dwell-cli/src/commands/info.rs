@@ -1,0 +1,58 @@
+//! `dwell info`: what this machine has.
+
+use crate::cli::InfoArgs;
+use crate::machine::{self, Machine};
+use crate::output;
+use dwell::{Error, Level, LevelName};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Info {
+    version: &'static str,
+    commit: &'static str,
+    target: &'static str,
+    processor: String,
+    levels: Vec<&'static str>,
+    default_level: &'static str,
+    dwell_level: Option<String>,
+    threads: usize,
+    memory_bytes: u64,
+    available_bytes: u64,
+}
+
+pub(crate) fn run(args: &InfoArgs) -> Result<(), Error> {
+    let machine = Machine::look();
+    let info = Info {
+        version: env!("CARGO_PKG_VERSION"),
+        commit: env!("DWELL_COMMIT"),
+        target: env!("DWELL_TARGET"),
+        processor: machine.processor,
+        levels: Level::available().into_iter().map(|l| l.name().as_str()).collect(),
+        default_level: Level::best().name().as_str(),
+        dwell_level: crate::engine::level_from_environment(),
+        threads: machine::processors(),
+        memory_bytes: machine.memory_bytes,
+        available_bytes: machine.available_bytes,
+    };
+    if args.json {
+        return output::print_json(&info);
+    }
+    let levels: Vec<String> = LevelName::ALL
+        .iter()
+        .map(|name| match name.as_str() {
+            name if name == info.default_level => format!("{name} (default)"),
+            name if info.levels.contains(&name) => name.to_owned(),
+            name => format!("{name} (not here)"),
+        })
+        .collect();
+    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    let mut text = format!(
+        "dwell      {} ({}, {})\nprocessor  {}\nlevels     {}\nthreads    {}\nmemory     {:.1} GiB, {:.1} GiB of it available\n",
+        info.version, info.commit, info.target, info.processor, levels.join(", "), info.threads,
+        gib(info.memory_bytes), gib(info.available_bytes),
+    );
+    if let Some(level) = &info.dwell_level {
+        text.push_str(&format!("DWELL_LEVEL is set to \"{level}\"\n"));
+    }
+    output::print(&text)
+}

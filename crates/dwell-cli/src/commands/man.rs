@@ -1,0 +1,30 @@
+//! `dwell man`: the manual page.
+
+use crate::cli::{Cli, ManArgs};
+use crate::interrupt::Interrupt;
+use crate::output;
+use clap::CommandFactory;
+use dwell::{Error, store};
+use std::path::PathBuf;
+
+pub(crate) fn run(args: &ManArgs, interrupt: &Interrupt) -> Result<(), Error> {
+    let mut command = Cli::command();
+    command.build();
+    let Some(folder) = &args.output_dir else {
+        return output::print(&page(command, PathBuf::from("-"))?);
+    };
+    let commands: Vec<_> = command.get_subcommands().filter(|c| c.get_name() != "help").cloned().collect();
+    let pages = std::iter::once(("dwell".to_owned(), command))
+        .chain(commands.into_iter().map(|c| (format!("dwell-{}", c.get_name()), c)));
+    for (name, command) in pages {
+        let path = folder.join(format!("{name}.1"));
+        store::write_text(&path, &page(command, path.clone())?, &interrupt.leftovers)?;
+    }
+    Ok(())
+}
+
+fn page(command: clap::Command, path: PathBuf) -> Result<String, Error> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page).map_err(|source| Error::Write { path, source })?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}

@@ -1,0 +1,249 @@
+//! `dwell render`: flags -> values of the library -> run -> report.
+
+use crate::cli::RenderArgs;
+use crate::interrupt::Interrupt;
+use crate::machine::Machine;
+use crate::{engine, output, progress_bar};
+use dwell::store::{self, Output};
+use dwell::{
+    Buffers, Decimal, Error, Format, Frame, InputError, Limits, Location, Magnification, Palette, Plan, Progress, Report,
+    Request, Sample, Settings, Size, View, auto_limit, quote, unknown_name,
+};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The most repeats.
+const MAX_REPEATS: u64 = 100_000;
+/// The location drawn when none is named.
+const DEFAULT_LOCATION: &str = "shallow-home";
+
+pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error> {
+    let location = location(args.what.as_deref())?;
+    let view = view(args, &location)?;
+    let max_iter = max_iter(args, &location)?;
+    let settings = settings(args, &max_iter)?;
+    let palette = palette(args.palette.as_deref())?;
+    let engine = engine::engine(&args.engine)?;
+    let repeats = match &args.repeat {
+        None => 1,
+        Some(text) => engine::whole("--repeat", text, 1, MAX_REPEATS)?,
+    };
+    let files = files(args)?;
+    let limits = Limits { memory_bytes: Machine::look().available_bytes / 10 * 9 };
+
+    // Everything that can be refused is refused before a file is touched; planning checks the view.
+    let began = Instant::now();
+    let mut plan = Plan::new(&view, &settings, &limits)?;
+    if let MaxIter::TooMany(iterations) = max_iter {
+        return Err(InputError::new("iterations", format!("the location asks for {iterations}"))
+            .accepted("1 to 4294967295")
+            .hint("give a limit with --max-iter")
+            .into());
+    }
+    if max_iter == MaxIter::Auto {
+        let limit = auto_limit(&view, &settings, &engine, &interrupt.cancel)?;
+        plan = Plan::new(&view, &Settings { limit, ..settings.clone() }, &limits)?;
+        if !args.quiet {
+            output::remark(&format!("max-iter auto: {limit}"));
+        }
+    }
+    let mut plan_seconds = vec![began.elapsed().as_secs_f64()];
+    for warning in plan.warnings() {
+        output::remark(&format!("warning: {warning}"));
+    }
+    let mut outputs = files
+        .iter()
+        .map(|(path, format)| Ok((*format, Output::create(path, args.no_clobber, &interrupt.leftovers)?)))
+        .collect::<Result<Vec<_>, Error>>()?;
+
+    let watched = progress_bar::wanted(args.quiet);
+    let progress = Progress::default();
+    let mut buffers = Buffers::default();
+    let mut reports = Vec::new();
+    for repeat in 0..repeats {
+        if repeat > 0 {
+            let began = Instant::now();
+            plan = Plan::new(&view, &Settings { limit: plan.limit(), ..settings.clone() }, &limits)?;
+            plan_seconds.push(began.elapsed().as_secs_f64());
+        }
+        // Only the last run writes; the others encode for nobody.
+        let last = repeat + 1 == repeats;
+        let outputs: Vec<_> = if last {
+            std::mem::take(&mut outputs)
+        } else {
+            files.iter().map(|(_, format)| (*format, Output::nowhere())).collect()
+        };
+        let request = Request {
+            plan: &plan,
+            engine: &engine,
+            palette: &palette,
+            hash: args.stats.is_some(),
+            watched,
+            cancel: &interrupt.cancel,
+            progress: &progress,
+            limits,
+        };
+        let what = if repeats == 1 { "rendering".to_owned() } else { format!("run {} of {repeats}", repeat + 1) };
+        let mut report =
+            progress_bar::during(watched, &what, &progress, || dwell::render(&request, outputs, &mut buffers))?;
+        report.planned_in(plan_seconds.last().copied().unwrap_or(0.0));
+        reports.push(report);
+    }
+    let Some(report) = Report::median(&reports) else { return Ok(()) };
+    summarise(args, &report, &files);
+    match &args.stats {
+        Some(path) if path == Path::new("-") => output::remark(&output::json(&report)),
+        Some(path) => store::write_text(path, &format!("{}\n", output::json(&report)), &interrupt.leftovers)?,
+        None => {}
+    }
+    Ok(())
+}
+
+/// WHAT: a name or a file.
+fn location(what: Option<&Path>) -> Result<Location, Error> {
+    let Some(what) = what else { return Ok(Location::built_in(DEFAULT_LOCATION)?) };
+    let text = what.to_string_lossy();
+    if Location::built_in_names().any(|name| name == text) {
+        return Ok(Location::built_in(&text)?);
+    }
+    if looks_like_a_path(&text) || what.exists() {
+        return Location::read(what);
+    }
+    Err(Location::built_in(&text).err().map_or(Error::Interrupted, |e| e.within("WHAT").into()))
+}
+
+fn looks_like_a_path(text: &str) -> bool {
+    text.contains(['/', '\\', '.'])
+}
+
+/// The view: the location's, with whatever the flags say instead.
+fn view(args: &RenderArgs, location: &Location) -> Result<View, InputError> {
+    let size = match &args.size {
+        None => View::DEFAULT_SIZE,
+        Some(text) => Size::parse(text).map_err(|e| e.within("--size"))?,
+    };
+    let mut view = location.view(size);
+    if let Some(text) = &args.bounds {
+        let [xmin, xmax, ymin, ymax] = engine::decimals("--bounds", text, "XMIN,XMAX,YMIN,YMAX")?;
+        view.frame = Frame::Bounds { xmin, xmax, ymin, ymax };
+        view.check().map_err(|e| e.within("--bounds"))?;
+    }
+    if let Frame::Centred { re, im, magnification } = &mut view.frame {
+        if let Some(text) = &args.center {
+            [*re, *im] = engine::decimals("--center", text, "RE,IM")?;
+        }
+        if let Some(text) = &args.zoom {
+            *magnification = Magnification::Zoom(engine::decimal("--zoom", text)?);
+        }
+        if let Some(text) = &args.height {
+            *magnification = Magnification::Height(engine::decimal("--height", text)?);
+        }
+        let flag = if args.height.is_some() { "--height" } else { "--zoom" };
+        view.check().map_err(|e| e.within(flag))?;
+    }
+    if let Some(text) = &args.rotate {
+        view.rotation = engine::decimal("--rotate", text)?;
+        view.check().map_err(|e| e.within("--rotate"))?;
+    }
+    if let Some(text) = &args.sample {
+        view.sample = match text.as_str() {
+            "center" => Sample::Centre,
+            text => Sample::ALL
+                .into_iter()
+                .find(|s| s.name() == text)
+                .ok_or_else(|| unknown_name("--sample", text, Sample::ALL.map(Sample::name)))?,
+        };
+    }
+    Ok(view)
+}
+
+/// What was asked for as the limit.
+#[derive(PartialEq)]
+enum MaxIter {
+    Given(u32),
+    Auto,
+    /// The location's own, beyond what is counted to.
+    TooMany(u64),
+}
+
+fn max_iter(args: &RenderArgs, location: &Location) -> Result<MaxIter, InputError> {
+    match args.max_iter.as_deref() {
+        Some("auto") => Ok(MaxIter::Auto),
+        Some(text) => {
+            let limit = engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.hint("or \"auto\""))?;
+            Ok(MaxIter::Given(u32::try_from(limit).unwrap_or(u32::MAX)))
+        }
+        None => Ok(u32::try_from(location.iterations).map_or(MaxIter::TooMany(location.iterations), MaxIter::Given)),
+    }
+}
+
+fn settings(args: &RenderArgs, max_iter: &MaxIter) -> Result<Settings, InputError> {
+    let escape_radius: Decimal = engine::decimal("--escape-radius", &args.escape_radius)?;
+    let settings = Settings {
+        limit: if let MaxIter::Given(limit) = max_iter { *limit } else { u32::MAX },
+        escape_radius,
+        number: engine::number(&args.number)?,
+        recipe: engine::recipe(&args.recipe)?,
+        force: args.force,
+    };
+    settings.check().map_err(|e| e.within("--escape-radius"))?;
+    Ok(settings)
+}
+
+fn palette(name: Option<&str>) -> Result<Palette, Error> {
+    match name {
+        None => Ok(Palette::default()),
+        Some(name) if looks_like_a_path(name) || (Path::new(name).exists() && Palette::built_in(name).is_err()) => {
+            Palette::read(Path::new(name))
+        }
+        Some(name) => Palette::built_in(name).map_err(|e| e.within("--palette").into()),
+    }
+}
+
+/// Each output and its format.
+fn files(args: &RenderArgs) -> Result<Vec<(PathBuf, Format)>, InputError> {
+    if args.output.is_empty() && args.stats.is_none() {
+        return Err(InputError::new("-o", "no output is named").hint("give a file with -o, such as -o mandelbrot.png; or --stats alone"));
+    }
+    let format = args.format.as_deref().map(Format::parse).transpose().map_err(|e| e.within("--format"))?;
+    let mut files: Vec<(PathBuf, Format)> = Vec::new();
+    for path in &args.output {
+        if path.as_os_str().is_empty() {
+            return Err(InputError::new("-o", "the name is empty").accepted("a file, or - for standard output"));
+        }
+        if files.iter().any(|(other, _)| other == path) {
+            return Err(InputError::new("-o", format!("{} is given twice", quote(&path.to_string_lossy()))));
+        }
+        let format = match format {
+            Some(format) => format,
+            None => Format::of_path(path).map_err(|e| e.within("-o"))?,
+        };
+        if path == Path::new("-") && std::io::stdout().is_terminal() && format != Format::Csv {
+            return Err(InputError::new("-o", "standard output is a terminal, which cannot show this")
+                .hint("redirect it to a file or another program"));
+        }
+        files.push((path.clone(), format));
+    }
+    Ok(files)
+}
+
+/// One line for a person at the end.
+fn summarise(args: &RenderArgs, report: &Report, files: &[(PathBuf, Format)]) {
+    if args.quiet {
+        return;
+    }
+    let names: Vec<_> = files.iter().map(|(path, _)| path.display().to_string()).collect();
+    let wrote = if names.is_empty() { "rendered".to_owned() } else { format!("wrote {}", names.join(", ")) };
+    output::remark_to_person(&format!(
+        "{wrote}: {} x {}, limit {}, {:.2} s, {:.2} G iterations/s on {} thread{} ({})",
+        report.width,
+        report.height,
+        report.max_iterations,
+        report.seconds.total,
+        report.iterations_per_second / 1e9,
+        report.threads,
+        if report.threads == 1 { "" } else { "s" },
+        report.level,
+    ));
+}

@@ -1,0 +1,91 @@
+//! Flags that choose who iterates, and small values shared by several commands.
+
+use crate::cli::EngineArgs;
+use crate::machine;
+use dwell::{CpuEngine, Decimal, InputError, Level, LevelName, NumberKind, Recipe, quote, unknown_name};
+
+/// The most threads that can be asked for.
+const MAX_THREADS: u64 = 4096;
+/// The environment variable that names the level where the flag does not. Read here and nowhere else.
+const LEVEL_VARIABLE: &str = "DWELL_LEVEL";
+
+/// The level and the number of threads asked for.
+pub(crate) fn level_and_threads(args: &EngineArgs) -> Result<(Level, usize), InputError> {
+    let threads = match &args.threads {
+        None => machine::processors(),
+        Some(text) => usize::try_from(whole("--threads", text, 1, MAX_THREADS)?).unwrap_or(1),
+    };
+    Ok((level(args.level.as_deref())?, threads))
+}
+
+/// The engine asked for.
+pub(crate) fn engine(args: &EngineArgs) -> Result<CpuEngine, InputError> {
+    let (level, threads) = level_and_threads(args)?;
+    Ok(CpuEngine::new(level, threads))
+}
+
+/// What the environment asks for, if anything.
+pub(crate) fn level_from_environment() -> Option<String> {
+    std::env::var_os(LEVEL_VARIABLE).map(|v| v.to_string_lossy().into_owned()).filter(|v| !v.is_empty())
+}
+
+/// The level asked for by the flag, else by the environment, else the widest.
+fn level(flag: Option<&str>) -> Result<Level, InputError> {
+    let from_environment = level_from_environment();
+    let (what, name) = match (flag, &from_environment) {
+        (Some(name), _) => ("--level", name),
+        (None, Some(name)) => (LEVEL_VARIABLE, name.as_str()),
+        (None, None) => return Ok(Level::best()),
+    };
+    let known = LevelName::ALL.map(LevelName::as_str);
+    let wanted: LevelName = name.parse().map_err(|()| unknown_name(what, name, known))?;
+    Level::get(wanted).ok_or_else(|| {
+        let here: Vec<_> = Level::available().into_iter().map(|l| l.name().as_str()).collect();
+        InputError::new(what, format!("this machine does not have {wanted}")).accepted(here.join(", "))
+    })
+}
+
+/// A whole number within a range.
+pub(crate) fn whole(what: &str, text: &str, least: u64, most: u64) -> Result<u64, InputError> {
+    let accepted = format!("{least} to {most}");
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let negative = text.strip_prefix('-').is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+    if !negative && (digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit())) {
+        return Err(InputError::new(what, format!("{} is not a whole number", quote(text))).accepted(accepted));
+    }
+    let value = digits.parse().ok().filter(|v| (least..=most).contains(v));
+    value.ok_or_else(|| InputError::new(what, format!("{} is out of range", quote(text))).accepted(accepted))
+}
+
+/// The number of that name.
+pub(crate) fn number(text: &str) -> Result<NumberKind, InputError> {
+    let found = NumberKind::ALL.into_iter().find(|n| n.name() == text);
+    found.ok_or_else(|| unknown_name("--number", text, NumberKind::ALL.map(NumberKind::name)))
+}
+
+/// The recipe of that name.
+pub(crate) fn recipe(text: &str) -> Result<Recipe, InputError> {
+    let found = Recipe::ALL.into_iter().find(|r| r.name() == text);
+    found.ok_or_else(|| unknown_name("--recipe", text, Recipe::ALL.map(Recipe::name)))
+}
+
+/// A decimal number.
+pub(crate) fn decimal(what: &str, text: &str) -> Result<Decimal, InputError> {
+    Decimal::parse(text).map_err(|e| e.within(what))
+}
+
+/// So many decimal numbers, separated by commas; `form` shows how.
+pub(crate) fn decimals<const N: usize>(what: &str, text: &str, form: &str) -> Result<[Decimal; N], InputError> {
+    let parts: Vec<&str> = text.split(',').collect();
+    let names: Vec<&str> = form.split(',').collect();
+    if parts.len() != N {
+        let problem = format!("{} has {} numbers, not {N}", quote(text), parts.len());
+        return Err(InputError::new(what, problem).accepted(form));
+    }
+    let values: Vec<Decimal> = parts
+        .iter()
+        .zip(&names)
+        .map(|(part, name)| Decimal::parse(part).map_err(|e| e.within(&format!("{what} {name}"))))
+        .collect::<Result<_, _>>()?;
+    values.try_into().map_err(|_| InputError::new(what, "wrong count"))
+}

@@ -1,0 +1,39 @@
+//! The program `dwell`: a thin user of the library. Flags are read, made into the library's values, run, and reported.
+
+mod cli;
+mod commands;
+mod engine;
+mod interrupt;
+mod machine;
+mod output;
+mod progress_bar;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use interrupt::Interrupt;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return output::usage(&error),
+    };
+    let interrupt = Interrupt::install();
+    let done = match cli.command {
+        Command::Render(args) => commands::render::run(&args, &interrupt),
+        Command::Locations => commands::locations::run(),
+        Command::Palettes => commands::palettes::run(),
+        Command::Point(args) => commands::point::run(&args, &interrupt),
+        Command::Peak(args) => commands::peak::run(&args, &interrupt),
+        Command::Info(args) => commands::info::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args, &interrupt),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Progress on a terminal: what is done, and when it will be.
+
+use dwell::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Work shorter than this shows nothing.
+const SILENT_FOR: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_millis(100);
+/// Positions of the bar.
+const STEPS: u64 = 10_000;
+
+/// Whether progress would be shown: standard error is a terminal that can redraw a line.
+pub(crate) fn wanted(quiet: bool) -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
+    !quiet && !dumb && std::io::stderr().is_terminal()
+}
+
+/// Runs `work` while showing how far `progress` is, if `wanted`.
+pub(crate) fn during<R>(wanted: bool, what: &str, progress: &Progress, work: impl FnOnce() -> R) -> R {
+    if !wanted {
+        return work();
+    }
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let drawer = scope.spawn(|| draw(what, progress, &done));
+        // Also when the work panics, so that the drawer ends and the panic is seen.
+        struct Finish<'a>(&'a AtomicBool, std::thread::Thread);
+        impl Drop for Finish<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Relaxed);
+                self.1.unpark();
+            }
+        }
+        let _finish = Finish(&done, drawer.thread().clone());
+        work()
+    })
+}
+
+fn draw(what: &str, progress: &Progress, done: &AtomicBool) {
+    let began = Instant::now();
+    let mut bar: Option<ProgressBar> = None;
+    while !done.load(Ordering::Relaxed) {
+        std::thread::park_timeout(TICK);
+        let elapsed = began.elapsed();
+        if elapsed < SILENT_FOR || done.load(Ordering::Relaxed) {
+            continue;
+        }
+        let bar = bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{prefix} [{wide_bar}] {percent:>3} % {msg}") {
+                bar.set_style(style.progress_chars("=> "));
+            }
+            bar.set_prefix(what.to_owned());
+            bar
+        });
+        let fraction = progress.fraction().clamp(0.0, 1.0);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to STEPS")]
+        bar.set_position((fraction * STEPS as f64) as u64);
+        bar.set_message(remaining(elapsed, fraction));
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+}
+
+/// The time left if the rest of the work goes as fast as what is done.
+fn remaining(elapsed: Duration, fraction: f64) -> String {
+    if fraction < 0.001 {
+        return "ETA ...".to_owned();
+    }
+    let seconds = elapsed.as_secs_f64() * (1.0 - fraction) / fraction;
+    if fraction >= 1.0 {
+        return "finishing".to_owned();
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
+    let whole = seconds.ceil() as u64;
+    match whole {
+        0..60 => format!("ETA {whole} s"),
+        60..3600 => format!("ETA {}:{:02} min", whole / 60, whole % 60),
+        3600..172_800 => format!("ETA {}:{:02} h", whole / 3600, whole / 60 % 60),
+        _ => format!("ETA {} days", whole / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left() {
+        let after = |s: f64, f: f64| remaining(Duration::from_secs_f64(s), f);
+        assert_eq!(after(10.0, 0.5), "ETA 10 s");
+        assert_eq!(after(10.0, 0.1), "ETA 1:30 min");
+        assert_eq!(after(3600.0, 0.5), "ETA 1:00 h");
+        assert_eq!(after(1e6, 0.01), "ETA 1145 days");
+        assert_eq!(after(1.0, 0.0), "ETA ...");
+    }
+}

@@ -1,0 +1,664 @@
+//! Dwells of a span of points, bit for bit those of [`crate::naive`].
+//!
+//! # How
+//!
+//! 1. *Head.* The first [`HEAD`] steps are tested every time: most exterior points of most views end here. Several vectors
+//!    are in flight, since one alone waits for the latency of its own multiply-adds.
+//! 2. *Stages.* The survivors are packed into full vectors. All are at the same n, so n is one scalar and no vector is
+//!    spent on counting. Within a stage escape is tested every [`BATCH`] steps; when a lane has escaped, its vector goes back
+//!    to the z saved before the batch and is replayed with a test at every step, which finds the exact n. After the
+//!    stage the survivors are packed again, for a stage twice as long.
+//! 3. Whoever is left at the limit has dwell 0.
+//!
+//! # Why testing late changes nothing
+//!
+//! Let u be the unit roundoff, R >= 2, and kappa = [`Number::LATE_TEST_MARGIN`] with 16 u << kappa << 1. The claim: if a
+//! point with a >= -2 + 3 kappa has |z_n|^2 > R^2 *as computed* at some n >= 2, then so it has, or is NaN, at every later step. So an
+//! escape within a batch is still visible at its end, and the replay finds the first.
+//!
+//! The point reached n >= 2, so |c|^2 = |z_1|^2 as computed was at most R^2. From |z_n|^2 > R^2 as computed follows
+//! |z_n| >= R (1 - 2u). One computed step adds an error of at most a few u |z_n|^2.
+//!
+//! * |c| <= 2 - kappa. Then |z_{n+1}| >= |z_n|^2 - |c| - O(u)|z_n|^2 >= R^2 - 2 + kappa - O(u) R^2, and R^2 - 2 >= R for R >= 2, so
+//!   |z_{n+1}| >= R + kappa - O(u) R^2 > R (1 + 4u); with equality of R^2 - 2 and R only at R = 2, where kappa alone
+//!   exceeds the error. The new modulus exceeds R by more than kappa / 2, and the excess at least triples each step
+//!   (derivative 2|z| >= 4 less rounding), so every later test sees it.
+//! * |c| > 2 - kappa and |c + 1| >= 1 + kappa. Then |z_2| = |c||c + 1| >= |c| (1 + kappa), whence |z_{m+1}| / |z_m| >= |z_m| - |c| / |z_m|
+//!   >= (2 - kappa)(1 + kappa) - 1/(1 + kappa) > 1 + kappa for all m >= 2 while |z_m| >= |c|(1 + kappa): the modulus grows by a factor beyond
+//!   any rounding from z_2 on, so once over R it stays over R.
+//! * |c| > 2 - kappa and |c + 1| < 1 + kappa: the neighbourhood of the tip c = -2, where |z| stays at 2 for ever and rounding
+//!   decides. Subtracting, |c|^2 - |c + 1|^2 = -2a - 1 > 3 - 6 kappa, so a < -2 + 3 kappa. *These points are iterated by the plain
+//!   loop*, every step tested ([`Stage::pack`] takes them out).
+//!
+//! Infinity and NaN do not come back: an infinite x or y gives NaN or infinity in the next step for either recipe, and both count as
+//! escaped. The argument uses z -> z^2 + c and error O(u) per step only, so it holds for both recipes. Tested in this file against the plain loop,
+//! at the tip of the needle in steps of one ulp among others.
+//!
+//! # What was tried
+//!
+//! Fractions of [`crate::peak`] in one run, whole set, limit 1000, one thread, avx512 f64: `cargo xtask ladder` prints them anew.
+//! LADDER
+
+use crate::level::{Kernel, Level};
+use crate::naive;
+use crate::number::Number;
+use crate::real::{Mask, Real, Vector, bits};
+use crate::recipe::{Recipe, Roundings, with_recipe};
+use fearless_simd::{Simd, SimdMask};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Steps of the head, each tested.
+const HEAD: u32 = 16;
+/// Steps between tests in a stage.
+const BATCH: u32 = 8;
+/// The longest stage: bounds the time between two looks at `stop` to about a millisecond.
+const LONGEST_STAGE: u32 = 1 << 14;
+/// Slack behind every buffer so that whole vectors may be loaded and stored: the widest bundle (8 vectors of 16 f32).
+const SLACK: usize = 8 * WIDEST;
+/// Lanes of the widest vector: 16 f32 in 512 bits.
+const WIDEST: usize = 16;
+/// The index of a lane whose point has escaped.
+const GONE: u32 = u32::MAX;
+
+/// Buffers for spans of up to a fixed number of points, kept by a thread for as long as it works.
+pub struct Workspace<N> {
+    len: usize,
+    re: Vec<N>,
+    im: Vec<N>,
+    x: Vec<N>,
+    y: Vec<N>,
+    stage: Stage<N>,
+}
+
+/// The points still iterating, packed: all at the same n.
+struct Stage<N> {
+    len: usize,
+    x: Vec<N>,
+    y: Vec<N>,
+    a: Vec<N>,
+    b: Vec<N>,
+    index: Vec<u32>,
+}
+
+impl<N: Number> Workspace<N> {
+    /// Bytes that a workspace of `capacity` points takes.
+    #[must_use]
+    pub const fn bytes(capacity: usize) -> usize {
+        (capacity + SLACK) * (8 * size_of::<N>() + size_of::<u32>())
+    }
+
+    /// A workspace for spans of up to `capacity` points.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        let zeros = || vec![N::default(); capacity + SLACK];
+        Self {
+            len: 0,
+            re: zeros(),
+            im: zeros(),
+            x: zeros(),
+            y: zeros(),
+            stage: Stage {
+                len: 0,
+                x: zeros(),
+                y: zeros(),
+                a: zeros(),
+                b: zeros(),
+                index: vec![GONE; capacity + SLACK],
+            },
+        }
+    }
+
+    /// Starts a span of `len` points: the real and imaginary parts of c, to be filled by the caller.
+    ///
+    /// # Panics
+    /// When `len` is above the capacity.
+    pub fn points(&mut self, len: usize) -> (&mut [N], &mut [N]) {
+        assert!(len + SLACK <= self.re.len(), "a span of {len} points is above the workspace's capacity");
+        self.len = len;
+        (&mut self.re[..len], &mut self.im[..len])
+    }
+
+    /// c and, where [`dwells`] was asked to keep it and the point escaped, z_n: re c, im c, x, y.
+    #[must_use]
+    pub fn ends(&self) -> [&[N]; 4] {
+        [&self.re[..self.len], &self.im[..self.len], &self.x[..self.len], &self.y[..self.len]]
+    }
+
+    /// As [`Self::ends`] with the slack behind, so that whole vectors can be loaded.
+    pub(crate) fn whole(&self) -> [&[N]; 4] {
+        [&self.re, &self.im, &self.x, &self.y]
+    }
+}
+
+/// What to iterate to.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<N> {
+    /// The order of roundings.
+    pub recipe: Recipe,
+    /// The greatest n tried, at least 1.
+    pub limit: u32,
+    /// R^2, R >= 2.
+    pub radius_squared: N,
+}
+
+/// Computes the dwell of every point of the workspace's span into `dwell`, which has its length. With `keep_ends`, z_n of
+/// each escaped point can be had from [`Workspace::ends`] after. Returns false, with `dwell` undefined, when it gave up
+/// because `stop` was set.
+///
+/// # Panics
+/// When `dwell` has another length than the span, or R < 2.
+pub fn dwells<N: Number>(
+    level: Level,
+    bounds: Bounds<N>,
+    workspace: &mut Workspace<N>,
+    dwell: &mut [u32],
+    keep_ends: bool,
+    stop: &AtomicBool,
+) -> bool {
+    assert_eq!(dwell.len(), workspace.len, "one dwell for each point");
+    assert!(bounds.radius_squared.to_f64() >= 4.0, "testing late is exact for R >= 2 only");
+    N::dwells(level, bounds, workspace, dwell, keep_ends, stop)
+}
+
+/// The body of [`dwells`], instantiated by [`Number`].
+pub(crate) fn dwells_of<N: Number>(
+    level: Level,
+    bounds: Bounds<N>,
+    workspace: &mut Workspace<N>,
+    dwell: &mut [u32],
+    keep_ends: bool,
+    stop: &AtomicBool,
+) -> bool {
+    with_recipe!(bounds.recipe, R => {
+        level.run(Run::<N, R> { bounds, workspace, dwell, keep_ends, stop, recipe: PhantomData })
+    })
+}
+
+struct Run<'a, N, R> {
+    bounds: Bounds<N>,
+    workspace: &'a mut Workspace<N>,
+    dwell: &'a mut [u32],
+    keep_ends: bool,
+    stop: &'a AtomicBool,
+    recipe: PhantomData<R>,
+}
+
+impl<N: Number, R: Roundings> Kernel for Run<'_, N, R> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(mut self, simd: S) -> bool {
+        let finished = if self.keep_ends { self.head::<S, 4, true>(simd) } else { self.head::<S, 4, false>(simd) };
+        if !finished {
+            return false;
+        }
+        let mut n = HEAD;
+        let mut steps = HEAD;
+        while n < self.bounds.limit && self.workspace.stage.len > 0 {
+            let steps_here = steps.min(self.bounds.limit - n);
+            let finished = if REGISTERS > 1 {
+                self.stage::<S, 8>(simd, n, steps_here)
+            } else {
+                self.stage::<S, 4>(simd, n, steps_here)
+            };
+            if !finished {
+                return false;
+            }
+            n += steps_here;
+            steps = (2 * steps).min(LONGEST_STAGE);
+        }
+        true
+    }
+}
+
+impl<N: Number, R: Roundings> Run<'_, N, R> {
+    /// The first [`HEAD`] steps of every point; the survivors are packed. `U` vectors are in flight.
+    #[inline(always)]
+    fn head<S: Simd, const U: usize, const ENDS: bool>(&mut self, simd: S) -> bool {
+        let lanes = Vector::<S, N>::LEN;
+        let len = self.workspace.len;
+        let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
+        let one = Vector::<S, N>::splat(simd, N::from(1_u8));
+        let zero = Vector::<S, N>::splat(simd, N::from(0_u8));
+        let last = HEAD.min(self.bounds.limit);
+        self.workspace.stage.len = 0;
+        // Whole vectors are computed past the end: their c is 0, which never escapes and is not packed.
+        self.workspace.re[len..len + U * lanes].fill(N::from(0_u8));
+        self.workspace.im[len..len + U * lanes].fill(N::from(0_u8));
+
+        let mut at = 0;
+        while at < len {
+            let mut a = [zero; U];
+            let mut b = [zero; U];
+            for j in 0..U {
+                a[j] = Vector::load(simd, &self.workspace.re[at + j * lanes..]);
+                b[j] = Vector::load(simd, &self.workspace.im[at + j * lanes..]);
+            }
+            let (mut x, mut y) = (a, b);
+            // Steps survived, as numbers: exact up to 2^24.
+            let mut count = [zero; U];
+            let mut alive = [!radius_squared.not_at_most(radius_squared); U];
+            let mut n = 1;
+            loop {
+                let mut any = false;
+                for j in 0..U {
+                    alive[j] &= !R::norm(x[j], y[j]).not_at_most(radius_squared);
+                    count[j] = count[j].add(one).where_else(alive[j], count[j]);
+                    any |= bits(alive[j]) != 0;
+                }
+                if n == last || !any {
+                    break;
+                }
+                for j in 0..U {
+                    let (next_x, next_y) = R::step(x[j], y[j], a[j], b[j]);
+                    if ENDS {
+                        // A point that has escaped keeps its z_n.
+                        x[j] = next_x.where_else(alive[j], x[j]);
+                        y[j] = next_y.where_else(alive[j], y[j]);
+                    } else {
+                        (x[j], y[j]) = (next_x, next_y);
+                    }
+                }
+                n += 1;
+            }
+            for j in 0..U {
+                let from = at + j * lanes;
+                if from >= len {
+                    break;
+                }
+                let here = lanes.min(len - from);
+                let valid = u64::MAX >> (64 - here);
+                let survivors = bits(alive[j]) & valid;
+                let count = count[j].0;
+                for (i, dwell) in self.dwell[from..from + here].iter_mut().enumerate() {
+                    let escaped_at = small_count(count[i]) + 1;
+                    *dwell = if survivors >> i & 1 == 0 { escaped_at } else { 0 };
+                }
+                if ENDS {
+                    x[j].store(&mut self.workspace.x[from..]);
+                    y[j].store(&mut self.workspace.y[from..]);
+                }
+                if survivors != 0 && last == HEAD && !self.pack_new(simd, from, survivors, [x[j], y[j], a[j], b[j]]) {
+                    return false;
+                }
+            }
+            at += U * lanes;
+        }
+        true
+    }
+
+    /// Packs the survivors of the head; those at the tip of the needle are finished by the plain loop instead.
+    #[inline(always)]
+    fn pack_new<S: Simd>(&mut self, simd: S, from: usize, survivors: u64, state: [Vector<S, N>; 4]) -> bool {
+        let mut survivors = survivors;
+        let three_kappa = N::LATE_TEST_MARGIN * N::from(3_u8);
+        let tip = Vector::<S, N>::splat(simd, N::from(-2_i8) + three_kappa);
+        let mut at_the_tip = bits(state[2].less(tip)) & survivors;
+        survivors &= !at_the_tip;
+        while at_the_tip != 0 {
+            let i = from + at_the_tip.trailing_zeros() as usize;
+            at_the_tip &= at_the_tip - 1;
+            let (a, b) = (self.workspace.re[i], self.workspace.im[i]);
+            let halt = || self.stop.load(Ordering::Relaxed);
+            let found =
+                naive::run::<N, R>(a, b, self.bounds.limit, self.bounds.radius_squared, halt);
+            match found {
+                Some(end) => {
+                    self.dwell[i] = end.dwell;
+                    self.workspace.x[i] = end.x;
+                    self.workspace.y[i] = end.y;
+                }
+                None if halt() => return false,
+                None => {}
+            }
+        }
+        if survivors != 0 {
+            let stage = &mut self.workspace.stage;
+            let to = stage.len;
+            let first = u32::try_from(from).unwrap_or(GONE);
+            let points = std::array::from_fn(|lane| first + lane as u32);
+            stage.len = stage.put(simd, to, survivors, points, state);
+        }
+        true
+    }
+
+    /// `steps` steps from n for every point of the stage; those left are packed again. At most `U` vectors in flight.
+    #[inline(always)]
+    fn stage<S: Simd, const U: usize>(&mut self, simd: S, n: u32, steps: u32) -> bool {
+        let lanes = Vector::<S, N>::LEN;
+        let len = self.workspace.stage.len;
+        let stage = &mut self.workspace.stage;
+        // Points behind the end are 0: they never escape.
+        for buffer in [&mut stage.x, &mut stage.y, &mut stage.a, &mut stage.b] {
+            buffer[len..len + U * lanes].fill(N::from(0_u8));
+        }
+        stage.index[len..len + U * lanes].fill(GONE);
+        let mut at = 0;
+        let mut kept = 0;
+        while at < len {
+            if self.stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            // The narrowest bundle that holds what is left: empty vectors cost as much as full ones.
+            let left = (len - at).div_ceil(lanes);
+            let width;
+            (width, kept) = if left > 4 && U >= 8 {
+                (8, self.bundle::<S, 8>(simd, n, steps, at, kept))
+            } else if left > 2 {
+                (4, self.bundle::<S, 4>(simd, n, steps, at, kept))
+            } else {
+                (2, self.bundle::<S, 2>(simd, n, steps, at, kept))
+            };
+            at += width * lanes;
+        }
+        self.workspace.stage.len = kept;
+        true
+    }
+
+    /// `steps` steps for `U` vectors from position `at` of the stage; survivors go to position `kept` on, which is at
+    /// most `at`. Returns the position after them.
+    #[inline(always)]
+    fn bundle<S: Simd, const U: usize>(&mut self, simd: S, n: u32, steps: u32, at: usize, kept: usize) -> usize {
+        let lanes = Vector::<S, N>::LEN;
+        let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
+        let zero = Vector::<S, N>::splat(simd, N::from(0_u8));
+        let (mut x, mut y, mut a, mut b) = ([zero; U], [zero; U], [zero; U], [zero; U]);
+        let stage = &mut self.workspace.stage;
+        for j in 0..U {
+            let from = at + j * lanes;
+            x[j] = Vector::load(simd, &stage.x[from..]);
+            y[j] = Vector::load(simd, &stage.y[from..]);
+            a[j] = Vector::load(simd, &stage.a[from..]);
+            b[j] = Vector::load(simd, &stage.b[from..]);
+        }
+        let mut alive = stage.index[at..at + U * lanes].iter().filter(|i| **i != GONE).count();
+        let mut done = 0;
+        while done < steps && alive > 0 {
+            let (saved_x, saved_y) = (x, y);
+            let batch = BATCH.min(steps - done);
+            if batch == BATCH {
+                for _ in 0..BATCH {
+                    for j in 0..U {
+                        (x[j], y[j]) = R::step(x[j], y[j], a[j], b[j]);
+                    }
+                }
+            } else {
+                for _ in 0..batch {
+                    for j in 0..U {
+                        (x[j], y[j]) = R::step(x[j], y[j], a[j], b[j]);
+                    }
+                }
+            }
+            let mut any = R::norm(x[0], y[0]).not_at_most(radius_squared);
+            for j in 1..U {
+                any |= R::norm(x[j], y[j]).not_at_most(radius_squared);
+            }
+            if bits(any) != 0 {
+                for j in 0..U {
+                    let gone = R::norm(x[j], y[j]).not_at_most(radius_squared);
+                    if bits(gone) == 0 {
+                        continue;
+                    }
+                    alive -= bits(gone).count_ones() as usize;
+                    let from = at + j * lanes;
+                    let saved = [saved_x[j], saved_y[j], a[j], b[j]];
+                    // Its own function, though compiled for the level: it is rare and would be repeated for each j.
+                    simd.vectorize(
+                        #[inline(always)]
+                        || self.replay(simd, n + done, from, bits(gone), &saved),
+                    );
+                    // The lane goes on with c = z = 0, where nothing happens any more.
+                    x[j] = zero.where_else(gone, x[j]);
+                    y[j] = zero.where_else(gone, y[j]);
+                    a[j] = zero.where_else(gone, a[j]);
+                    b[j] = zero.where_else(gone, b[j]);
+                }
+            }
+            done += batch;
+        }
+        if alive == 0 {
+            return kept;
+        }
+        simd.vectorize(
+            #[inline(always)]
+            || self.keep(simd, at, kept, &[x, y, a, b]),
+        )
+    }
+
+    /// Packs the survivors of a bundle at position `kept` on. Returns the position after them.
+    #[inline(always)]
+    fn keep<S: Simd, const U: usize>(&mut self, simd: S, at: usize, kept: usize, state: &[[Vector<S, N>; U]; 4]) -> usize {
+        let lanes = Vector::<S, N>::LEN;
+        let stage = &mut self.workspace.stage;
+        let mut kept = kept;
+        for j in 0..U {
+            let from = at + j * lanes;
+            let mut survivors = 0_u64;
+            for i in 0..lanes {
+                survivors |= u64::from(stage.index[from + i] != GONE) << i;
+            }
+            if survivors != 0 {
+                let points = std::array::from_fn(|lane| stage.index[from + lane]);
+                kept = stage.put(simd, kept, survivors, points, state.map(|part| part[j]));
+            }
+        }
+        kept
+    }
+
+    /// Finds the exact n of the lanes `gone`, which escaped within a batch after step n, from the z saved before it.
+    #[inline(always)]
+    fn replay<S: Simd>(&mut self, simd: S, n: u32, from: usize, gone: u64, saved: &[Vector<S, N>; 4]) {
+        let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
+        let [mut x, mut y, a, b] = *saved;
+        let mut pending = gone;
+        for i in 1..=BATCH {
+            (x, y) = R::step(x, y, a, b);
+            let mut escaped = bits(R::norm(x, y).not_at_most(radius_squared)) & pending;
+            pending &= !escaped;
+            while escaped != 0 {
+                let lane = escaped.trailing_zeros() as usize;
+                escaped &= escaped - 1;
+                let index = &mut self.workspace.stage.index[from + lane];
+                let point = *index as usize;
+                *index = GONE;
+                self.dwell[point] = n + i;
+                if self.keep_ends {
+                    self.workspace.x[point] = x.0[lane];
+                    self.workspace.y[point] = y.0[lane];
+                }
+            }
+            if pending == 0 {
+                break;
+            }
+        }
+        debug_assert_eq!(pending, 0, "an escape seen at the end of a batch is found in it");
+    }
+}
+
+impl<N: Number> Stage<N> {
+    /// Packs the lanes `survivors`, whose points are `points[lane]`, at position `to` on. Returns the position after them.
+    /// Whole vectors are written; what lies behind the last survivor is overwritten later or past the end.
+    #[inline(always)]
+    fn put<S: Simd>(
+        &mut self,
+        simd: S,
+        to: usize,
+        survivors: u64,
+        points: [u32; WIDEST],
+        state: [Vector<S, N>; 4],
+    ) -> usize {
+        let mask = Mask::<S, N>::from_bitmask(simd, survivors);
+        for (vector, buffer) in state.into_iter().zip([&mut self.x, &mut self.y, &mut self.a, &mut self.b]) {
+            vector.compress(mask).store(&mut buffer[to..]);
+        }
+        let mut left = survivors;
+        let mut end = to;
+        while left != 0 {
+            self.index[end] = points[left.trailing_zeros() as usize];
+            left &= left - 1;
+            end += 1;
+        }
+        end
+    }
+}
+
+/// A whole number below 2^16, held exactly, as an integer.
+#[inline(always)]
+fn small_count<N: Number>(count: N) -> u32 {
+    // Saturating conversion of a small exact number: nothing is lost.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..=16, exact")]
+    let n = count.to_f64() as u32;
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::level::LevelName;
+
+    /// A small generator with a printed seed: xorshift64*.
+    struct Random(u64);
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 ^= self.0 >> 12;
+            self.0 ^= self.0 << 25;
+            self.0 ^= self.0 >> 27;
+            self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        }
+        fn unit(&mut self) -> f64 {
+            (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        }
+    }
+
+    trait Cast: Number {
+        fn of(v: f64) -> Self;
+    }
+    impl Cast for f32 {
+        fn of(v: f64) -> Self {
+            v as Self
+        }
+    }
+    impl Cast for f64 {
+        fn of(v: f64) -> Self {
+            v
+        }
+    }
+
+    /// Every level and recipe against the plain loop, dwell and z_n, on these points.
+    fn check<N: Cast>(points: &[(N, N)], limit: u32, radius: f64) {
+        let stop = AtomicBool::new(false);
+        let mut workspace = Workspace::new(points.len());
+        for recipe in Recipe::ALL {
+            let bounds = Bounds { recipe, limit, radius_squared: N::of(radius * radius) };
+            let expected: Vec<_> =
+                points.iter().map(|&(a, b)| naive::escape(recipe, a, b, limit, bounds.radius_squared)).collect();
+            for level in Level::available() {
+                for keep_ends in [false, true] {
+                    let (re, im) = workspace.points(points.len());
+                    for (i, &(a, b)) in points.iter().enumerate() {
+                        (re[i], im[i]) = (a, b);
+                    }
+                    let mut dwell = vec![77; points.len()];
+                    assert!(dwells(level, bounds, &mut workspace, &mut dwell, keep_ends, &stop));
+                    let [_, _, x, y] = workspace.ends();
+                    for (i, e) in expected.iter().enumerate() {
+                        let what = format!("{} {level:?} {recipe:?} limit {limit} R {radius} at {:?}", N::NAME, points[i]);
+                        assert_eq!(dwell[i], e.map_or(0, |e| e.dwell), "{what}");
+                        if let (true, Some(e)) = (keep_ends, e) {
+                            let same = |p: N, q: N| p == q || (p.to_f64().is_nan() && q.to_f64().is_nan());
+                            assert!(same(x[i], e.x) && same(y[i], e.y), "{what}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn both(points: &[(f64, f64)], limit: u32, radius: f64) {
+        check::<f64>(points, limit, radius);
+        let narrow: Vec<_> = points.iter().map(|&(a, b)| (f32::of(a), f32::of(b))).collect();
+        check::<f32>(&narrow, limit, radius);
+    }
+
+    #[test]
+    fn the_whole_set_at_odd_lengths_limits_and_radii() {
+        let mut random = Random(1);
+        for len in [1, 2, 7, 8, 9, 31, 63, 64, 65, 257, 1000] {
+            let points: Vec<_> = (0..len).map(|_| (random.unit() * 4.0 - 2.6, random.unit() * 3.0 - 1.5)).collect();
+            for limit in [1, 2, 3, 15, 16, 17, 18, 23, 24, 25, 31, 32, 33, 47, 48, 49, 100, 1000] {
+                both(&points, limit, 2.0);
+            }
+            for radius in [2.000_000_1, 2.5, 4.0, 256.0, 1e9] {
+                both(&points, 300, radius);
+            }
+        }
+    }
+
+    #[test]
+    fn around_the_tip_of_the_needle_in_steps_of_an_ulp() {
+        // c = -2 is where the late test could go wrong: |z| stays at 2 and rounding decides.
+        let mut points = Vec::new();
+        for i in -40..40_i32 {
+            for j in [-3, -1, 0, 1, 2, 5] {
+                let a = f64::from_bits((-2.0_f64).to_bits().wrapping_add_signed(i.into()));
+                points.push((a, f64::from(j) * 2f64.powi(-53)));
+                points.push((a, f64::from(j) * 2f64.powi(-27)));
+                points.push((-2.0 + f64::from(i) * 2f64.powi(-22), f64::from(j) * 2f64.powi(-24)));
+                points.push((-2.0 + f64::from(i) * 2f64.powi(-43), f64::from(j) * 2f64.powi(-22)));
+                points.push((-2.0 + f64::from(i) * 2f64.powi(-17), f64::from(j) * 2f64.powi(-9)));
+            }
+        }
+        both(&points, 700, 2.0);
+        both(&points, 100, 3.0);
+    }
+
+    #[test]
+    fn around_the_circle_of_radius_two() {
+        let mut points = Vec::new();
+        for i in 0..720 {
+            let angle = f64::from(i) * std::f64::consts::PI / 360.0;
+            #[allow(clippy::disallowed_methods, reason = "any points near the circle will do")]
+            let (s, c) = (angle.sin(), angle.cos());
+            for k in -2..=2_i64 {
+                let grow = |v: f64| f64::from_bits((2.0 * v).to_bits().wrapping_add_signed(k));
+                points.push((grow(c), grow(s)));
+            }
+        }
+        both(&points, 100, 2.0);
+    }
+
+    #[test]
+    fn far_away_infinite_and_nan() {
+        let far = [1e10, -1e10, 1e30, 1e160, -1e300, f64::MAX, f64::INFINITY, f64::NAN, 0.0, 2.0, -2.0, 3.0];
+        let points: Vec<_> = far.iter().flat_map(|&a| far.iter().map(move |&b| (a, b))).collect();
+        both(&points, 50, 2.0);
+        both(&points, 50, 1e9);
+    }
+
+    #[test]
+    fn deep_escapes_next_to_the_real_axis() {
+        let mut random = Random(3);
+        let points: Vec<_> = (0..600)
+            .map(|i| match i % 2 {
+                0 => (-1.75 + random.unit() * 0.01, (random.unit() - 0.5) * 2f64.powi(-20)),
+                _ => (0.25 + random.unit() * 1e-5, (random.unit() - 0.5) * 1e-7),
+            })
+            .collect();
+        both(&points, 5000, 2.0);
+    }
+
+    #[test]
+    fn gives_up_when_told() {
+        let stop = AtomicBool::new(true);
+        for name in LevelName::ALL {
+            let Some(level) = Level::get(name) else { continue };
+            for a in [0.0, -2.0] {
+                let mut workspace = Workspace::<f64>::new(64);
+                workspace.points(64).0.fill(a);
+                let bounds = Bounds { recipe: Recipe::Fused, limit: u32::MAX, radius_squared: 4.0 };
+                assert!(!dwells(level, bounds, &mut workspace, &mut [0; 64], false, &stop));
+            }
+        }
+    }
+}

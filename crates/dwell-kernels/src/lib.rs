@@ -1,0 +1,30 @@
+//! CPU kernels of `dwell`: code that iterates spans of points and knows numbers and slices, nothing else.
+//!
+//! Every kernel is written once over a vector ([`real::Real`]) and runs on every [`Level`]. The order of roundings
+//! stands in [`recipe`] alone; [`naive`] is the plain loop over the same recipe, and the oracle that every other kernel is
+//! tested against, bit for bit.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`recipe`] | every rounding of every formula |
+//! | [`naive`] | the plain loop: one point at a time, tested every step |
+//! | [`escape`] | dwells of a span of points, fast |
+//! | [`smooth`] | smooth values of a span of escaped points |
+//! | [`log2`] | the one logarithm that reaches pixels |
+//! | [`peak`] | the limit of a recipe on this machine: its operations and nothing else |
+//! | [`level`] | which instruction set, as a value that proves the machine has it |
+//! | [`number`], [`real`] | f32 and f64, alone and in vectors |
+
+pub mod escape;
+pub mod level;
+pub mod log2;
+pub mod naive;
+pub mod number;
+pub mod peak;
+pub mod real;
+pub mod recipe;
+pub mod smooth;
+
+pub use level::{Level, LevelName};
+pub use number::Number;
+pub use recipe::Recipe;

@@ -1,0 +1,45 @@
+//! Colour: from smooth values to pixels of a picture.
+
+mod map_file;
+mod palette;
+
+pub use palette::Palette;
+
+use crate::field::Field;
+use crate::parallel;
+
+/// Bytes of a pixel: red, green, blue, in sRGB.
+pub const CHANNELS: usize = 3;
+
+/// Pixels coloured by a thread at once.
+const SPAN: usize = 1 << 14;
+
+/// Writes the picture of a field, which has smooth values, row by row: red, green, blue of each pixel.
+///
+/// A pixel that did not escape has the palette's interior colour. One that did is at position
+/// `density * sqrt(smooth)` of the palette, which repeats with period 1: the root keeps the wide bands near the set's
+/// surroundings and the dense ones at its boundary both readable, at any depth, without knowing the rest of the image.
+///
+/// # Panics
+/// When the field has no smooth values or `picture` is not three bytes a pixel.
+pub fn colour(field: &Field, palette: &Palette, threads: usize, picture: &mut [u8]) {
+    assert_eq!(field.smooth().len() * CHANNELS, picture.len(), "a smooth value and three bytes for each pixel");
+    let spans = picture
+        .chunks_mut(SPAN * CHANNELS)
+        .zip(field.smooth().chunks(SPAN).zip(field.dwell().chunks(SPAN)));
+    let work = |(): &mut (), (out, (smooth, dwell)): (&mut [u8], (&[f64], &[u32]))| {
+        for ((out, smooth), dwell) in out.chunks_exact_mut(CHANNELS).zip(smooth).zip(dwell) {
+            out.copy_from_slice(&if *dwell == 0 { palette.interior() } else { palette.at(position(*smooth)) });
+        }
+    };
+    parallel::for_each(threads, spans, || (), work);
+}
+
+/// Turns of the palette for each unit of the root of the smooth value.
+const DENSITY: f64 = 0.11;
+
+/// Where in the palette a smooth value is, in turns. IEEE operations only: the same on every machine.
+#[inline]
+fn position(smooth: f64) -> f64 {
+    DENSITY * smooth.max(0.0).sqrt()
+}

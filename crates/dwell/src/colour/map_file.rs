@@ -1,0 +1,47 @@
+//! `.map` palette files as Fractint introduced them: one colour a line, red, green and blue from 0 to 255, anything after them a
+//! comment.
+
+use super::palette::{MAX_STOPS, Rgb};
+use crate::error::{InputError, quote};
+
+/// The colours of a file.
+pub(super) fn parse(text: &str) -> Result<Vec<Rgb>, InputError> {
+    let mut colours = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with([';', '#']) {
+            continue;
+        }
+        let mut words = line.split_whitespace();
+        let mut colour = [0; 3];
+        for channel in &mut colour {
+            let value = words.next().and_then(|word| word.parse().ok());
+            *channel = value.ok_or_else(|| {
+                InputError::new(format!("line {}", at + 1), format!("{} is no colour", quote(line)))
+                    .accepted("red, green and blue, each 0 to 255")
+            })?;
+        }
+        colours.push(colour);
+        if colours.len() > MAX_STOPS {
+            return Err(InputError::new(format!("line {}", at + 1), "too many colours").accepted("1 to 4096 colours"));
+        }
+    }
+    if colours.is_empty() {
+        return Err(InputError::new("", "holds no colour").accepted("lines of red, green and blue, each 0 to 255"));
+    }
+    Ok(colours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_lines_and_says_which_is_wrong() {
+        assert_eq!(parse("0 0 0 black\n\n255 128 7\n; end\n").unwrap(), [[0, 0, 0], [255, 128, 7]]);
+        for (text, line) in [("0 0 0\n1 2\n", "line 2"), ("0 0 256", "line 1"), ("a b c", "line 1"), ("", "no colour"), ("-1 0 0", "line 1")] {
+            assert!(parse(text).unwrap_err().to_string().contains(line), "{text}");
+        }
+        assert!(parse(&"1 2 3\n".repeat(MAX_STOPS + 1)).is_err());
+    }
+}

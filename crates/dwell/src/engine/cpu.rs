@@ -1,0 +1,123 @@
+//! The CPU engine: spans of pixels over threads.
+
+use super::{Engine, Spent};
+use crate::cancel::Cancel;
+use crate::error::Error;
+use crate::field::Field;
+use crate::parallel;
+use crate::plan::{Coordinates, Plan, Points};
+use crate::progress::Progress;
+use dwell_kernels::escape::{Bounds, Workspace, dwells};
+use dwell_kernels::{Level, Number, smooth};
+use std::time::{Duration, Instant};
+
+/// The longest span of pixels that a thread takes at once: its workspace (17 numbers a point) fits a second-level cache.
+const LONGEST_SPAN: usize = 4096;
+/// The shortest: below, handing out costs more than iterating.
+const SHORTEST_SPAN: usize = 256;
+/// Spans that each thread should find, so that one that is late does not leave the others idle for long.
+const SPANS_PER_THREAD: usize = 16;
+
+/// Iterates on this machine's processors.
+#[derive(Clone, Copy, Debug)]
+pub struct CpuEngine {
+    level: Level,
+    threads: usize,
+}
+
+impl CpuEngine {
+    /// On `threads` threads (at least 1) with the kernels of `level`.
+    #[must_use]
+    pub fn new(level: Level, threads: usize) -> Self {
+        Self { level, threads: threads.max(1) }
+    }
+}
+
+impl Default for CpuEngine {
+    /// The widest level on every processor.
+    fn default() -> Self {
+        Self::new(Level::best(), std::thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+impl Engine for CpuEngine {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn level(&self) -> String {
+        self.level.name().to_string()
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn iterate(&self, plan: &Plan, field: &mut Field, cancel: &Cancel, progress: &Progress) -> Result<Spent, Error> {
+        match plan.coordinates() {
+            Coordinates::F32(points) => self.iterate_in(plan, points, field, cancel, progress),
+            Coordinates::F64(points) => self.iterate_in(plan, points, field, cancel, progress),
+        }
+    }
+}
+
+/// What a thread has.
+struct Worker<N> {
+    workspace: Workspace<N>,
+    spent: Spent,
+}
+
+impl CpuEngine {
+    fn iterate_in<N: Number>(
+        &self,
+        plan: &Plan,
+        points: &Points<N>,
+        field: &mut Field,
+        cancel: &Cancel,
+        progress: &Progress,
+    ) -> Result<Spent, Error> {
+        let began = Instant::now();
+        let width = plan.size().width;
+        let first = u64::from(field.rows().start) * u64::from(width);
+        let bounds = Bounds { recipe: plan.recipe(), limit: plan.limit(), radius_squared: points.radius_squared };
+        let (dwell, smooth_out) = field.parts_mut();
+        let keep_ends = !smooth_out.is_empty();
+        let span = (dwell.len() / (self.threads * SPANS_PER_THREAD)).clamp(SHORTEST_SPAN, LONGEST_SPAN);
+        let mut smooth_spans = smooth_out.chunks_mut(span);
+        let spans = dwell
+            .chunks_mut(span)
+            .enumerate()
+            .map(move |(i, dwell)| (first + (i * span) as u64, dwell, smooth_spans.next()));
+
+        let start = || Worker { workspace: Workspace::<N>::new(span), spent: Spent::default() };
+        let work = |worker: &mut Worker<N>, (first, dwell, smooth_out): (u64, &mut [u32], Option<&mut [f64]>)| {
+            if cancel.is_cancelled() {
+                return;
+            }
+            let begun = Instant::now();
+            let (re, im) = worker.workspace.points(dwell.len());
+            points.axes.fill(width, first, re, im);
+            if !dwells(self.level, bounds, &mut worker.workspace, dwell, keep_ends, cancel.flag()) {
+                return;
+            }
+            let iterated = Instant::now();
+            worker.spent.iterate += iterated - begun;
+            if let Some(smooth_out) = smooth_out {
+                smooth::values(self.level, bounds.recipe, &mut worker.workspace, dwell, smooth_out);
+                worker.spent.smooth += iterated.elapsed();
+            }
+            progress.add(dwell.len() as u64);
+        };
+        let workers = parallel::for_each(self.threads, spans, start, work);
+        cancel.check()?;
+        Ok(share(began.elapsed(), workers.into_iter().map(|w| w.spent)))
+    }
+}
+
+/// Wall time, shared out as the threads spent theirs.
+fn share(wall: Duration, spent: impl Iterator<Item = Spent>) -> Spent {
+    let sum = spent.fold(Spent::default(), |a, b| Spent { iterate: a.iterate + b.iterate, smooth: a.smooth + b.smooth });
+    let all = (sum.iterate + sum.smooth).as_secs_f64();
+    let smooth = if all > 0.0 { wall.mul_f64(sum.smooth.as_secs_f64() / all) } else { Duration::ZERO };
+    Spent { iterate: wall.saturating_sub(smooth), smooth }
+}

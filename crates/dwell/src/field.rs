@@ -1,0 +1,83 @@
+//! A field: the dwell of every pixel of some rows, and on demand the smooth value.
+
+use crate::plan::Plan;
+use std::ops::Range;
+
+/// Dwells, row by row from the top, and smooth values if asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Field {
+    width: u32,
+    rows: Range<u32>,
+    dwell: Vec<u32>,
+    smooth: Vec<f64>,
+}
+
+impl Field {
+    /// Makes room for these rows of a plan's image, keeping the buffers there are. Every dwell is 0 or left over from
+    /// before, until an engine has written it.
+    pub(crate) fn prepare(&mut self, plan: &Plan, rows: Range<u32>, with_smooth: bool) {
+        let pixels = plan.size().width as usize * rows.len();
+        self.width = plan.size().width;
+        self.rows = rows;
+        self.dwell.resize(pixels, 0);
+        self.smooth.resize(if with_smooth { pixels } else { 0 }, 0.0);
+    }
+
+    /// Bytes that a field of this many pixels takes.
+    pub(crate) fn bytes(pixels: u64, with_smooth: bool) -> u64 {
+        pixels.saturating_mul(if with_smooth { 12 } else { 4 })
+    }
+
+    /// Columns.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Which rows of the image these are, from the top.
+    #[must_use]
+    pub fn rows(&self) -> Range<u32> {
+        self.rows.clone()
+    }
+
+    /// The dwell of each pixel, row by row from the top: n from 1, or 0 for a point that did not escape within the limit.
+    #[must_use]
+    pub fn dwell(&self) -> &[u32] {
+        &self.dwell
+    }
+
+    /// The smooth value of each pixel, 0.0 where the dwell is 0; empty when it was not asked for.
+    #[must_use]
+    pub fn smooth(&self) -> &[f64] {
+        &self.smooth
+    }
+
+    /// Both to write to, for an engine.
+    pub(crate) fn parts_mut(&mut self) -> (&mut [u32], &mut [f64]) {
+        (&mut self.dwell, &mut self.smooth)
+    }
+
+    /// The dwells as little-endian bytes.
+    #[must_use]
+    pub fn dwell_bytes(&self) -> std::borrow::Cow<'_, [u8]> {
+        if cfg!(target_endian = "little") {
+            bytemuck::cast_slice(&self.dwell).into()
+        } else {
+            self.dwell.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>().into()
+        }
+    }
+
+    /// Iterations that the plain loop needs for these pixels: n where escaped, `limit` where not.
+    #[must_use]
+    pub fn iterations(&self, limit: u32) -> u128 {
+        // Chunks short enough for a sum of u32 to fit in u64.
+        let each = |n: &u32| u64::from(if *n == 0 { limit } else { *n });
+        self.dwell.chunks(1 << 16).map(|chunk| u128::from(chunk.iter().map(each).sum::<u64>())).sum()
+    }
+
+    /// Pixels that did not escape.
+    #[must_use]
+    pub fn interior_pixels(&self) -> u64 {
+        self.dwell.iter().filter(|n| **n == 0).count() as u64
+    }
+}

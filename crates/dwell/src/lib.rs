@@ -1,0 +1,80 @@
+//! `dwell`: a Mandelbrot engine. Images of the set with dwells that are reproducible to the last bit.
+//!
+//! The flow is a line of plain values, each made by the file named after it:
+//!
+//! ```text
+//! Location / text -> View -> Plan -> Field -> picture -> file
+//! ```
+//!
+//! A picture in ten lines:
+//!
+//! ```
+//! use dwell::{Cancel, CpuEngine, Limits, Palette, Plan, Settings, Size, View};
+//!
+//! let view = View::centred("-0.7436438870371587", "0.1318259042053119", "1e5")?.sized(Size::new(320, 180)?);
+//! let plan = Plan::new(&view, &Settings { limit: 2000, ..Settings::default() }, &Limits::default())?;
+//! let field = dwell::field(&plan, &CpuEngine::default(), true, &Limits::default(), &Cancel::default())?;
+//! println!("{} of {} pixels did not escape", field.interior_pixels(), field.dwell().len());
+//!
+//! let mut picture = vec![0; field.dwell().len() * 3];
+//! dwell::colour(&field, &Palette::default(), 2, &mut picture);
+//! let (low, high) = (picture.iter().min(), picture.iter().max());
+//! assert!(low < high, "there is something to see");
+//! # Ok::<(), dwell::Error>(())
+//! ```
+//!
+//! [`render()`] streams to files instead, in memory that does not grow with the image's height.
+//!
+//! **Dwell** is the least n >= 1 with |z_n|^2 > R^2, where z_0 = 0, z_1 = c, R = 2 unless said; 0 means: did not escape within the
+//! limit. The same view, number and recipe give the same dwells on every instruction set and thread count. See
+//! [`dwell_kernels::recipe`] for the order of roundings.
+
+#![forbid(unsafe_code)]
+
+mod auto_limit;
+mod axes;
+mod cancel;
+mod colour;
+mod decimal;
+mod encode;
+mod engine;
+mod error;
+mod field;
+mod limits;
+mod location;
+mod parallel;
+mod plan;
+mod progress;
+mod rational;
+mod render;
+mod report;
+mod resolution;
+mod settings;
+mod trig;
+mod view;
+
+pub mod peak;
+pub mod precise;
+pub mod store;
+
+pub use auto_limit::auto_limit;
+pub use axes::Axes;
+pub use cancel::Cancel;
+pub use colour::{CHANNELS, Palette, colour};
+pub use decimal::Decimal;
+pub use encode::Format;
+pub use engine::{CpuEngine, Engine, Spent};
+pub use error::{Error, InputError, nearest, quote, unknown_name};
+pub use field::Field;
+pub use limits::Limits;
+pub use location::Location;
+pub use plan::{Coordinates, Plan, Points};
+pub use progress::Progress;
+pub use rational::Rational;
+pub use render::{Buffers, Request, field, render};
+pub use report::{Report, Seconds};
+pub use resolution::bits_needed;
+pub use settings::{NumberKind, Settings};
+pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
+
+pub use dwell_kernels::{Level, LevelName, Number, Recipe, naive};

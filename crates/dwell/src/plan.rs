@@ -1,0 +1,124 @@
+//! A plan: a view and settings made ready for any engine. Coordinates are rounded here, once, so every engine iterates
+//! the same points.
+
+use crate::axes::Axes;
+use crate::error::InputError;
+use crate::limits::Limits;
+use crate::resolution;
+use crate::settings::{NumberKind, Settings};
+use crate::trig::Direction;
+use crate::view::{Size, View};
+use dwell_kernels::{Number, Recipe};
+
+/// What an engine is handed.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    size: Size,
+    limit: u32,
+    recipe: Recipe,
+    coordinates: Coordinates,
+    warnings: Vec<String>,
+}
+
+/// Coordinates and R^2 in the number of the plan.
+#[derive(Clone, Debug)]
+pub enum Coordinates {
+    /// In binary32.
+    F32(Points<f32>),
+    /// In binary64.
+    F64(Points<f64>),
+}
+
+/// Coordinates and R^2 in one number.
+#[derive(Clone, Debug)]
+pub struct Points<N> {
+    /// Of every pixel.
+    pub axes: Axes<N>,
+    /// R^2, computed exactly and rounded once.
+    pub radius_squared: N,
+}
+
+impl Plan {
+    /// Plans a view.
+    ///
+    /// # Errors
+    /// When a value is out of range, the view is too deep for the number (unless `settings.force`), or the coordinates
+    /// alone would take more memory than `limits` allows.
+    pub fn new(view: &View, settings: &Settings, limits: &Limits) -> Result<Self, InputError> {
+        settings.check()?;
+        view.check()?;
+        let mut warnings = Vec::new();
+        let coordinates = match settings.number {
+            NumberKind::F32 => Coordinates::F32(points(view, settings, limits, &mut warnings)?),
+            NumberKind::F64 => Coordinates::F64(points(view, settings, limits, &mut warnings)?),
+        };
+        Ok(Self { size: view.size, limit: settings.limit, recipe: settings.recipe, coordinates, warnings })
+    }
+
+    /// The image's size.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        self.size
+    }
+    /// The greatest n tried.
+    #[must_use]
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+    /// The order of roundings.
+    #[must_use]
+    pub fn recipe(&self) -> Recipe {
+        self.recipe
+    }
+    /// The points.
+    #[must_use]
+    pub fn coordinates(&self) -> &Coordinates {
+        &self.coordinates
+    }
+    /// The number.
+    #[must_use]
+    pub fn number(&self) -> NumberKind {
+        match self.coordinates {
+            Coordinates::F32(_) => NumberKind::F32,
+            Coordinates::F64(_) => NumberKind::F64,
+        }
+    }
+    /// What the user should know although it is no error.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+impl Plan {
+    /// The same view through at most `columns` x `rows` of its own pixels, evenly spread.
+    pub(crate) fn thinned(&self, columns: u32, rows: u32) -> Self {
+        let size = Size { width: self.size.width.min(columns), height: self.size.height.min(rows) };
+        fn thin<N: Number>(points: &Points<N>, size: Size) -> Points<N> {
+            Points { axes: points.axes.thinned(size.width as usize, size.height as usize), ..points.clone() }
+        }
+        let coordinates = match &self.coordinates {
+            Coordinates::F32(points) => Coordinates::F32(thin(points, size)),
+            Coordinates::F64(points) => Coordinates::F64(thin(points, size)),
+        };
+        Self { size, coordinates, ..self.clone() }
+    }
+}
+
+fn points<N: Number>(
+    view: &View,
+    settings: &Settings,
+    limits: &Limits,
+    warnings: &mut Vec<String>,
+) -> Result<Points<N>, InputError> {
+    if let Err(error) = resolution::check::<N>(view, settings.number) {
+        if !settings.force {
+            return Err(error);
+        }
+        warnings.push(format!("{error}; drawn all the same"));
+    }
+    let rotated = !Direction::new(&view.rotation.to_rational()).is_none();
+    limits.reserve("the coordinates", Axes::<N>::bytes(view.size.width, view.size.height, rotated))?;
+    let radius = settings.escape_radius.to_rational();
+    Ok(Points { axes: Axes::new(view), radius_squared: radius.times(&radius).round() })
+}

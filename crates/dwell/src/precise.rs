@@ -1,0 +1,244 @@
+//! One point's dwell in truth: arbitrary precision with a bound on the error, raised until every decision is certain.
+//!
+//! z is kept in fixed point, P bits behind the point, with a bound e on |z - z_n| that grows as e' = 2|z|e + e^2 + what rounding the
+//! step adds. At each n, |z|^2 and R^2 decide only when they differ by more than e allows; otherwise everything is done
+//! again with twice the bits. While nothing has been rounded off (c = -2, or any short binary fraction early on) e is 0 and even
+//! a tie is decided.
+
+use crate::cancel::Cancel;
+use crate::error::Error;
+use crate::rational::Rational;
+use dashu_int::IBig;
+use dashu_int::ops::{BitTest, UnsignedAbs};
+
+/// A point's dwell without rounding error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// Certain: n, or 0 when z_1 to z_limit all stay within R.
+    Dwell(u32),
+    /// Not decided at n with the most bits allowed.
+    Undecided {
+        /// Where it stopped.
+        n: u32,
+    },
+}
+
+/// Bits tried first and last.
+const FIRST_BITS: usize = 128;
+const MOST_BITS: usize = 1 << 20;
+
+/// The dwell of c = re + i im, exact rationals, up to `limit`, R = `radius` >= 2.
+///
+/// # Errors
+/// [`Error::Interrupted`].
+pub fn dwell(re: &Rational, im: &Rational, limit: u32, radius: &Rational, cancel: &Cancel) -> Result<Truth, Error> {
+    // Further out than any orbit that matters: |c| > R at once, and no need for its digits.
+    let norm = re.times(re).plus(&im.times(im));
+    if norm > radius.times(radius) {
+        return Ok(Truth::Dwell(1));
+    }
+    // At least a few bits of the smaller part of c.
+    let small = [re, im].into_iter().filter_map(Rational::floor_log2).min().unwrap_or(0).min(0).unsigned_abs();
+    let mut bits = FIRST_BITS.max(usize::try_from(small).unwrap_or(MOST_BITS).min(MOST_BITS / 2) + 64);
+    loop {
+        match attempt(re, im, limit, radius, bits, cancel)? {
+            Truth::Undecided { .. } if bits < MOST_BITS => bits *= 2,
+            decided => return Ok(decided),
+        }
+    }
+}
+
+fn attempt(re: &Rational, im: &Rational, limit: u32, radius: &Rational, bits: usize, cancel: &Cancel) -> Result<Truth, Error> {
+    let (a, b) = (re.floor_scaled(bits), im.floor_scaled(bits));
+    let c_error = if re.is_whole_scaled(bits) && im.is_whole_scaled(bits) { Bound::ZERO } else { Bound::TWO };
+    // R^2 with 2P bits, and in units of 2^-20 for a first look.
+    let radius_squared = radius.times(radius).floor_scaled(2 * bits);
+    let exact_radius = radius.times(radius).is_whole_scaled(2 * bits);
+    let (mut x, mut y) = (a.clone(), b.clone());
+    let mut error = c_error;
+    let one = Bound::power_of_two(i64::try_from(bits).unwrap_or(i64::MAX));
+    for n in 1..=limit {
+        if n & 0x3ff == 0 {
+            cancel.check()?;
+        }
+        let (xx, yy) = (x.sqr(), y.sqr());
+        let norm = IBig::from(xx.clone()) + IBig::from(yy.clone());
+        // |z| in units of the last place, from above.
+        let modulus = Bound::sqrt_above(&norm);
+        // | |z|^2 - |z_n|^2 | <= 2|z|e + e^2, and R^2 may be cut by one.
+        let slack = modulus.times(error).times(Bound::TWO).plus(error.times(error));
+        let difference = &norm - &radius_squared;
+        let certain = slack.is_zero() && exact_radius || Bound::below(&difference) > slack.plus(Bound::TWO);
+        if !certain {
+            return Ok(Truth::Undecided { n });
+        }
+        if difference > IBig::ZERO {
+            return Ok(Truth::Dwell(n));
+        }
+        if n == limit {
+            break;
+        }
+        // One step: x' = x^2 - y^2 + a, y' = 2xy + b, each cut at P bits.
+        let next_x = IBig::from(xx) - IBig::from(yy);
+        let next_y = (&x * &y) << 1_usize;
+        let exact = zeros(&next_x) >= bits && zeros(&next_y) >= bits;
+        x = (next_x >> bits) + &a;
+        y = (next_y >> bits) + &b;
+        // In units of the last place, 2|z|e is divided by 2^P like the product itself.
+        error = slack.over(one).plus(c_error);
+        if !exact {
+            error = error.plus(Bound::TWO);
+        }
+        if error.exponent_above() > i64::try_from(bits).unwrap_or(i64::MAX) - 8 {
+            return Ok(Truth::Undecided { n });
+        }
+    }
+    Ok(Truth::Dwell(0))
+}
+
+/// How many low bits are 0; all of them for 0.
+fn zeros(v: &IBig) -> usize {
+    v.trailing_zeros().unwrap_or(usize::MAX)
+}
+
+/// A non-negative bound m 2^e, every operation rounded up by more than the machine could round down. Its range is that of e,
+/// since errors may grow to any number of bits before they are given up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bound {
+    /// 0, or in [1, 2).
+    m: f64,
+    e: i64,
+}
+
+impl Bound {
+    const ZERO: Self = Self { m: 0.0, e: 0 };
+    const TWO: Self = Self { m: 1.0, e: 1 };
+
+    fn power_of_two(e: i64) -> Self {
+        Self { m: 1.0, e }
+    }
+    fn is_zero(self) -> bool {
+        self.m == 0.0
+    }
+    /// m scaled to [1, 2) after adding a little.
+    fn up(m: f64, e: i64) -> Self {
+        if m == 0.0 {
+            return Self::ZERO;
+        }
+        let m = m * (1.0 + 1e-12);
+        let shift = i64::try_from(m.to_bits() >> 52).unwrap_or(0) - 1023;
+        let unit = f64::from_bits((m.to_bits() & ((1 << 52) - 1)) | (1023 << 52));
+        Self { m: unit, e: e + shift }
+    }
+    fn times(self, o: Self) -> Self {
+        Self::up(self.m * o.m, self.e + o.e)
+    }
+    fn over(self, o: Self) -> Self {
+        Self::up(self.m / o.m, self.e - o.e)
+    }
+    fn plus(self, o: Self) -> Self {
+        if self.is_zero() || o.is_zero() {
+            return if self.is_zero() { o } else { self };
+        }
+        let (big, small) = if self.e >= o.e { (self, o) } else { (o, self) };
+        // More than 60 binades below, it is covered by the rounding up.
+        let gap = (big.e - small.e).min(60);
+        Self::up(big.m + small.m * 2f64.powi(-i32::try_from(gap).unwrap_or(60)), big.e)
+    }
+    fn exponent_above(self) -> i64 {
+        if self.is_zero() { i64::MIN } else { self.e + 1 }
+    }
+    /// At least sqrt(v), v >= 0.
+    fn sqrt_above(v: &IBig) -> Self {
+        let (m, e) = leading(v);
+        if m == 0.0 {
+            return Self::ZERO;
+        }
+        // The digits that `leading` cut are under one part in 2^52.
+        let (m, e) = if e % 2 == 0 { (m, e) } else { (2.0 * m, e - 1) };
+        Self::up((m * (1.0 + 1e-12)).sqrt(), e / 2)
+    }
+    /// At most |v|.
+    fn below(v: &IBig) -> Self {
+        let (m, e) = leading(v);
+        Self { m, e }
+    }
+}
+
+impl PartialOrd for Bound {
+    fn partial_cmp(&self, o: &Self) -> Option<std::cmp::Ordering> {
+        let zero = (o.is_zero(), self.is_zero());
+        match zero {
+            (true, true) => Some(std::cmp::Ordering::Equal),
+            (true, false) => Some(std::cmp::Ordering::Greater),
+            (false, true) => Some(std::cmp::Ordering::Less),
+            (false, false) => self.e.cmp(&o.e).then(self.m.total_cmp(&o.m)).into(),
+        }
+    }
+}
+
+/// |v| cut to its first 53 bits, as m 2^e with m in [1, 2).
+fn leading(v: &IBig) -> (f64, i64) {
+    let length = v.bit_len();
+    if *v == IBig::ZERO {
+        return (0.0, 0);
+    }
+    let magnitude = v.clone().unsigned_abs();
+    let top = if length > 53 { magnitude >> (length - 53) } else { magnitude << (53 - length) };
+    let top = u64::try_from(&top).unwrap_or(1 << 52);
+    #[allow(clippy::cast_precision_loss, reason = "53 bits")]
+    let m = top as f64 / (1_u64 << 52) as f64;
+    (m, i64::try_from(length).unwrap_or(i64::MAX) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(re: &str, im: &str, limit: u32) -> Truth {
+        let number = |text: &str| text.parse::<crate::Decimal>().unwrap().to_rational();
+        dwell(&number(re), &number(im), limit, &Rational::whole(2), &Cancel::default()).unwrap()
+    }
+
+    #[test]
+    fn points_known_by_hand() {
+        assert_eq!(at("0", "0", 1000), Truth::Dwell(0));
+        assert_eq!(at("-2", "0", 20_000), Truth::Dwell(0), "exact for ever: no rounding, no error");
+        assert_eq!(at("2", "0", 10), Truth::Dwell(2));
+        assert_eq!(at("1", "0", 10), Truth::Dwell(3));
+        assert_eq!(at("1e-1000", "1e400", 10), Truth::Dwell(1));
+        assert_eq!(at("0", "1", 500), Truth::Dwell(0));
+    }
+
+    #[test]
+    fn a_hair_outside_the_tip_takes_its_time() {
+        // c = -2 - 10^-k: |z_1| > 2 at once; c = -2 + 10^-k on the axis is inside.
+        assert_eq!(at("-2.00000000000000000000000000000000000000000000000001", "0", 1000), Truth::Dwell(1));
+        assert_eq!(at("-1.99999999999999999999999999999999999999999999999999", "0", 5000), Truth::Dwell(0));
+        // Off the axis by 10^-50 the excess grows fourfold a step: about log_4 10^50 = 83 steps.
+        let c = "-1.99999999999999999999999999999999999999999999999999";
+        let Truth::Dwell(n) = at(c, "1e-50", 1000) else { panic!("decided") };
+        assert!((80..95).contains(&n), "{n}");
+        // Just right of the cusp 1/4, an orbit needs about pi / sqrt(epsilon) steps.
+        let Truth::Dwell(n) = at("0.250001", "0", 10_000) else { panic!("decided") };
+        assert!((3100..3200).contains(&n), "{n}");
+    }
+
+    #[test]
+    fn agrees_with_the_plain_loop_where_that_is_safe() {
+        for i in 0..200_i32 {
+            let (a, b) = (f64::from(i % 20) / 8.0 - 2.1, f64::from(i / 20) / 8.0 - 0.6);
+            let truth = dwell(&Rational::from_f64(a), &Rational::from_f64(b), 60, &Rational::whole(2), &Cancel::default());
+            let plain = dwell_kernels::naive::dwell(crate::Recipe::Fused, a, b, 60, 4.0);
+            assert_eq!(truth.unwrap(), Truth::Dwell(plain), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn can_be_stopped() {
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let zero = Rational::whole(0);
+        assert!(matches!(dwell(&zero, &zero, u32::MAX, &Rational::whole(2), &cancel), Err(Error::Interrupted)));
+    }
+}

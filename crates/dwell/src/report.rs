@@ -1,0 +1,148 @@
+//! What a render did: the statistics that `--stats` writes. They are facts of the run, checked from outside.
+
+use crate::render::Request;
+use serde::Serialize;
+
+/// Statistics of a render.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// The limit: the greatest n tried.
+    pub max_iterations: u32,
+    /// What was iterated.
+    pub formula: &'static str,
+    /// The number it was iterated in.
+    pub number: &'static str,
+    /// The order of roundings.
+    pub recipe: &'static str,
+    /// The instruction set.
+    pub level: String,
+    /// Who iterated.
+    pub engine: &'static str,
+    /// Threads.
+    pub threads: usize,
+    /// How pixels were asked for.
+    pub strategy: &'static str,
+    /// Which shortcuts were taken.
+    pub shortcuts: &'static str,
+    /// Whether every dwell is that of the plain loop, by construction.
+    pub exact: bool,
+    /// width * height.
+    pub pixels: u64,
+    /// Iterations that the plain loop needs: n where escaped, the limit where not.
+    pub iterations: u128,
+    /// Pixels that did not escape.
+    pub interior_pixels: u64,
+    /// BLAKE3, in hex, of the row-major little-endian uint32 dwells, row 0 on top.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field_blake3: Option<String>,
+    /// Wall time by stage; medians when the render was repeated.
+    pub seconds: Seconds,
+    /// iterations / seconds.iterate.
+    pub iterations_per_second: f64,
+    /// pixels / seconds.total.
+    pub pixels_per_second: f64,
+    /// How often it was rendered; the first of several is not counted.
+    pub repeats: u32,
+    /// What the user should know although it is no error.
+    pub warnings: Vec<String>,
+}
+
+/// Wall time in seconds.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Seconds {
+    /// Rounding coordinates, and finding the limit where it is `auto`.
+    pub plan: f64,
+    /// Dwells.
+    pub iterate: f64,
+    /// Smooth values and palette.
+    pub colour: f64,
+    /// From pixels or dwells to the bytes of a file.
+    pub encode: f64,
+    /// Waiting for the system to take the bytes and make them durable.
+    pub write: f64,
+    /// Hashing and counting.
+    pub hash: f64,
+    /// From the plan to the finished file.
+    pub total: f64,
+}
+
+impl Report {
+    pub(crate) fn new(
+        request: &Request<'_>,
+        iterations: u128,
+        interior_pixels: u64,
+        field_blake3: Option<String>,
+        seconds: Seconds,
+    ) -> Self {
+        let plan = request.plan;
+        let mut report = Self {
+            width: plan.size().width,
+            height: plan.size().height,
+            max_iterations: plan.limit(),
+            formula: "mandelbrot",
+            number: plan.number().name(),
+            recipe: plan.recipe().name(),
+            level: request.engine.level(),
+            engine: request.engine.name(),
+            threads: request.engine.threads(),
+            strategy: "every-pixel",
+            shortcuts: "none",
+            exact: true,
+            pixels: plan.size().pixels(),
+            iterations,
+            interior_pixels,
+            field_blake3,
+            seconds,
+            iterations_per_second: 0.0,
+            pixels_per_second: 0.0,
+            repeats: 1,
+            warnings: plan.warnings().to_vec(),
+        };
+        report.rate();
+        report
+    }
+
+    /// Adds the time that planning took.
+    pub fn planned_in(&mut self, seconds: f64) {
+        self.seconds.plan += seconds;
+        self.seconds.total += seconds;
+        self.rate();
+    }
+
+    /// The report of several runs of the same render: the first is dropped, times are medians.
+    #[must_use]
+    pub fn median(runs: &[Self]) -> Option<Self> {
+        let mut report = runs.last()?.clone();
+        let counted = if runs.len() > 1 { &runs[1..] } else { runs };
+        let of = |get: fn(&Seconds) -> f64| {
+            let mut times: Vec<f64> = counted.iter().map(|r| get(&r.seconds)).collect();
+            times.sort_by(f64::total_cmp);
+            let middle = times.len() / 2;
+            if times.len() % 2 == 1 { times[middle] } else { f64::midpoint(times[middle - 1], times[middle]) }
+        };
+        report.seconds = Seconds {
+            plan: of(|s| s.plan),
+            iterate: of(|s| s.iterate),
+            colour: of(|s| s.colour),
+            encode: of(|s| s.encode),
+            // Only the last run writes to the real outputs.
+            write: report.seconds.write,
+            hash: of(|s| s.hash),
+            total: of(|s| s.total),
+        };
+        report.repeats = u32::try_from(runs.len()).unwrap_or(u32::MAX);
+        report.rate();
+        Some(report)
+    }
+
+    fn rate(&mut self) {
+        let per = |count: f64, seconds: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
+        self.iterations_per_second = per(self.iterations as f64, self.seconds.iterate);
+        self.pixels_per_second = per(self.pixels as f64, self.seconds.total);
+    }
+}
