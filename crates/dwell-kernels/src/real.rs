@@ -4,7 +4,7 @@
 //! reassociated or approximated: the exactness of the whole engine rests on this page and on [`crate::recipe`].
 
 use crate::number::Number;
-use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask};
+use fearless_simd::{ExtractToken, Select, Simd, SimdBase, SimdFloat, SimdMask};
 
 /// A real number, or a vector of them that are treated alike.
 pub trait Real: Copy {
@@ -114,10 +114,15 @@ pub(crate) fn bits<S: Simd, M: SimdMask<S>>(mask: M) -> u64 {
 }
 
 impl<S: Simd, N: Number> Real for Vector<S, N> {
-    // `mul_add_precise` is the fused instruction where the level has one (avx2, avx512, neon) and a correctly rounded
-    // software fma elsewhere; `mul_add` would round twice there.
+    // `mul_add_precise` is the fused instruction where the level has one (avx2, avx512, neon); `mul_add` would round twice
+    // elsewhere. The scalar level has a scalar instruction or the C library's fma (see `level`), both correctly rounded and
+    // faster than the vector library's emulation.
     #[inline(always)]
     fn fma(self, m: Self, a: Self) -> Self {
+        let simd = self.0.token();
+        if simd.level().is_fallback() {
+            return Self(N::Native::<S>::from_fn(simd, |i| self.0[i].fma(m.0[i], a.0[i])));
+        }
         Self(self.0.mul_add_precise(m.0, a.0))
     }
     #[inline(always)]

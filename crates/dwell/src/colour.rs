@@ -17,8 +17,9 @@ const SPAN: usize = 1 << 14;
 /// Writes the picture of a field, which has smooth values, row by row: red, green, blue of each pixel.
 ///
 /// A pixel that did not escape has the palette's interior colour. One that did is at position
-/// `density * sqrt(smooth)` of the palette, which repeats with period 1: the root keeps the wide bands near the set's
-/// surroundings and the dense ones at its boundary both readable, at any depth, without knowing the rest of the image.
+/// 0.11 (sqrt(smooth) - 1) of the palette, which repeats with period 1 (smooth values under 1 are taken as 1): the root keeps
+/// the wide bands around the set and the dense ones at its boundary both readable, at any depth, without knowing the
+/// rest of the image; the far surroundings, which escape at once, have the palette's first colour.
 ///
 /// # Panics
 /// When the field has no smooth values or `picture` is not three bytes a pixel.
@@ -41,5 +42,5 @@ const DENSITY: f64 = 0.11;
 /// Where in the palette a smooth value is, in turns. IEEE operations only: the same on every machine.
 #[inline]
 fn position(smooth: f64) -> f64 {
-    DENSITY * smooth.max(0.0).sqrt()
+    DENSITY * (smooth.max(1.0).sqrt() - 1.0)
 }

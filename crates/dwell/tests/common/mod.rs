@@ -1,0 +1,89 @@
+//! Random views, the same for every test that wants some: a small generator with a seed that every failure names.
+
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use dwell::{Decimal, Location, Magnification, Sample, Settings, Size, View};
+
+/// xorshift64*.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        (self.next() >> 11) % n
+    }
+    pub(crate) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+    pub(crate) fn one_of<'a, T>(&mut self, values: &'a [T]) -> &'a T {
+        &values[usize::try_from(self.below(values.len() as u64)).unwrap()]
+    }
+}
+
+/// Centres on or near the boundary, to many digits.
+const CENTRES: [(&str, &str); 10] = [
+    ("-0.743643887037158704752191506114774", "0.131825904205311970493132056385139"),
+    ("-1.401155189093314712", "0"),
+    ("-1.7548776662466927", "0"),
+    ("0.2925", "0.0149"),
+    ("-0.0494700290631040937516922267273536301187457", "-0.6747875758446753640113920531305976563347707"),
+    ("-1.759817130804847813610825010561798238244", "-0.012593310799749865383746631843264858450340"),
+    ("-1.99999911758766165543764649311537154663", "0.00000000000000000000000000000000001"),
+    ("-0.16070135", "1.0375665"),
+    ("0.25", "0"),
+    ("-0.75", "0"),
+];
+
+/// A view somewhere interesting: 70 % around a centre on the boundary at a zoom from 1 to 10^`most_decades`, the rest anywhere; some rotated,
+/// some with bounds, some far outside, some sampled at corners.
+pub(crate) fn view(random: &mut Random, most_decades: f64, size: Size) -> View {
+    let zoom = format!("{:.3e}", 10f64.powf(random.unit() * most_decades));
+    let mut view = if random.below(10) < 7 {
+        let (re, im) = *random.one_of(&CENTRES);
+        View::centred(re, im, &zoom).unwrap()
+    } else {
+        let (re, im) = (random.unit() * 5.0 - 3.0, random.unit() * 4.0 - 2.0);
+        View::centred(&format!("{re:.17}"), &format!("{im:.17}"), &zoom).unwrap()
+    };
+    if random.below(6) == 0 {
+        let degrees = *random.one_of(&["90", "180", "-90", "30", "45", "12.34567", "-271.5", "1e-9"]);
+        view.rotation = degrees.parse().unwrap();
+    }
+    if random.below(5) == 0 {
+        view.sample = Sample::Corner;
+    }
+    view.sized(size)
+}
+
+/// Settings to go with it; drawn whether or not the number resolves it, since exactness does not depend on that.
+pub(crate) fn settings(random: &mut Random, most_limit: u64) -> Settings {
+    let radius = *random.one_of(&["2", "2", "2", "2", "2.5", "16", "1e5"]);
+    Settings {
+        limit: u32::try_from(1 + random.below(most_limit)).unwrap(),
+        escape_radius: radius.parse().unwrap(),
+        force: true,
+        ..Settings::default()
+    }
+}
+
+/// A built-in location at a size.
+pub(crate) fn location(name: &str, width: u32, height: u32) -> (View, u64) {
+    let location = Location::built_in(name).unwrap();
+    (location.view(Size::new(width, height).unwrap()), location.iterations)
+}
+
+/// The same view with a zoom of its own.
+pub(crate) fn zoomed(mut view: View, zoom: &str) -> View {
+    if let dwell::Frame::Centred { magnification, .. } = &mut view.frame {
+        *magnification = Magnification::Zoom(zoom.parse::<Decimal>().unwrap());
+    }
+    view
+}

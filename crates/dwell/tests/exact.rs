@@ -1,0 +1,121 @@
+//! Every level, thread count, number and recipe gives the dwells of the plain loop: 0 pixels differ.
+
+mod common;
+
+use common::Random;
+use dwell::{Axes, Cancel, Coordinates, CpuEngine, Level, Limits, Number, NumberKind, Plan, Recipe, Settings, Size, View, naive};
+
+const THREADS: [usize; 4] = [1, 2, 3, 8];
+
+/// The dwells by the plain loop, from the plan's own coordinates.
+fn plain(plan: &Plan) -> Vec<u32> {
+    fn run<N: Number>(plan: &Plan, axes: &Axes<N>, radius_squared: N) -> Vec<u32> {
+        let (width, height) = (plan.size().width, plan.size().height);
+        let pixels = usize::try_from(plan.size().pixels()).unwrap();
+        let (mut re, mut im) = (vec![N::default(); pixels], vec![N::default(); pixels]);
+        assert_eq!(pixels, width as usize * height as usize);
+        axes.fill(width, 0, &mut re, &mut im);
+        re.iter().zip(&im).map(|(a, b)| naive::dwell(plan.recipe(), *a, *b, plan.limit(), radius_squared)).collect()
+    }
+    match plan.coordinates() {
+        Coordinates::F32(points) => run(plan, &points.axes, points.radius_squared),
+        Coordinates::F64(points) => run(plan, &points.axes, points.radius_squared),
+    }
+}
+
+/// Compares everything with the plain loop; returns how many pixels were compared.
+fn check(view: &View, settings: &Settings, what: &str) -> u64 {
+    let mut compared = 0;
+    for number in NumberKind::ALL {
+        for recipe in Recipe::ALL {
+            let settings = Settings { number, recipe, ..settings.clone() };
+            let plan = Plan::new(view, &settings, &Limits::default()).unwrap();
+            let expected = plain(&plan);
+            for level in Level::available() {
+                for threads in THREADS {
+                    let engine = CpuEngine::new(level, threads);
+                    let with_smooth = threads == 2;
+                    let field = dwell::field(&plan, &engine, with_smooth, &Limits::default(), &Cancel::default()).unwrap();
+                    let differ = field.dwell().iter().zip(&expected).filter(|(a, b)| a != b).count();
+                    assert_eq!(differ, 0, "{what}: {number:?} {recipe:?} {level:?} {threads} threads, limit {}: {view:?}", settings.limit);
+                    compared += expected.len() as u64;
+                }
+            }
+        }
+    }
+    compared
+}
+
+#[test]
+fn three_hundred_random_views() {
+    let sizes = [(1, 1), (1, 97), (97, 1), (31, 17), (31, 17), (31, 17), (64, 9), (5, 70)];
+    let mut compared = 0;
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let (width, height) = if seed % 60 == 7 { (257, 129) } else { *random.one_of(&sizes) };
+        let view = common::view(&mut random, 13.0, Size::new(width, height).unwrap());
+        let most = if seed % 60 == 7 { 200 } else { 700 };
+        let settings = common::settings(&mut random, most);
+        compared += check(&view, &settings, &format!("seed {seed}"));
+    }
+    assert!(compared > 1_000_000, "{compared}");
+}
+
+#[test]
+fn limits_around_the_kernel_s_stages() {
+    for (i, limit) in [1, 2, 15, 16, 17, 23, 24, 25, 31, 32, 33, 48, 49].into_iter().enumerate() {
+        let (view, _) = common::location("shallow-home", 31, 17);
+        check(&view, &Settings { limit, ..Settings::default() }, &format!("limit {limit}, {i}"));
+    }
+}
+
+#[test]
+fn a_limit_of_two_to_the_31() {
+    // Nothing in these views stays for ever; dwells reach a thousand.
+    for (re, im, zoom) in [("0.25001", "0", "1e9"), ("-0.7501", "0.01", "1e6"), ("-2.3", "0.1", "10")] {
+        let view = View::centred(re, im, zoom).unwrap().sized(Size::new(5, 3).unwrap());
+        check(&view, &Settings { limit: 1 << 31, force: true, ..Settings::default() }, re);
+    }
+}
+
+#[test]
+fn outside_radius_two_the_tip_and_the_real_axis() {
+    for (re, im, zoom, w, h) in [
+        ("-2", "0", "1e12", 31, 17),
+        ("-2", "0", "4", 33, 5),
+        ("-1.5", "0", "1e3", 64, 1),
+        ("3", "4", "1", 31, 17),
+        ("0", "0", "0.001", 31, 17),
+        ("0", "0", "1e-30", 9, 9),
+        ("-1.25", "0", "2", 257, 3),
+    ] {
+        let view = View::centred(re, im, zoom).unwrap().sized(Size::new(w, h).unwrap());
+        check(&view, &Settings { limit: 400, force: true, ..Settings::default() }, re);
+    }
+}
+
+#[test]
+fn rotated_views() {
+    for degrees in ["90", "180", "270", "45", "0.001", "-33.3"] {
+        let (mut view, _) = common::location("shallow-seahorse", 31, 17);
+        view.rotation = degrees.parse().unwrap();
+        check(&common::zoomed(view, "1e4"), &Settings { limit: 500, force: true, ..Settings::default() }, degrees);
+    }
+}
+
+#[test]
+fn smooth_values_are_the_same_bits_everywhere() {
+    let (view, _) = common::location("shallow-elephant", 97, 61);
+    for number in NumberKind::ALL {
+        let plan = Plan::new(&view, &Settings { number, limit: 900, ..Settings::default() }, &Limits::default()).unwrap();
+        let mut first: Option<Vec<u64>> = None;
+        for level in Level::available() {
+            for threads in THREADS {
+                let engine = CpuEngine::new(level, threads);
+                let field = dwell::field(&plan, &engine, true, &Limits::default(), &Cancel::default()).unwrap();
+                let bits: Vec<u64> = field.smooth().iter().map(|s| s.to_bits()).collect();
+                assert_eq!(*first.get_or_insert_with(|| bits.clone()), bits, "{level:?} {threads}");
+            }
+        }
+    }
+}

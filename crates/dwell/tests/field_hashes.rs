@@ -1,0 +1,75 @@
+//! Two hundred fields whose hashes are committed: the same in every build, on every machine, for good.
+//!
+//! `DWELL_BLESS=1 cargo test -p dwell --test field_hashes` writes them anew; a change there is a change of results.
+
+mod common;
+
+use common::Random;
+use dwell::{Cancel, CpuEngine, Field, Level, Limits, NumberKind, Plan, Recipe, Settings, Size, View};
+use std::fmt::Write;
+
+const COMMITTED: &str = include_str!("field_hashes.txt");
+
+fn field(view: &View, settings: &Settings, engine: &CpuEngine) -> Field {
+    let plan = Plan::new(view, settings, &Limits::default()).unwrap();
+    dwell::field(&plan, engine, false, &Limits::default(), &Cancel::default()).unwrap()
+}
+
+fn cases() -> Vec<(String, View, Settings)> {
+    let mut cases = Vec::new();
+    for name in ["shallow-home", "shallow-elephant", "shallow-minibrot", "shallow-feigenbaum", "shallow-seahorse", "shallow-seahorse-1e13"] {
+        for number in NumberKind::ALL {
+            for recipe in Recipe::ALL {
+                let (view, iterations) = common::location(name, 160, 90);
+                let limit = u32::try_from(iterations.min(3000)).unwrap();
+                let settings = Settings { limit, number, recipe, force: true, ..Settings::default() };
+                cases.push((format!("{name}-{}-{}", number.name(), recipe.name()), view, settings));
+            }
+        }
+    }
+    for seed in 1000..1176 {
+        let mut random = Random::new(seed);
+        let size = *random.one_of(&[(64, 64), (31, 17), (1, 1), (129, 63), (200, 3)]);
+        let view = common::view(&mut random, 13.0, Size::new(size.0, size.1).unwrap());
+        let mut settings = common::settings(&mut random, 2000);
+        settings.number = *random.one_of(&NumberKind::ALL);
+        settings.recipe = *random.one_of(&Recipe::ALL);
+        cases.push((format!("random-{seed}"), view, settings));
+    }
+    cases
+}
+
+#[test]
+fn two_hundred_fields_have_their_committed_hashes() {
+    let cases = cases();
+    assert_eq!(cases.len(), 200);
+    let engine = CpuEngine::default();
+    let mut found = String::new();
+    for (name, view, settings) in &cases {
+        let field = field(view, settings, &engine);
+        let hash = blake3::hash(&field.dwell_bytes()).to_hex();
+        writeln!(found, "{hash} {name} {}x{} limit {}", view.size.width, view.size.height, settings.limit).unwrap();
+    }
+    if std::env::var_os("DWELL_BLESS").is_some() {
+        #[allow(clippy::disallowed_methods, reason = "a source file, on request")]
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field_hashes.txt"), &found).unwrap();
+        return;
+    }
+    for (found, committed) in found.lines().zip(COMMITTED.lines()) {
+        assert_eq!(found, committed);
+    }
+    assert_eq!(found.lines().count(), COMMITTED.lines().count());
+}
+
+#[test]
+fn the_committed_hashes_are_those_of_every_level() {
+    let cases = cases();
+    for level in Level::available() {
+        for (case, committed) in cases.iter().zip(COMMITTED.lines()).skip(24).step_by(9) {
+            let (name, view, settings) = case;
+            let field = field(view, settings, &CpuEngine::new(level, 2));
+            let hash = blake3::hash(&field.dwell_bytes()).to_hex();
+            assert!(committed.starts_with(hash.as_str()), "{name} on {level:?}");
+        }
+    }
+}
