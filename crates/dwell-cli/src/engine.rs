@@ -71,7 +71,7 @@ pub(crate) fn recipe(text: &str) -> Result<Recipe, InputError> {
 
 /// A decimal number.
 pub(crate) fn decimal(what: &str, text: &str) -> Result<Decimal, InputError> {
-    Decimal::parse(text).map_err(|e| e.within(what))
+    Decimal::parse(text).map_err(|e| e.named(what))
 }
 
 /// So many decimal numbers, separated by commas; `form` shows how.
@@ -85,7 +85,7 @@ pub(crate) fn decimals<const N: usize>(what: &str, text: &str, form: &str) -> Re
     let values: Vec<Decimal> = parts
         .iter()
         .zip(&names)
-        .map(|(part, name)| Decimal::parse(part).map_err(|e| e.within(&format!("{what} {name}"))))
+        .map(|(part, name)| Decimal::parse(part).map_err(|e| e.named(&format!("{what} {name}"))))
         .collect::<Result<_, _>>()?;
     values.try_into().map_err(|_| InputError::new(what, "wrong count"))
 }

@@ -78,6 +78,13 @@ impl InputError {
         self
     }
 
+    /// The same about a thing of another name: a flag instead of the value it gives.
+    #[must_use]
+    pub fn named(mut self, what: &str) -> Self {
+        what.clone_into(&mut self.what);
+        self
+    }
+
     /// The hint, for a program that shows it on a line of its own.
     #[must_use]
     pub fn hint_text(&self) -> Option<&str> {
@@ -145,11 +152,13 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .into_iter()
         .map(|name| {
             let alike = strsim::jaro_winkler(&given, &name.to_lowercase());
+            let slip = strsim::osa_distance(&given, &name.to_lowercase()) <= 1;
             let inside = !given.is_empty() && name.split('-').any(|part| part == given);
-            (if inside { alike.max(0.9) } else { alike }, name)
+            (if inside || slip { alike.max(0.9) } else { alike }, name)
         })
         .filter(|(alike, _)| *alike > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        // Of equals the shortest: it adds least to what was typed.
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.len().cmp(&a.1.len())))
         .map(|(_, name)| name)
 }
 

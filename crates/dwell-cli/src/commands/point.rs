@@ -29,7 +29,7 @@ pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Error> 
         recipe: engine::recipe(&args.recipe)?,
         ..Settings::default()
     };
-    settings.check().map_err(|e| e.within("--escape-radius"))?;
+    settings.check().map_err(|e| e.named("--escape-radius"))?;
     let (limit, recipe) = (settings.limit, settings.recipe);
     let (a, b, radius) = (re.to_rational(), im.to_rational(), settings.escape_radius.to_rational());
     let f32 = dwell_in::<f32>(&a, &b, &radius, recipe, limit, &interrupt.cancel)?;

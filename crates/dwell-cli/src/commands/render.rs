@@ -104,13 +104,11 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
 fn location(what: Option<&Path>) -> Result<Location, Error> {
     let Some(what) = what else { return Ok(Location::built_in(DEFAULT_LOCATION)?) };
     let text = what.to_string_lossy();
-    if Location::built_in_names().any(|name| name == text) {
-        return Ok(Location::built_in(&text)?);
-    }
-    if looks_like_a_path(&text) || what.exists() {
+    let known = Location::built_in_names().any(|name| name == text);
+    if !known && (looks_like_a_path(&text) || what.exists()) {
         return Location::read(what);
     }
-    Err(Location::built_in(&text).err().map_or(Error::Interrupted, |e| e.within("WHAT").into()))
+    Ok(Location::built_in(&text)?)
 }
 
 fn looks_like_a_path(text: &str) -> bool {
@@ -121,13 +119,13 @@ fn looks_like_a_path(text: &str) -> bool {
 fn view(args: &RenderArgs, location: &Location) -> Result<View, InputError> {
     let size = match &args.size {
         None => View::DEFAULT_SIZE,
-        Some(text) => Size::parse(text).map_err(|e| e.within("--size"))?,
+        Some(text) => Size::parse(text).map_err(|e| e.named("--size"))?,
     };
     let mut view = location.view(size);
     if let Some(text) = &args.bounds {
         let [xmin, xmax, ymin, ymax] = engine::decimals("--bounds", text, "XMIN,XMAX,YMIN,YMAX")?;
         view.frame = Frame::Bounds { xmin, xmax, ymin, ymax };
-        view.check().map_err(|e| e.within("--bounds"))?;
+        view.check().map_err(|e| e.named("--bounds"))?;
     }
     if let Frame::Centred { re, im, magnification } = &mut view.frame {
         if let Some(text) = &args.center {
@@ -140,11 +138,11 @@ fn view(args: &RenderArgs, location: &Location) -> Result<View, InputError> {
             *magnification = Magnification::Height(engine::decimal("--height", text)?);
         }
         let flag = if args.height.is_some() { "--height" } else { "--zoom" };
-        view.check().map_err(|e| e.within(flag))?;
+        view.check().map_err(|e| e.named(flag))?;
     }
     if let Some(text) = &args.rotate {
         view.rotation = engine::decimal("--rotate", text)?;
-        view.check().map_err(|e| e.within("--rotate"))?;
+        view.check().map_err(|e| e.named("--rotate"))?;
     }
     if let Some(text) = &args.sample {
         view.sample = match text.as_str() {
@@ -187,7 +185,7 @@ fn settings(args: &RenderArgs, max_iter: &MaxIter) -> Result<Settings, InputErro
         recipe: engine::recipe(&args.recipe)?,
         force: args.force,
     };
-    settings.check().map_err(|e| e.within("--escape-radius"))?;
+    settings.check().map_err(|e| e.named("--escape-radius"))?;
     Ok(settings)
 }
 
@@ -197,7 +195,7 @@ fn palette(name: Option<&str>) -> Result<Palette, Error> {
         Some(name) if looks_like_a_path(name) || (Path::new(name).exists() && Palette::built_in(name).is_err()) => {
             Palette::read(Path::new(name))
         }
-        Some(name) => Palette::built_in(name).map_err(|e| e.within("--palette").into()),
+        Some(name) => Palette::built_in(name).map_err(|e| e.named("--palette").into()),
     }
 }
 
@@ -206,7 +204,7 @@ fn files(args: &RenderArgs) -> Result<Vec<(PathBuf, Format)>, InputError> {
     if args.output.is_empty() && args.stats.is_none() {
         return Err(InputError::new("-o", "no output is named").hint("give a file with -o, such as -o mandelbrot.png; or --stats alone"));
     }
-    let format = args.format.as_deref().map(Format::parse).transpose().map_err(|e| e.within("--format"))?;
+    let format = args.format.as_deref().map(Format::parse).transpose().map_err(|e| e.named("--format"))?;
     let mut files: Vec<(PathBuf, Format)> = Vec::new();
     for path in &args.output {
         if path.as_os_str().is_empty() {
@@ -217,7 +215,7 @@ fn files(args: &RenderArgs) -> Result<Vec<(PathBuf, Format)>, InputError> {
         }
         let format = match format {
             Some(format) => format,
-            None => Format::of_path(path).map_err(|e| e.within("-o"))?,
+            None => Format::of_path(path).map_err(|e| e.named("-o"))?,
         };
         if path == Path::new("-") && std::io::stdout().is_terminal() && format != Format::Csv {
             return Err(InputError::new("-o", "standard output is a terminal, which cannot show this")

@@ -1,0 +1,295 @@
+//! Over a hundred bad inputs: each one clear error that names what, says what is accepted or hints, exit code 2, nothing
+//! written, no panic.
+
+mod common;
+
+use common::{Folder, Ran};
+
+fn folder() -> Folder {
+    let good = "re = \"-0.75\"\nim = \"0\"\nzoom = \"1.5\"\niterations = 100\n";
+    let folder = Folder::new()
+        .with("cut.toml", &good.as_bytes()[..25])
+        .with("no-re.toml", good.replace("re = \"-0.75\"\n", "").as_bytes())
+        .with("typo.toml", good.replace("zoom", "zoon").as_bytes())
+        .with("number.toml", good.replace("\"1.5\"", "1.5").as_bytes())
+        .with("negative.toml", good.replace("100", "-100").as_bytes())
+        .with("none.toml", good.replace("iterations = 100", "iterations = 0").as_bytes())
+        .with("huge.toml", good.replace("100", "99999999999999999999999").as_bytes())
+        .with("many.toml", good.replace("100", "5000000000").as_bytes())
+        .with("nan.toml", good.replace("\"0\"", "\"nan\"").as_bytes())
+        .with("no-zoom.toml", good.replace("zoom = \"1.5\"\n", "").as_bytes())
+        .with("zero-zoom.toml", good.replace("\"1.5\"", "\"0\"").as_bytes())
+        .with("twice.toml", format!("{good}{good}").as_bytes())
+        .with("binary.toml", &[0x89, b'P', b'N', b'G', 0xff, 0xfe, 0, 1, 2])
+        .with("empty.toml", b"")
+        .with("nested.toml", "[".repeat(10_000).as_bytes())
+        .with("other.kfr", b"Re: -0.75\nIm: 0\nZoom: 1\n")
+        .with("other.f3.toml", b"location.real = \"0\"\n")
+        .with("good.toml", good.as_bytes())
+        .with("empty-palette.toml", b"colours = []\n")
+        .with("bad-palette.toml", b"colours = [\"red\"]\n")
+        .with("bad.map", b"0 0 0\n1 2\n")
+        .with("empty.map", b"")
+        .with("palette.xyz", b"0 0 0\n");
+    std::fs::create_dir(folder.join("folder")).unwrap();
+    std::fs::create_dir(folder.join("folder.toml")).unwrap();
+    folder
+}
+
+/// A line of words; what the error must mention.
+const LINES: &[(&str, &str)] = &[
+    // Numbers that are none.
+    ("render -o x.png --zoom x", "--zoom"),
+    ("render -o x.png --zoom nan", "--zoom"),
+    ("render -o x.png --zoom inf", "not a finite number"),
+    ("render -o x.png --zoom -inf", "--zoom"),
+    ("render -o x.png --zoom 0", "above 0"),
+    ("render -o x.png --zoom -5", "above 0"),
+    ("render -o x.png --zoom 1e", "--zoom"),
+    ("render -o x.png --zoom 1e5x", "\"x\" at character 4"),
+    ("render -o x.png --zoom 1..5", "--zoom"),
+    ("render -o x.png --zoom 1e1000001", "exponent"),
+    ("render -o x.png --zoom 1e-1000001", "exponent"),
+    ("render -o x.png --zoom 1e99999999999999999999999", "exponent"),
+    ("render -o x.png --zoom 0x10", "--zoom"),
+    ("render -o x.png --zoom 1,5", "--zoom"),
+    ("render -o x.png --zoom ١", "--zoom"),
+    ("render -o x.png --height 0", "--height"),
+    ("render -o x.png --height -1", "above 0"),
+    ("render -o x.png --height NaN", "--height"),
+    ("render -o x.png --height 1 --zoom 1", "--height"),
+    ("render -o x.png --center 1", "RE,IM"),
+    ("render -o x.png --center 1,2,3", "RE,IM"),
+    ("render -o x.png --center ,", "empty"),
+    ("render -o x.png --center 1,", "empty"),
+    ("render -o x.png --center a,b", "--center RE"),
+    ("render -o x.png --center 0,nan", "--center IM"),
+    ("render -o x.png --center 0,infinity", "--center IM"),
+    ("render -o x.png --centre 0,1e2000000", "--center IM"),
+    ("render -o x.png --center --zoom", "--center"),
+    ("render -o x.png --bounds 1", "XMIN,XMAX,YMIN,YMAX"),
+    ("render -o x.png --bounds 1,2,3", "XMIN,XMAX,YMIN,YMAX"),
+    ("render -o x.png --bounds -2,1,-1,1,0", "XMIN,XMAX,YMIN,YMAX"),
+    ("render -o x.png --bounds 1,-2,-1,1", "XMIN < XMAX"),
+    ("render -o x.png --bounds -2,1,1,-1", "YMIN < YMAX"),
+    ("render -o x.png --bounds 1,1,-1,1", "XMIN < XMAX"),
+    ("render -o x.png --bounds -2,x,-1,1", "--bounds XMAX"),
+    ("render -o x.png --bounds -2,1,-1,inf", "--bounds YMAX"),
+    ("render -o x.png --bounds -2,1,-1,1 --zoom 3", "--bounds"),
+    ("render -o x.png --bounds -2,1,-1,1 --center 0,0", "--bounds"),
+    ("render -o x.png --bounds -2,1,-1,1 --height 2", "--bounds"),
+    // Sizes.
+    ("render -o x.png --size 0x5", "1 to 2147483647"),
+    ("render -o x.png --size 5x0", "1 to 2147483647"),
+    ("render -o x.png --size -5x5", "--size"),
+    ("render -o x.png --size 5", "\"x\" between"),
+    ("render -o x.png --size x", "--size"),
+    ("render -o x.png --size 5x", "--size"),
+    ("render -o x.png --size 5x5x5", "--size"),
+    ("render -o x.png --size 1.5x2", "--size"),
+    ("render -o x.png --size 1e3x5", "--size"),
+    ("render -o x.png --size 2147483648x1", "out of range"),
+    ("render -o x.png --size 99999999999999999999999x1", "out of range"),
+    ("render -o x.png --size 2147483647x2147483647 --zoom 1e-9", "MiB of memory"),
+    // Rotation, sample, radius.
+    ("render -o x.png --rotate x", "--rotate"),
+    ("render -o x.png --rotate nan", "--rotate"),
+    ("render -o x.png --rotate 1e7", "--rotate"),
+    ("render -o x.png --rotate 1e-100", "decimals"),
+    ("render -o x.png --sample middle", "--sample"),
+    ("render -o x.png --sample cornr", "did you mean \"corner\""),
+    ("render -o x.png --escape-radius 1.999", "2 to 1e9"),
+    ("render -o x.png --escape-radius -2", "--escape-radius"),
+    ("render -o x.png --escape-radius 1e10", "2 to 1e9"),
+    ("render -o x.png --escape-radius inf", "--escape-radius"),
+    // Limits.
+    ("render -o x.png --max-iter 0", "1 to 4294967295"),
+    ("render -o x.png --max-iter -1", "out of range"),
+    ("render -o x.png --max-iter 4294967296", "out of range"),
+    ("render -o x.png --max-iter 99999999999999999999", "out of range"),
+    ("render -o x.png --max-iter 1e3", "whole number"),
+    ("render -o x.png --max-iter 1.5", "whole number"),
+    ("render -o x.png --max-iter Auto", "whole number"),
+    ("render -o x.png --max-iter many", "auto"),
+    // Names.
+    ("render -o x.png --number f16", "f32, f64"),
+    ("render -o x.png --number F64", "did you mean \"f64\""),
+    ("render -o x.png --recipe fuse", "did you mean \"fused\""),
+    ("render -o x.png --recipe none", "fused, separate"),
+    ("render -o x.png --level avx", "--level"),
+    ("render -o x.png --level AVX2", "did you mean"),
+    ("render -o x.png --palette twilght", "did you mean \"twilight\""),
+    ("render -o x.png --palette nothing-like-it", "twilight, ember"),
+    ("render -o x.png --palette no-such-file.map", "cannot be read"),
+    ("render -o x.png --palette folder/none.toml", "cannot be read"),
+    ("render -o x.png --palette palette.xyz", ".toml, .map"),
+    ("render -o x.png --palette folder.toml", "is a directory"),
+    ("render -o x.png --palette empty-palette.toml", "1 to 4096 colours"),
+    ("render -o x.png --palette bad-palette.toml", "#rrggbb"),
+    ("render -o x.png --palette bad.map", "line 2"),
+    ("render -o x.png --palette empty.map", "no colour"),
+    ("render -o x.png --palette binary.toml", "not UTF-8"),
+    ("render shallow-hom -o x.png", "did you mean \"shallow-home\""),
+    ("render seahorse -o x.png", "did you mean \"shallow-seahorse\""),
+    ("render qqq -o x.png", "dwell locations"),
+    ("render -o x.png --format gif", "png, ppm, npy, csv"),
+    ("render -o x.png --format pgn", "did you mean \"png\""),
+    ("render -o x.jpeg", "png, ppm, npy, csv"),
+    ("render -o", "--output"),
+    ("render", "no output"),
+    ("render -o x.png -o x.png", "twice"),
+    // Files.
+    ("render none.toml.toml -o x.png", "cannot be read"),
+    ("render no/such/file -o x.png", "cannot be read"),
+    ("render folder -o x.png", "is a directory"),
+    ("render folder.toml -o x.png", "is a directory"),
+    ("render cut.toml -o x.png", "line 3"),
+    ("render no-re.toml -o x.png", "re"),
+    ("render typo.toml -o x.png", "zoon"),
+    ("render number.toml -o x.png", "quotes"),
+    ("render negative.toml -o x.png", "line 4"),
+    ("render none.toml -o x.png", "line 4"),
+    ("render huge.toml -o x.png", "line 4"),
+    ("render many.toml -o x.png", "--max-iter"),
+    ("render nan.toml -o x.png", "line 2, im"),
+    ("render no-zoom.toml -o x.png", "zoom"),
+    ("render zero-zoom.toml -o x.png", "line 3"),
+    ("render twice.toml -o x.png", "line 5"),
+    ("render binary.toml -o x.png", "not UTF-8"),
+    ("render empty.toml -o x.png", "empty.toml"),
+    ("render nested.toml -o x.png", "nested.toml"),
+    ("render other.kfr -o x.png", "Kalles Fraktaler"),
+    ("render other.f3.toml -o x.png", "Fraktaler 3"),
+    // Views too deep.
+    ("render kf-1e50 -o x.png", "bits would be needed"),
+    ("render rf-e8000 -o x.png", "e-8003"),
+    ("render fs-view20 -o x.png", "too deep for f64"),
+    ("render kf-1e14 -o x.png", "--force"),
+    ("render shallow-seahorse -o x.png --number f32", "--number f64"),
+    ("render -o x.png --center 1e400,0", "beyond f64"),
+    ("render -o x.png --center 1e39,0 --zoom 1e-38 --number f32", "beyond f32"),
+    ("render -o x.png --bounds 1,1.000000000000001,-1,1", "too deep"),
+    // Running.
+    ("render -o x.png --threads 0", "1 to 4096"),
+    ("render -o x.png --threads -1", "--threads"),
+    ("render -o x.png --threads two", "--threads"),
+    ("render -o x.png --threads 4097", "1 to 4096"),
+    ("render -o x.png --repeat 0", "--repeat"),
+    ("render -o x.png --repeat x", "--repeat"),
+    ("render -o x.png --no-such-flag", "--no-such-flag"),
+    ("render -o x.png --zom 3", "--zoom"),
+    ("render -o x.png --zoom 3 --zoom 4", "--zoom"),
+    ("render a b -o x.png", "b"),
+    ("rendr", "render"),
+    ("point", "RE,IM"),
+    ("point 1", "RE,IM"),
+    ("point 1,x", "point IM"),
+    ("point 0,0 --max-iter 0", "--max-iter"),
+    ("point 0,0 --escape-radius 1", "2 to 1e9"),
+    ("point 0,0 --recipe exact", "--recipe"),
+    ("peak --number f128", "--number"),
+    ("peak --level mmx", "--level"),
+    ("peak --threads 0", "--threads"),
+    ("completions tcsh", "bash"),
+    ("info --jsn", "--json"),
+];
+
+/// What is wrong with how a bad input was handled, if anything.
+fn mishandled(ran: &Ran, expected: &str) -> Option<String> {
+    let wrong = if ran.code != 2 {
+        "exit code"
+    } else if !ran.out.is_empty() {
+        "prints to standard output"
+    } else if !ran.err.starts_with("error: ") || ran.err.contains("panicked") {
+        "no clear error"
+    } else if !ran.err.contains(expected) {
+        "does not mention what it should"
+    } else if ran.err.len() >= 1500 {
+        "too long"
+    } else {
+        return None;
+    };
+    Some(format!("{wrong} ({}), expected {expected:?}: {}", ran.code, ran.err))
+}
+
+fn check(ran: &Ran, expected: &str, line: &str) {
+    assert_eq!(mishandled(ran, expected), None, "{line}");
+}
+
+#[test]
+fn every_bad_line_is_one_clear_error_and_nothing_is_written() {
+    assert!(LINES.len() >= 100, "{}", LINES.len());
+    let folder = folder();
+    let before = folder.names();
+    let mut wrong = Vec::new();
+    for (line, expected) in LINES {
+        wrong.extend(mishandled(&folder.run(line.split_whitespace()), expected).map(|w| format!("{line}: {w}")));
+        assert_eq!(folder.names(), before, "{line} wrote something");
+    }
+    assert!(wrong.is_empty(), "{} mishandled:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn ten_thousand_digits_and_one_bad_character() {
+    let folder = Folder::new();
+    let centre = format!("-0.{}O{},0", "7".repeat(5000), "7".repeat(5000));
+    let ran = folder.run(["render", "-o", "x.png", "--center", &centre]);
+    check(&ran, "\"O\" at character 5004", "long centre");
+    assert!(ran.err.len() < 400, "{}", ran.err);
+    // The same without the bad character is a view like any other.
+    let centre = format!("-0.{},0", "7".repeat(10_000));
+    assert_eq!(folder.run(["render", "-o", "x.png", "--size", "8x8", "--center", &centre]).code, 0);
+}
+
+#[test]
+fn empty_and_strange_arguments() {
+    let folder = Folder::new();
+    for (args, expected) in [
+        (vec!["render", "-o", ""], "--output"),
+        (vec!["render", "-o", "x.png", "--zoom", ""], "--zoom"),
+        (vec!["render", "-o", "x.png", "--zoom", " "], "empty"),
+        (vec!["render", "-o", "x.png", "--palette", ""], "--palette"),
+        (vec!["render", "-o", "x.png", "--number", ""], "--number"),
+        (vec!["render", "", "-o", "x.png"], "[WHAT]"),
+        (vec!["render", "-o", "x.png", "--zoom", "1\n2"], "\\n"),
+        (vec!["render", "-o", "x.png", "--zoom", "1\u{1b}[31m"], "\\u{1b}"),
+    ] {
+        check(&folder.run(&args), expected, &args.join(" "));
+    }
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+#[cfg(unix)]
+fn arguments_that_are_no_unicode() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    let bad = OsStr::from_bytes(b"\xff\xfe");
+    let (render, o, png, zoom) = (OsStr::new("render"), OsStr::new("-o"), OsStr::new("x.png"), OsStr::new("--zoom"));
+    assert_eq!(folder.run([render, o, png, zoom, bad]).code, 2);
+    assert_eq!(folder.run([render, bad, o, png]).code, 2);
+    // As a file name it is as good as any.
+    assert_eq!(folder.run([render, OsStr::new("--size"), OsStr::new("4x4"), o, bad]).code, 0);
+}
+
+#[test]
+fn a_level_in_the_environment_is_checked_as_well() {
+    let folder = Folder::new();
+    let ran = Ran::from(folder.command().args(["render", "-o", "x.png"]).env("DWELL_LEVEL", "sse9").output().unwrap());
+    check(&ran, "DWELL_LEVEL", "DWELL_LEVEL=sse9");
+    let missing = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
+    let ran = Ran::from(folder.command().args(["render", "-o", "x.png"]).env("DWELL_LEVEL", missing).output().unwrap());
+    check(&ran, "this machine does not have", missing);
+    check(&folder.run(["render", "-o", "x.png", "--level", missing]), "--level", missing);
+}
+
+#[test]
+#[cfg(unix)]
+fn unreadable_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new().with("a.toml", b"x");
+    std::fs::set_permissions(folder.join("a.toml"), std::fs::Permissions::from_mode(0)).unwrap();
+    // Root may read everything: then it is malformed instead, and an error all the same.
+    check(&folder.run(["render", "a.toml", "-o", "x.png"]), "a.toml", "unreadable");
+}

@@ -1,0 +1,80 @@
+//! Running the real binary in a folder of its own.
+
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+    /// Writes an input file.
+    pub(crate) fn with(self, name: &str, bytes: &[u8]) -> Self {
+        #[allow(clippy::disallowed_methods, reason = "an input of a test")]
+        std::fs::write(self.join(name), bytes).unwrap();
+        self
+    }
+    /// The names of all files, hidden ones too.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<_> = std::fs::read_dir(self.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.join(name)).unwrap()
+    }
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dwell"));
+        command.current_dir(self.path()).env_remove("DWELL_LEVEL").stdin(Stdio::null());
+        command
+    }
+    pub(crate) fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ran {
+        Ran::from(self.command().args(args).output().unwrap())
+    }
+    /// Runs a line of words that must succeed.
+    pub(crate) fn good(&self, line: &str) -> Ran {
+        let ran = self.run(line.split_whitespace());
+        assert_eq!(ran.code, 0, "{line}: {}", ran.err);
+        ran
+    }
+    /// The statistics of a render that must succeed.
+    pub(crate) fn stats(&self, line: &str) -> serde_json::Value {
+        self.good(&format!("render {line} --stats stats.json"));
+        serde_json::from_slice(&self.read("stats.json")).unwrap()
+    }
+}
+
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: output.stdout,
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Ran {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+}

@@ -1,0 +1,128 @@
+//! Outputs appear whole or not at all; what goes wrong in writing has exit code 4; Ctrl-C has 130 and leaves nothing.
+
+mod common;
+
+use common::{Folder, Ran};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+#[test]
+fn replaces_or_with_no_clobber_keeps() {
+    let folder = Folder::new().with("a.png", b"old");
+    let ran = folder.run("render --size 8x8 -o a.png --no-clobber".split(' '));
+    assert_eq!((ran.code, folder.read("a.png").as_slice()), (2, b"old".as_slice()));
+    assert!(ran.err.contains("exists already"));
+    folder.good("render --size 8x8 -o a.png");
+    assert!(folder.read("a.png").starts_with(b"\x89PNG"));
+    folder.good("render --size 8x8 -o b.png --no-clobber");
+    assert_eq!(folder.names(), ["a.png", "b.png"]);
+}
+
+#[test]
+fn a_directory_or_a_missing_folder_is_code_4() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.join("folder.png")).unwrap();
+    for output in ["folder.png", "none/a.png", "folder.png/", "/dev/none/a.png"] {
+        let ran = folder.run(["render", "--size", "8x8", "-o", output]);
+        assert_eq!(ran.code, 4, "{output}: {}", ran.err);
+        assert!(ran.err.contains("cannot write") && ran.err.contains(output.trim_end_matches('/')), "{}", ran.err);
+    }
+    let ran = folder.run(["render", "--size", "8x8", "-o", "a.png", "--stats", "none/s.json"]);
+    assert_eq!(ran.code, 4);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_code_4() {
+    let folder = Folder::new();
+    for format in ["png", "ppm", "npy", "csv"] {
+        let ran = folder.run(["render", "--size", "640x480", "-o", "/dev/full", "--format", format]);
+        assert_eq!(ran.code, 4, "{format}: {}", ran.err);
+        assert!(ran.err.contains("/dev/full"), "{}", ran.err);
+    }
+    assert!(std::fs::metadata("/dev/full").is_ok(), "a device is written in place, never replaced");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_size_limit_leaves_the_old_file() {
+    let folder = Folder::new().with("a.ppm", b"old");
+    // 8 blocks of 512 or 1024 bytes; the signal that comes with it is ignored so that the write fails instead.
+    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" render --size 640x480 -o a.ppm";
+    let ran = Ran::from(
+        std::process::Command::new("sh").args(["-c", script, env!("CARGO_BIN_EXE_dwell")]).current_dir(folder.path()).output().unwrap(),
+    );
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert_eq!(folder.read("a.ppm"), b"old");
+    assert_eq!(folder.names(), ["a.ppm"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_closed_pipe_is_code_4() {
+    let folder = Folder::new();
+    for line in ["render --size 2000x2000 -o - --format ppm", "locations", "man"] {
+        let mut child = folder.command().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, 4, "{line}: {}", ran.err);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_fifo_is_written_in_place() {
+    let folder = Folder::new();
+    let fifo = folder.join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let fifo = fifo.clone();
+        move || std::fs::read(fifo).unwrap()
+    });
+    folder.good("render --size 16x9 -o fifo");
+    folder.good("render --size 16x9 -o a.png");
+    assert_eq!(reader.join().unwrap(), folder.read("a.png"));
+    use std::os::unix::fs::FileTypeExt;
+    assert!(std::fs::metadata(&fifo).unwrap().file_type().is_fifo());
+}
+
+#[cfg(unix)]
+fn interrupted(folder: &Folder, line: &str, after: Duration) -> (Ran, Duration) {
+    let child = folder.command().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(after);
+    let began = Instant::now();
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    (ran, began.elapsed())
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_stops_at_once_and_leaves_no_file() {
+    let folder = Folder::new().with("a.png", b"old");
+    for line in [
+        // One pixel that would take a minute; many that would take hours; the oracle; a measurement.
+        "render --center 0,0 --zoom 1e9 --size 64x64 --max-iter 4294967295 -o a.png --threads 2",
+        "render --size 100000x100000 --max-iter 100000 -o a.png",
+        "point 0.25,0 --max-iter 4294967295",
+        "peak",
+    ] {
+        let (ran, took) = interrupted(&folder, line, Duration::from_millis(300));
+        assert_eq!(ran.code, 130, "{line}: {}", ran.err);
+        // The bar is 100 ms; a loaded test machine may be late in starting `kill` and noticing the end.
+        assert!(took < Duration::from_millis(1000), "{line}: {took:?}");
+        assert_eq!(folder.names(), ["a.png"], "{line}");
+        assert_eq!(folder.read("a.png"), b"old", "{line}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_while_nobody_reads() {
+    let folder = Folder::new();
+    assert!(std::process::Command::new("mkfifo").arg(folder.join("fifo")).status().unwrap().success());
+    let (ran, _) = interrupted(&folder, "render --size 64x64 -o fifo", Duration::from_millis(300));
+    assert_eq!(ran.code, 130);
+    assert_eq!(folder.names(), ["fifo"]);
+}

@@ -1,0 +1,255 @@
+//! `dwell render` as a user runs it: every flag, every format, the statistics.
+
+mod common;
+
+use common::Folder;
+
+fn csv(folder: &Folder, name: &str) -> Vec<Vec<u32>> {
+    let text = String::from_utf8(folder.read(name)).unwrap();
+    text.lines().map(|line| line.split(',').map(|n| n.parse().unwrap()).collect()).collect()
+}
+
+fn npy(bytes: &[u8]) -> (usize, usize, Vec<u32>) {
+    assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
+    let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = std::str::from_utf8(&bytes[10..10 + length]).unwrap();
+    assert!((10 + length) % 64 == 0 && header.ends_with('\n'));
+    assert!(header.contains("'descr': '<u4'") && header.contains("'fortran_order': False"));
+    let shape = header.split("'shape': (").nth(1).unwrap().split(')').next().unwrap();
+    let (height, width) = shape.split_once(", ").unwrap();
+    let values = bytes[10 + length..].chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
+    (height.parse().unwrap(), width.parse().unwrap(), values)
+}
+
+fn decode_png(bytes: &[u8]) -> (u32, u32, Vec<u8>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!((info.color_type, info.bit_depth), (png::ColorType::Rgb, png::BitDepth::Eight));
+    (info.width, info.height, pixels)
+}
+
+#[test]
+fn all_formats_hold_the_same_render() {
+    let folder = Folder::new();
+    let stats = folder.stats("--size 61x37 --max-iter 300 -o a.png -o a.ppm -o a.npy -o a.csv");
+    let (height, width, dwells) = npy(&folder.read("a.npy"));
+    assert_eq!((height, width, dwells.len()), (37, 61, 61 * 37));
+    let table = csv(&folder, "a.csv");
+    assert_eq!(table.concat(), dwells);
+    assert!(table.len() == 37 && table.iter().all(|row| row.len() == 61));
+    let (w, h, pixels) = decode_png(&folder.read("a.png"));
+    assert_eq!((w, h), (61, 37));
+    let ppm = folder.read("a.ppm");
+    assert_eq!(&ppm[..13], b"P6\n61 37\n255\n");
+    assert_eq!(&ppm[13..], pixels);
+
+    let bytes: Vec<u8> = dwells.iter().flat_map(|n| n.to_le_bytes()).collect();
+    assert_eq!(stats["field_blake3"], blake3::hash(&bytes).to_hex().as_str());
+    let iterations: u64 = dwells.iter().map(|n| u64::from(if *n == 0 { 300 } else { *n })).sum();
+    assert_eq!(stats["iterations"], iterations);
+    assert_eq!(stats["interior_pixels"], dwells.iter().filter(|n| **n == 0).count());
+    assert_eq!(stats["pixels"], 61 * 37);
+    for (key, value) in [("width", "61"), ("height", "37"), ("max_iterations", "300"), ("formula", "\"mandelbrot\""), ("number", "\"f64\""), ("recipe", "\"fused\""), ("engine", "\"cpu\""), ("strategy", "\"every-pixel\""), ("exact", "true")] {
+        assert_eq!(stats[key].to_string(), value, "{key}");
+    }
+    let seconds = &stats["seconds"];
+    for key in ["plan", "iterate", "colour", "encode", "write", "hash", "total"] {
+        assert!(seconds[key].as_f64().unwrap() >= 0.0, "{key}");
+    }
+    let rate = stats["iterations"].as_f64().unwrap() / seconds["iterate"].as_f64().unwrap();
+    assert!((stats["iterations_per_second"].as_f64().unwrap() / rate - 1.0).abs() < 1e-9);
+    assert!(stats["level"].is_string() && stats["threads"].as_u64().unwrap() >= 1 && stats["shortcuts"].is_string());
+}
+
+#[test]
+fn interior_is_black_and_the_rest_is_not() {
+    let folder = Folder::new();
+    folder.good("render --size 160x90 -o a.png -o a.csv");
+    let (_, _, pixels) = decode_png(&folder.read("a.png"));
+    let dwells = csv(&folder, "a.csv").concat();
+    for (n, rgb) in dwells.iter().zip(pixels.chunks(3)) {
+        assert_eq!(*n == 0, rgb == [0, 0, 0]);
+    }
+    let colours: std::collections::HashSet<&[u8]> = pixels.chunks(3).collect();
+    assert!(colours.len() > 300, "smooth, not {} bands", colours.len());
+}
+
+#[test]
+fn row_0_is_on_top() {
+    let folder = Folder::new();
+    // Rows at 1.25i, outside, and 0.25i, through the set.
+    folder.good("render --bounds -0.5,0.5,-0.25,1.75 --size 3x2 --max-iter 200 -o a.csv");
+    let table = csv(&folder, "a.csv");
+    assert!(table[0].iter().all(|n| *n > 0) && table[1].contains(&0), "{table:?}");
+}
+
+#[test]
+fn levels_threads_and_runs_give_the_same_bytes() {
+    let folder = Folder::new();
+    let line = "shallow-elephant --size 211x97 --max-iter 700 -o a.png -o a.npy";
+    let reference = folder.stats(line)["field_blake3"].clone();
+    let picture = folder.read("a.png");
+    for level in ["scalar", "avx2", "avx512"] {
+        if folder.run(["peak", "--level", level, "--threads", "x"]).err.contains("does not have") {
+            continue;
+        }
+        let info = folder.good("info --json").text();
+        if !info.contains(&format!("\"{level}\"")) {
+            continue;
+        }
+        for threads in [1, 2, 3, 8] {
+            let stats = folder.stats(&format!("{line} --level {level} --threads {threads}"));
+            assert_eq!(stats["field_blake3"], reference, "{level} {threads}");
+            assert_eq!((stats["level"].as_str().unwrap(), stats["threads"].as_u64().unwrap()), (level, threads));
+            assert_eq!(folder.read("a.png"), picture, "{level} {threads}");
+        }
+    }
+}
+
+#[test]
+fn the_environment_names_the_level_and_the_flag_wins() {
+    let folder = Folder::new();
+    let level = |flag: &[&str]| {
+        let mut command = folder.command();
+        command.args(["render", "--size", "8x8", "--stats", "s.json"]).args(flag).env("DWELL_LEVEL", "scalar");
+        assert!(command.status().unwrap().success());
+        serde_json::from_slice::<serde_json::Value>(&folder.read("s.json")).unwrap()["level"].clone()
+    };
+    assert_eq!(level(&[]), "scalar");
+    let info = folder.good("info --json").text();
+    if info.contains("avx2") {
+        assert_eq!(level(&["--level", "avx2"]), "avx2");
+    }
+}
+
+#[test]
+fn flags_override_the_location() {
+    let folder = Folder::new().with("here.toml", b"re = \"-0.5\"\nim = \"0.25\"\nview_height = \"2\"\niterations = 50\n");
+    let hash = |line: &str| folder.stats(line)["field_blake3"].clone();
+    let here = hash("here.toml --size 40x20");
+    assert_eq!(here, hash("--center -0.5,0.25 --height 2 --max-iter 50 --size 40x20"));
+    assert_eq!(here, hash("--centre=-0.5,0.25 --zoom 2 --max-iter 50 --size 40x20"));
+    assert_eq!(here, hash("shallow-seahorse --center -5e-1,.25 --zoom 2.0 --max-iter 50 --size 40x20"));
+    assert_eq!(here, hash("--bounds -2.5,1.5,-0.75,1.25 --max-iter 50 --size 40x20"));
+    assert_eq!(here, hash("here.toml --size 40x20 --rotate 360 --sample center"));
+    for other in ["--rotate 1", "--sample corner", "--max-iter 20", "--zoom 2.1", "--escape-radius 3", "--center -0.5,0.26", "--rotate -90"] {
+        assert_ne!(here, hash(&format!("here.toml --size 40x20 {other}")), "{other}");
+    }
+    assert_eq!(hash("--size 40x20"), hash("shallow-home --size 40x20"));
+}
+
+#[test]
+fn numbers_and_recipes_differ_and_say_so() {
+    let folder = Folder::new();
+    let mut seen = std::collections::HashSet::new();
+    for number in ["f32", "f64"] {
+        for recipe in ["fused", "separate"] {
+            let stats = folder.stats(&format!("shallow-minibrot --size 200x150 --max-iter 2000 --number {number} --recipe {recipe}"));
+            assert_eq!((stats["number"].as_str(), stats["recipe"].as_str()), (Some(number), Some(recipe)));
+            seen.insert(stats["field_blake3"].to_string());
+        }
+    }
+    assert_eq!(seen.len(), 4);
+}
+
+#[test]
+fn auto_is_said_and_is_the_same_at_any_size() {
+    let folder = Folder::new();
+    let limit = |line: &str| {
+        let ran = folder.good(&format!("render {line} --max-iter auto --stats s.json"));
+        let stats: serde_json::Value = serde_json::from_slice(&folder.read("s.json")).unwrap();
+        let limit = stats["max_iterations"].as_u64().unwrap();
+        assert!(ran.err.contains(&format!("max-iter auto: {limit}")), "{}", ran.err);
+        limit
+    };
+    let small = limit("--size 32x18");
+    assert_eq!(small, limit("--size 320x180 --threads 3 --level scalar --number f32"));
+    assert_eq!(small % 100, 0);
+    assert!((small / 100).is_power_of_two());
+    assert_eq!(limit("--center 5,5 --size 16x9"), 100);
+    assert!(folder.run("render --max-iter auto --size 32x18 -o a.png --quiet".split(' ')).err.is_empty());
+}
+
+#[test]
+fn the_depth_that_f64_resolves_and_force() {
+    let folder = Folder::new();
+    folder.good("render shallow-seahorse-1e13 --size 64x36 --max-iter 2000 -o a.png");
+    let ran = folder.good("render kf-1e14 --size 64x36 --max-iter 500 -o b.png --force");
+    assert!(ran.err.is_empty(), "few pixels are far apart: {}", ran.err);
+    let ran = folder.good("render kf-1e50 --size 64x36 --max-iter 500 -o b.png --force");
+    assert!(ran.err.starts_with("warning: ") && ran.err.contains("bits would be needed"), "{}", ran.err);
+    let stats = folder.stats("kf-1e50 --size 8x8 --max-iter 500 --force");
+    assert_eq!(stats["warnings"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn repeat_reports_medians_and_writes_once() {
+    let folder = Folder::new();
+    let once = folder.stats("--size 64x64 -o a.png");
+    let bytes = folder.read("a.png");
+    let stats = folder.stats("--size 64x64 --repeat 5 -o a.png");
+    assert_eq!((stats["repeats"].as_u64(), once["repeats"].as_u64()), (Some(5), Some(1)));
+    assert_eq!(stats["field_blake3"], once["field_blake3"]);
+    assert_eq!(folder.read("a.png"), bytes);
+}
+
+#[test]
+fn palettes_by_name_and_file() {
+    let folder = Folder::new()
+        .with("mine.toml", b"colors = [\"#ff0000\", \"#00ff00\"]\ninterior = \"#0000ff\"\n")
+        .with("mine.map", b"255 0 0\n0 255 0\n");
+    let mut seen = std::collections::HashSet::new();
+    for palette in ["twilight", "ember", "glacier", "verdigris", "graphite", "spectrum", "mine.toml", "./mine.map"] {
+        folder.good(&format!("render --size 32x32 -o a.ppm --palette {palette}"));
+        seen.insert(folder.read("a.ppm"));
+    }
+    assert_eq!(seen.len(), 8);
+    folder.good("render --size 32x32 -o a.ppm");
+    assert!(seen.contains(&folder.read("a.ppm")), "the default is one of them");
+    let (help, list) = (folder.good("render --help").text(), folder.good("palettes").text());
+    for line in list.lines() {
+        assert!(help.contains(line.split_whitespace().next().unwrap()), "--help names {line}");
+    }
+}
+
+#[test]
+fn negative_values_need_no_equals_sign() {
+    let folder = Folder::new();
+    folder.good("render --center -0.5,-0.5 --size 4x4 --rotate -30 -o a.png");
+    folder.good("render --bounds -2,-1,-1,-0.5 --size 4x4 -o a.png");
+    folder.good("point -0.5,-0.5");
+}
+
+#[test]
+fn odd_sizes() {
+    let folder = Folder::new();
+    for size in ["1x1", "1x300", "300x1", "7x3", "5000x1"] {
+        let stats = folder.stats(&format!("--size {size} --max-iter 50 -o a.png"));
+        let (w, h, _) = decode_png(&folder.read("a.png"));
+        assert_eq!(format!("{w}x{h}"), size);
+        assert_eq!(stats["pixels"], w * h);
+    }
+}
+
+#[test]
+fn an_image_of_several_bands_is_the_sum_of_its_parts() {
+    // Over 2^20 pixels are rendered in bands; the same rows rendered alone must agree.
+    let folder = Folder::new();
+    folder.good("render --bounds -2,1,-1.5,1.5 --size 1100x1000 --max-iter 40 -o all.npy");
+    folder.good("render --bounds -2,1,-1.5,-1.497 --size 1100x1 --max-iter 40 -o last.npy");
+    let (_, _, all) = npy(&folder.read("all.npy"));
+    let (_, _, last) = npy(&folder.read("last.npy"));
+    assert_eq!(all[1100 * 999..], last);
+}
+
+#[test]
+fn standard_output_carries_any_format() {
+    let folder = Folder::new();
+    folder.good("render --size 16x9 -o a.png");
+    assert_eq!(folder.good("render --size 16x9 -o -").out, folder.read("a.png"));
+    let ppm = folder.good("render --size 16x9 -o - --format ppm");
+    assert!(ppm.out.starts_with(b"P6\n16 9\n255\n") && ppm.err.is_empty());
+    assert_eq!(folder.good("render --size 16x9 -o - --format csv").text().lines().count(), 9);
+    assert!(folder.good("render --size 16x9 -o - --format npy --stats -").err.contains("\"field_blake3\""));
+}
