@@ -23,9 +23,10 @@ fn main() {
         println!("cargo::rustc-env={name}={value}");
     }
     println!("cargo::rerun-if-changed=build.rs");
-    if let Some(head) = first_line("git", &["rev-parse", "--git-path", "logs/HEAD"]) {
-        if std::path::Path::new(&head).exists() {
-            println!("cargo::rerun-if-changed={head}");
-        }
+    // Each commit adds a line to this log.
+    if let Some(log) = first_line("git", &["rev-parse", "--git-path", "logs/HEAD"])
+        && std::path::Path::new(&log).exists()
+    {
+        println!("cargo::rerun-if-changed={log}");
     }
 }

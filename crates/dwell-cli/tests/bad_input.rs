@@ -1,6 +1,8 @@
 //! Over a hundred bad inputs: each one clear error that names what, says what is accepted or hints, exit code 2, nothing
 //! written, no panic.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+
 mod common;
 
 use common::{Folder, Ran};
@@ -289,7 +291,7 @@ fn a_level_in_the_environment_is_checked_as_well() {
 fn unreadable_files() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new().with("a.toml", b"x");
-    std::fs::set_permissions(folder.join("a.toml"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(folder.join("a.toml"), std::fs::Permissions::from_mode(0o000)).unwrap();
     // Root may read everything: then it is malformed instead, and an error all the same.
     check(&folder.run(["render", "a.toml", "-o", "x.png"]), "a.toml", "unreadable");
 }

@@ -1,5 +1,7 @@
 //! The other commands, help, and manners.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+
 mod common;
 
 use common::Folder;
@@ -12,7 +14,9 @@ fn help_teaches() {
         assert!(help.contains(word), "{word}");
     }
     let help = folder.good("render --help").text();
-    for word in ["Examples:", "--center", "--bounds", "--max-iter", "dwell render -o mandelbrot.png", "iterations = 5000"] {
+    for word in
+        ["Examples:", "--center", "--bounds", "--max-iter", "dwell render -o mandelbrot.png", "iterations = 5000"]
+    {
         assert!(help.contains(word), "{word}");
     }
     assert_eq!(folder.run::<&str>([]).code, 2);
@@ -70,7 +74,8 @@ fn points() {
     let json: serde_json::Value = serde_json::from_slice(&folder.good("point 1,0 --json").out).unwrap();
     assert_eq!((json["f32"].as_u64(), json["f64"].as_u64(), json["precise"].as_u64()), (Some(3), Some(3), Some(3)));
     // A point that f64 cannot tell from -2, but arbitrary precision can.
-    let json: serde_json::Value = serde_json::from_slice(&folder.good("point -2.00000000000000000000001,0 --json").out).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_slice(&folder.good("point -2.00000000000000000000001,0 --json").out).unwrap();
     assert_eq!((json["f64"].as_u64(), json["precise"].as_u64()), (Some(0), Some(1)));
     assert!(folder.good("point 0.25,0.5 --escape-radius 100 --recipe separate").code == 0);
 }

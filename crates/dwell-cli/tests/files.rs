@@ -1,5 +1,7 @@
 //! Outputs appear whole or not at all; what goes wrong in writing has exit code 4; Ctrl-C has 130 and leaves nothing.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+
 mod common;
 
 use common::{Folder, Ran};
@@ -50,7 +52,11 @@ fn a_file_size_limit_leaves_the_old_file() {
     // 8 blocks of 512 or 1024 bytes; the signal that comes with it is ignored so that the write fails instead.
     let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" render --size 640x480 -o a.ppm";
     let ran = Ran::from(
-        std::process::Command::new("sh").args(["-c", script, env!("CARGO_BIN_EXE_dwell")]).current_dir(folder.path()).output().unwrap(),
+        std::process::Command::new("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_dwell")])
+            .current_dir(folder.path())
+            .output()
+            .unwrap(),
     );
     assert_eq!(ran.code, 4, "{}", ran.err);
     assert_eq!(folder.read("a.ppm"), b"old");
@@ -62,7 +68,8 @@ fn a_file_size_limit_leaves_the_old_file() {
 fn a_closed_pipe_is_code_4() {
     let folder = Folder::new();
     for line in ["render --size 2000x2000 -o - --format ppm", "locations", "man"] {
-        let mut child = folder.command().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            folder.command().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert_eq!(ran.code, 4, "{line}: {}", ran.err);

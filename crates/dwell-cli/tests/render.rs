@@ -1,5 +1,7 @@
 //! `dwell render` as a user runs it: every flag, every format, the statistics.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+
 mod common;
 
 use common::Folder;
@@ -50,7 +52,17 @@ fn all_formats_hold_the_same_render() {
     assert_eq!(stats["iterations"], iterations);
     assert_eq!(stats["interior_pixels"], dwells.iter().filter(|n| **n == 0).count());
     assert_eq!(stats["pixels"], 61 * 37);
-    for (key, value) in [("width", "61"), ("height", "37"), ("max_iterations", "300"), ("formula", "\"mandelbrot\""), ("number", "\"f64\""), ("recipe", "\"fused\""), ("engine", "\"cpu\""), ("strategy", "\"every-pixel\""), ("exact", "true")] {
+    for (key, value) in [
+        ("width", "61"),
+        ("height", "37"),
+        ("max_iterations", "300"),
+        ("formula", "\"mandelbrot\""),
+        ("number", "\"f64\""),
+        ("recipe", "\"fused\""),
+        ("engine", "\"cpu\""),
+        ("strategy", "\"every-pixel\""),
+        ("exact", "true"),
+    ] {
         assert_eq!(stats[key].to_string(), value, "{key}");
     }
     let seconds = &stats["seconds"];
@@ -125,7 +137,8 @@ fn the_environment_names_the_level_and_the_flag_wins() {
 
 #[test]
 fn flags_override_the_location() {
-    let folder = Folder::new().with("here.toml", b"re = \"-0.5\"\nim = \"0.25\"\nview_height = \"2\"\niterations = 50\n");
+    let folder =
+        Folder::new().with("here.toml", b"re = \"-0.5\"\nim = \"0.25\"\nview_height = \"2\"\niterations = 50\n");
     let hash = |line: &str| folder.stats(line)["field_blake3"].clone();
     let here = hash("here.toml --size 40x20");
     assert_eq!(here, hash("--center -0.5,0.25 --height 2 --max-iter 50 --size 40x20"));
@@ -133,7 +146,15 @@ fn flags_override_the_location() {
     assert_eq!(here, hash("shallow-seahorse --center -5e-1,.25 --zoom 2.0 --max-iter 50 --size 40x20"));
     assert_eq!(here, hash("--bounds -2.5,1.5,-0.75,1.25 --max-iter 50 --size 40x20"));
     assert_eq!(here, hash("here.toml --size 40x20 --rotate 360 --sample center"));
-    for other in ["--rotate 1", "--sample corner", "--max-iter 20", "--zoom 2.1", "--escape-radius 3", "--center -0.5,0.26", "--rotate -90"] {
+    for other in [
+        "--rotate 1",
+        "--sample corner",
+        "--max-iter 20",
+        "--zoom 2.1",
+        "--escape-radius 3",
+        "--center -0.5,0.26",
+        "--rotate -90",
+    ] {
         assert_ne!(here, hash(&format!("here.toml --size 40x20 {other}")), "{other}");
     }
     assert_eq!(hash("--size 40x20"), hash("shallow-home --size 40x20"));
@@ -145,7 +166,8 @@ fn numbers_and_recipes_differ_and_say_so() {
     let mut seen = std::collections::HashSet::new();
     for number in ["f32", "f64"] {
         for recipe in ["fused", "separate"] {
-            let stats = folder.stats(&format!("shallow-minibrot --size 200x150 --max-iter 2000 --number {number} --recipe {recipe}"));
+            let stats = folder
+                .stats(&format!("shallow-minibrot --size 200x150 --max-iter 2000 --number {number} --recipe {recipe}"));
             assert_eq!((stats["number"].as_str(), stats["recipe"].as_str()), (Some(number), Some(recipe)));
             seen.insert(stats["field_blake3"].to_string());
         }

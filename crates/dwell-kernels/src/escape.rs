@@ -2,10 +2,10 @@
 //!
 //! # How
 //!
-//! 1. *Head.* The first [`HEAD`] steps are tested every time: most exterior points of most views end here. Several vectors
+//! 1. *Head.* The first `HEAD` steps are tested every time: most exterior points of most views end here. Several vectors
 //!    are in flight, since one alone waits for the latency of its own multiply-adds.
 //! 2. *Stages.* The survivors are packed into full vectors. All are at the same n, so n is one scalar and no vector is
-//!    spent on counting. Within a stage escape is tested every [`BATCH`] steps; when a lane has escaped, its vector goes back
+//!    spent on counting. Within a stage escape is tested every `BATCH` steps; when a lane has escaped, its vector goes back
 //!    to the z saved before the batch and is replayed with a test at every step, which finds the exact n. After the
 //!    stage the survivors are packed again, for a stage twice as long.
 //! 3. Whoever is left at the limit has dwell 0.
@@ -19,25 +19,20 @@
 //! The point reached n >= 2, so |c|^2 = |z_1|^2 as computed was at most R^2. From |z_n|^2 > R^2 as computed follows
 //! |z_n| >= R (1 - 2u). One computed step adds an error of at most a few u |z_n|^2.
 //!
-//! * |c| <= 2 - kappa. Then |z_{n+1}| >= |z_n|^2 - |c| - O(u)|z_n|^2 >= R^2 - 2 + kappa - O(u) R^2, and R^2 - 2 >= R for R >= 2, so
-//!   |z_{n+1}| >= R + kappa - O(u) R^2 > R (1 + 4u); with equality of R^2 - 2 and R only at R = 2, where kappa alone
-//!   exceeds the error. The new modulus exceeds R by more than kappa / 2, and the excess at least triples each step
-//!   (derivative 2|z| >= 4 less rounding), so every later test sees it.
-//! * |c| > 2 - kappa and |c + 1| >= 1 + kappa. Then |z_2| = |c||c + 1| >= |c| (1 + kappa), whence |z_{m+1}| / |z_m| >= |z_m| - |c| / |z_m|
-//!   >= (2 - kappa)(1 + kappa) - 1/(1 + kappa) > 1 + kappa for all m >= 2 while |z_m| >= |c|(1 + kappa): the modulus grows by a factor beyond
-//!   any rounding from z_2 on, so once over R it stays over R.
+//! * |c| <= 2 - kappa. Then |z_{n+1}| is at least |z_n|^2 - |c| - O(u)|z_n|^2, so at least R^2 - 2 + kappa - O(u) R^2. For R >= 2,
+//!   R^2 - 2 is at least R, with equality at R = 2 only, where kappa alone exceeds the error: |z_{n+1}| > R (1 + 4u). The new modulus
+//!   exceeds R by more than kappa / 2, and the excess at least triples each step (the derivative 2|z| is at least 4, less
+//!   rounding), so every later test sees it.
+//! * |c| > 2 - kappa and |c + 1| >= 1 + kappa. Then |z_2| = |c||c + 1| is at least |c|(1 + kappa). While |z_m| is that large, m >= 2, the
+//!   ratio |z_{m+1}| / |z_m| is at least |z_m| - |c| / |z_m|, so at least (2 - kappa)(1 + kappa) - 1 / (1 + kappa) > 1 + kappa: the modulus
+//!   grows by a factor beyond any rounding from z_2 on, so once over R it stays over R.
 //! * |c| > 2 - kappa and |c + 1| < 1 + kappa: the neighbourhood of the tip c = -2, where |z| stays at 2 for ever and rounding
-//!   decides. Subtracting, |c|^2 - |c + 1|^2 = -2a - 1 > 3 - 6 kappa, so a < -2 + 3 kappa. *These points are iterated by the plain
-//!   loop*, every step tested ([`Stage::pack`] takes them out).
+//!   decides. Subtracting, |c|^2 - |c + 1|^2 = -2a - 1 > 3 - 6 kappa, so a < -2 + 3 kappa. *These points are iterated by the
+//!   plain loop*, every step tested (`pack_new` takes them out).
 //!
-//! Infinity and NaN do not come back: an infinite x or y gives NaN or infinity in the next step for either recipe, and both count as
-//! escaped. The argument uses z -> z^2 + c and error O(u) per step only, so it holds for both recipes. Tested in this file against the plain loop,
-//! at the tip of the needle in steps of one ulp among others.
-//!
-//! # What was tried
-//!
-//! Fractions of [`crate::peak`] in one run, whole set, limit 1000, one thread, avx512 f64: `cargo xtask ladder` prints them anew.
-//! LADDER
+//! Infinity and NaN do not come back: an infinite x or y gives NaN or infinity in the next step for either recipe, and both
+//! count as escaped. The argument uses z -> z^2 + c and an error O(u) a step only, so it holds for both recipes. It is
+//! tested in this file against the plain loop, at the tip of the needle in steps of one ulp among others.
 
 use crate::level::{Kernel, Level};
 use crate::naive;
@@ -213,7 +208,7 @@ impl<N: Number, R: Roundings> Kernel for Run<'_, N, R> {
 }
 
 impl<N: Number, R: Roundings> Run<'_, N, R> {
-    /// The first [`HEAD`] steps of every point; the survivors are packed. `U` vectors are in flight.
+    /// The first `HEAD` steps of every point; the survivors are packed. `U` vectors are in flight.
     #[inline(always)]
     fn head<S: Simd, const U: usize, const ENDS: bool>(&mut self, simd: S) -> bool {
         let lanes = Vector::<S, N>::LEN;
@@ -301,8 +296,7 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
             at_the_tip &= at_the_tip - 1;
             let (a, b) = (self.workspace.re[i], self.workspace.im[i]);
             let halt = || self.stop.load(Ordering::Relaxed);
-            let found =
-                naive::run::<N, R>(a, b, self.bounds.limit, self.bounds.radius_squared, halt);
+            let found = naive::run::<N, R>(a, b, self.bounds.limit, self.bounds.radius_squared, halt);
             match found {
                 Some(end) => {
                     self.dwell[i] = end.dwell;
@@ -428,7 +422,13 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
 
     /// Packs the survivors of a bundle at position `kept` on. Returns the position after them.
     #[inline(always)]
-    fn keep<S: Simd, const U: usize>(&mut self, simd: S, at: usize, kept: usize, state: &[[Vector<S, N>; U]; 4]) -> usize {
+    fn keep<S: Simd, const U: usize>(
+        &mut self,
+        simd: S,
+        at: usize,
+        kept: usize,
+        state: &[[Vector<S, N>; U]; 4],
+    ) -> usize {
         let lanes = Vector::<S, N>::LEN;
         let stage = &mut self.workspace.stage;
         let mut kept = kept;
@@ -563,7 +563,8 @@ mod tests {
                     assert!(dwells(level, bounds, &mut workspace, &mut dwell, keep_ends, &stop));
                     let [_, _, x, y] = workspace.ends();
                     for (i, e) in expected.iter().enumerate() {
-                        let what = format!("{} {level:?} {recipe:?} limit {limit} R {radius} at {:?}", N::NAME, points[i]);
+                        let what =
+                            format!("{} {level:?} {recipe:?} limit {limit} R {radius} at {:?}", N::NAME, points[i]);
                         assert_eq!(dwell[i], e.map_or(0, |e| e.dwell), "{what}");
                         if let (true, Some(e)) = (keep_ends, e) {
                             let same = |p: N, q: N| p == q || (p.to_f64().is_nan() && q.to_f64().is_nan());

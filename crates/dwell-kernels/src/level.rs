@@ -145,11 +145,11 @@ pub(crate) trait Kernel {
 
 /// The scalar level with the machine's fused multiply-add instruction where it has one: without it each fma is a call
 /// into the C library, ten times slower for the same bits.
+#[allow(unsafe_code, reason = "one call of a function compiled for a feature that was just detected")]
 fn run_scalar<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("fma") {
         // SAFETY: the machine has just been found to have FMA, the one feature that the function needs.
-        #[allow(unsafe_code, reason = "calling a function compiled for a feature that was detected in the line above")]
         return unsafe { run_scalar_with_fma(kernel) };
     }
     kernel.run::<_, 1>(Fallback::new())

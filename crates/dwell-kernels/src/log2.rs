@@ -23,7 +23,7 @@ const COEFFICIENTS: [f64; 11] = {
     }
     c
 };
-/// What rounding [`COEFFICIENTS`]`[0]` lost: 2 / ln 2 = C0 + this.
+/// What rounding `COEFFICIENTS[0]` lost: 2 / ln 2 = C0 + this.
 const FIRST_LOW: f64 = 4.071_054_748_186_206_6e-17;
 /// Bits of sqrt(1/2): subtracting them carries into the exponent just when the significand is at least sqrt(1/2).
 const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
@@ -38,7 +38,8 @@ pub(crate) fn log2<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     // e + 1024, positive, put under the significand of 2^52, from which subtracting 2^52 + 1024 leaves e: exact, and no
     // conversion instruction, which not every level has.
     let biased = (shifted + S::u64s::splat(simd, 1024 << 52)) >> 52;
-    let e = (biased + S::u64s::splat(simd, TWO_TO_52.to_bits())).bitcast::<S::f64s>() - S::f64s::splat(simd, TWO_TO_52 + 1024.0);
+    let e = (biased + S::u64s::splat(simd, TWO_TO_52.to_bits())).bitcast::<S::f64s>()
+        - S::f64s::splat(simd, TWO_TO_52 + 1024.0);
     let m_bits = (shifted & S::u64s::splat(simd, SIGNIFICAND)) + S::u64s::splat(simd, SQRT_HALF_BITS);
     let m = m_bits.bitcast::<S::f64s>();
 
@@ -94,13 +95,22 @@ mod tests {
         }
         fn div(a: Dd, b: Dd) -> Dd {
             let q = a.0 / b.0;
-            let r = add(a, { let m = mul(Dd(q, 0.0), b); Dd(-m.0, -m.1) });
+            let r = add(a, {
+                let m = mul(Dd(q, 0.0), b);
+                Dd(-m.0, -m.1)
+            });
             two_sum(q, (r.0 + r.1) / b.0)
         }
         let mut e = 0;
         let mut m = x;
-        while m >= std::f64::consts::SQRT_2 { m /= 2.0; e += 1; }
-        while m < std::f64::consts::FRAC_1_SQRT_2 { m *= 2.0; e -= 1; }
+        while m >= std::f64::consts::SQRT_2 {
+            m /= 2.0;
+            e += 1;
+        }
+        while m < std::f64::consts::FRAC_1_SQRT_2 {
+            m *= 2.0;
+            e -= 1;
+        }
         let s = div(two_sum(m, -1.0), two_sum(m, 1.0));
         let q = mul(s, s);
         let (mut power, mut sum) = (s, Dd(0.0, 0.0));

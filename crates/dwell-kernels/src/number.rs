@@ -79,13 +79,24 @@ macro_rules! number {
                 f64::from(self)
             }
 
-            #[allow(clippy::cast_possible_wrap, clippy::cast_lossless, reason = "a biased exponent has 11 bits at most")]
+            #[allow(
+                clippy::cast_possible_wrap,
+                clippy::cast_lossless,
+                reason = "a biased exponent has 11 bits at most"
+            )]
             fn ulp_exponent(self) -> i64 {
                 let biased = (self.abs().to_bits() >> ($bits - 1)) as i64;
                 biased.max(1) - $max - ($bits - 1)
             }
 
-            fn dwells(l: Level, b: Bounds<Self>, w: &mut Workspace<Self>, n: &mut [u32], ends: bool, s: &AtomicBool) -> bool {
+            fn dwells(
+                l: Level,
+                b: Bounds<Self>,
+                w: &mut Workspace<Self>,
+                n: &mut [u32],
+                ends: bool,
+                s: &AtomicBool,
+            ) -> bool {
                 escape::dwells_of(l, b, w, n, ends, s)
             }
             fn smooth_values(l: Level, r: Recipe, w: &mut Workspace<Self>, n: &[u32], out: &mut [f64]) {

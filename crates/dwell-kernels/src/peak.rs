@@ -54,9 +54,8 @@ impl<N: Number, R: Roundings, const U: usize> Kernel for Peak<N, R, U> {
         let b = Vector::<S, N>::splat(simd, small::<N>(60));
         let mut x = [a; U];
         let mut y = [b; U];
-        for j in 0..U {
-            let j_here = i8::try_from(j).unwrap_or(0);
-            x[j] = Vector(N::Native::<S>::from_fn(simd, |i| small::<N>(j_here + i8::try_from(i).unwrap_or(0))));
+        for (j, x) in (0_i8..).zip(&mut x) {
+            *x = Vector(N::Native::<S>::from_fn(simd, |i| small::<N>(j + i8::try_from(i).unwrap_or(0))));
         }
         for _ in 0..self.steps {
             for j in 0..U {

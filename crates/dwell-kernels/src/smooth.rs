@@ -31,7 +31,13 @@ const MOST_STEPS: u32 = 200;
 ///
 /// # Panics
 /// When `dwell` or `smooth` has another length than the span.
-pub fn values<N: Number>(level: Level, recipe: Recipe, workspace: &mut Workspace<N>, dwell: &[u32], smooth: &mut [f64]) {
+pub fn values<N: Number>(
+    level: Level,
+    recipe: Recipe,
+    workspace: &mut Workspace<N>,
+    dwell: &[u32],
+    smooth: &mut [f64],
+) {
     assert_eq!(dwell.len(), smooth.len(), "one smooth value for each point");
     assert_eq!(dwell.len(), workspace.ends()[0].len(), "one dwell for each point");
     N::smooth_values(level, recipe, workspace, dwell, smooth);
@@ -151,7 +157,8 @@ mod tests {
 
     #[test]
     fn follows_the_formula_and_is_the_same_on_every_level() {
-        let points: Vec<_> = (0..999).map(|i| (f64::from(i % 37) / 12.0 - 2.2, f64::from(i / 37) / 9.0 - 1.5)).collect();
+        let points: Vec<_> =
+            (0..999).map(|i| (f64::from(i % 37) / 12.0 - 2.2, f64::from(i / 37) / 9.0 - 1.5)).collect();
         let narrow: Vec<_> = points.iter().map(|&(a, b)| (a as f32, b as f32)).collect();
         for recipe in Recipe::ALL {
             let (dwell, first) = smooth_of(Level::best(), recipe, &points, 500);
@@ -183,7 +190,8 @@ mod tests {
 
     #[test]
     fn far_away_is_finite() {
-        let points = [(1e3, 0.0), (1e10, -1e10), (1e200, 0.0), (f64::MAX, f64::MAX), (f64::INFINITY, 0.0), (f64::NAN, 0.0)];
+        let points =
+            [(1e3, 0.0), (1e10, -1e10), (1e200, 0.0), (f64::MAX, f64::MAX), (f64::INFINITY, 0.0), (f64::NAN, 0.0)];
         let (dwell, smooth) = smooth_of(Level::best(), Recipe::Fused, &points, 10);
         assert_eq!(dwell, [1; 6]);
         assert!(smooth.iter().all(|s| (-4.0..2.0).contains(s)), "{smooth:?}");

@@ -166,8 +166,8 @@ fn decide<N: Number>(origin: &Rational, step: &Real, k: i64, bits: usize) -> N {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{Frame, Magnification, Sample, Size};
     use crate::Decimal;
+    use crate::view::{Frame, Magnification, Sample, Size};
 
     fn number(text: &str) -> Decimal {
         text.parse().unwrap()

@@ -25,9 +25,7 @@ const SPAN: usize = 1 << 14;
 /// When the field has no smooth values or `picture` is not three bytes a pixel.
 pub fn colour(field: &Field, palette: &Palette, threads: usize, picture: &mut [u8]) {
     assert_eq!(field.smooth().len() * CHANNELS, picture.len(), "a smooth value and three bytes for each pixel");
-    let spans = picture
-        .chunks_mut(SPAN * CHANNELS)
-        .zip(field.smooth().chunks(SPAN).zip(field.dwell().chunks(SPAN)));
+    let spans = picture.chunks_mut(SPAN * CHANNELS).zip(field.smooth().chunks(SPAN).zip(field.dwell().chunks(SPAN)));
     let work = |(): &mut (), (out, (smooth, dwell)): (&mut [u8], (&[f64], &[u32]))| {
         for ((out, smooth), dwell) in out.chunks_exact_mut(CHANNELS).zip(smooth).zip(dwell) {
             out.copy_from_slice(&if *dwell == 0 { palette.interior() } else { palette.at(position(*smooth)) });

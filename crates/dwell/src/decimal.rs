@@ -51,7 +51,7 @@ impl Decimal {
     /// Reads a number. The error names no flag or file yet: the caller adds that with [`InputError::within`].
     ///
     /// # Errors
-    /// What is wrong and at which character: not a number, `nan`, `inf`, an exponent beyond [`MAX_EXPONENT`].
+    /// What is wrong and at which character: not a number, `nan`, `inf`, an exponent beyond 10^6 either way.
     pub fn parse(text: &str) -> Result<Self, InputError> {
         let wrong = |problem: String| InputError::new("", problem).accepted(FORM);
         let trimmed = text.trim();
@@ -106,7 +106,11 @@ impl Decimal {
             }
             if exponent > MAX_EXPONENT {
                 let sign = if negative { "-" } else { "" };
-                let shown = if at - start <= 20 { format!("{sign}{}", &trimmed[start..at]) } else { format!("{sign}..., {} digits", at - start) };
+                let shown = if at - start <= 20 {
+                    format!("{sign}{}", &trimmed[start..at])
+                } else {
+                    format!("{sign}..., {} digits", at - start)
+                };
                 return Err(wrong(format!("the exponent {shown} is beyond what is accepted, in {}", quote(trimmed))));
             }
             if negative {
@@ -119,14 +123,12 @@ impl Decimal {
         let digits_text = [&trimmed[whole], trimmed[fraction.clone()].trim_end_matches('0')].concat();
         let digits_text = digits_text.trim_start_matches('0');
         if digits_text.len() > MAX_DIGITS {
-            return Err(wrong(format!("has {} digits", digits_text.len())).hint(format!("at most {MAX_DIGITS} digits are read")));
+            return Err(wrong(format!("has {} digits", digits_text.len()))
+                .hint(format!("at most {MAX_DIGITS} digits are read")));
         }
         let decimals = trimmed[fraction].trim_end_matches('0').len();
-        let digits = if digits_text.is_empty() {
-            IBig::ZERO
-        } else {
-            IBig::from_str(digits_text).map_err(|_| bad(0))?
-        };
+        let digits =
+            if digits_text.is_empty() { IBig::ZERO } else { IBig::from_str(digits_text).map_err(|_| bad(0))? };
         let digits = if bytes[0] == b'-' { -digits } else { digits };
         let exponent = exponent - i64::try_from(decimals).unwrap_or(i64::MAX);
         Ok(Self { text: trimmed.to_owned(), digits, exponent })
@@ -167,8 +169,16 @@ mod tests {
     #[test]
     fn reads_what_people_write() {
         for (text, same) in [
-            ("1", "1.0"), ("-.5", "-0.5"), ("+2.", "2"), ("1e3", "1000"), ("1E-3", "0.001"), (" 7 ", "7"),
-            ("0.000", "0"), ("-0", "0"), ("00012.500", "12.5"), ("1.50000000000000000E+0", "1.5"),
+            ("1", "1.0"),
+            ("-.5", "-0.5"),
+            ("+2.", "2"),
+            ("1e3", "1000"),
+            ("1E-3", "0.001"),
+            (" 7 ", "7"),
+            ("0.000", "0"),
+            ("-0", "0"),
+            ("00012.500", "12.5"),
+            ("1.50000000000000000E+0", "1.5"),
         ] {
             assert_eq!(text.parse::<Decimal>().unwrap(), same.parse().unwrap(), "{text}");
         }
@@ -179,8 +189,29 @@ mod tests {
     #[test]
     fn refuses_what_is_no_number() {
         for text in [
-            "", " ", "x", "nan", "-inf", "Infinity", "1x", "1.2.3", "1e", "1e+", "e5", ".", "-", "--1", "1,5", "0x10", "1_000",
-            "1e1000001", "1e-99999999999999999999", "\u{0661}", "1\u{0}", "1 2", "½",
+            "",
+            " ",
+            "x",
+            "nan",
+            "-inf",
+            "Infinity",
+            "1x",
+            "1.2.3",
+            "1e",
+            "1e+",
+            "e5",
+            ".",
+            "-",
+            "--1",
+            "1,5",
+            "0x10",
+            "1_000",
+            "1e1000001",
+            "1e-99999999999999999999",
+            "\u{0661}",
+            "1\u{0}",
+            "1 2",
+            "½",
         ] {
             let error = text.parse::<Decimal>().expect_err(text).to_string();
             assert!(error.contains("accepted"), "{error}");

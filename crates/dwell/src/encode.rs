@@ -60,9 +60,16 @@ impl Format {
         let ending = ending.to_string_lossy();
         let lower = ending.to_ascii_lowercase();
         Self::ALL.into_iter().find(|f| f.name() == lower).ok_or_else(|| {
-            InputError::new("", format!("the ending {} of {} is no format", quote(&format!(".{ending}")), quote(&path.to_string_lossy())))
-                .accepted("png, ppm, npy, csv")
-                .hint("give the format with --format, or change the ending")
+            InputError::new(
+                "",
+                format!(
+                    "the ending {} of {} is no format",
+                    quote(&format!(".{ending}")),
+                    quote(&path.to_string_lossy())
+                ),
+            )
+            .accepted("png, ppm, npy, csv")
+            .hint("give the format with --format, or change the ending")
         })
     }
 

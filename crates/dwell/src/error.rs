@@ -133,12 +133,7 @@ pub(crate) fn quote_place(text: &str, at: usize) -> String {
         return format!("\"{c}\" at character {} of {}", at + 1, quote(text));
     }
     let before: String = text.chars().skip(at.saturating_sub(8)).take(at.min(8)).collect();
-    format!(
-        "\"{c}\" at character {} of {}, after \"{}\"",
-        at + 1,
-        quote(text),
-        before.escape_debug()
-    )
+    format!("\"{c}\" at character {} of {}, after \"{}\"", at + 1, quote(text), before.escape_debug())
 }
 
 /// The name in `known` nearest to `given`, if one is near enough to be a slip of the finger.

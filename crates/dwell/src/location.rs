@@ -89,7 +89,7 @@ impl Location {
     ///
     /// # Errors
     /// As [`Self::parse`], with the path; and when the file cannot be read, is no file, or is larger than
-    /// [`MAX_FILE_BYTES`].
+    /// 8 MiB.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let shown = path.display().to_string();
         let ending = |ending: &str| path.to_string_lossy().to_ascii_lowercase().ends_with(ending);
@@ -158,7 +158,8 @@ pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, InputError> {
     if bytes.len() as u64 > most {
         return Err(wrong(format!("is larger than {} MiB", most >> 20)));
     }
-    String::from_utf8(bytes).map_err(|e| wrong(format!("is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to() + 1)))
+    String::from_utf8(bytes)
+        .map_err(|e| wrong(format!("is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to() + 1)))
 }
 
 /// A TOML error as one line: where, what, and the offending line if it is short.
@@ -179,7 +180,8 @@ pub(crate) fn toml_error(text: &str, error: &toml::de::Error) -> InputError {
 
 /// The line, from 1, where a field is set.
 fn line_of_field(text: &str, field: &str) -> Option<usize> {
-    let sets = |line: &str| line.trim_start().strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with('='));
+    let sets =
+        |line: &str| line.trim_start().strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with('='));
     text.lines().position(sets).map(|at| at + 1)
 }
 

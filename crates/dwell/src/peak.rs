@@ -33,7 +33,13 @@ const ROUNDS: usize = 9;
 ///
 /// # Errors
 /// [`Error::Interrupted`].
-pub fn measure(number: NumberKind, recipe: Recipe, level: Level, threads: usize, cancel: &Cancel) -> Result<Peak, Error> {
+pub fn measure(
+    number: NumberKind,
+    recipe: Recipe,
+    level: Level,
+    threads: usize,
+    cancel: &Cancel,
+) -> Result<Peak, Error> {
     let threads = threads.max(1);
     let run = |in_flight: usize, steps: u32| match number {
         NumberKind::F32 => peak::run::<f32>(level, recipe, in_flight, steps),

@@ -48,7 +48,14 @@ pub fn dwell(re: &Rational, im: &Rational, limit: u32, radius: &Rational, cancel
     }
 }
 
-fn attempt(re: &Rational, im: &Rational, limit: u32, radius: &Rational, bits: usize, cancel: &Cancel) -> Result<Truth, Error> {
+fn attempt(
+    re: &Rational,
+    im: &Rational,
+    limit: u32,
+    radius: &Rational,
+    bits: usize,
+    cancel: &Cancel,
+) -> Result<Truth, Error> {
     let (a, b) = (re.floor_scaled(bits), im.floor_scaled(bits));
     let c_error = if re.is_whole_scaled(bits) && im.is_whole_scaled(bits) { Bound::ZERO } else { Bound::TWO };
     // R^2 with 2P bits, and in units of 2^-20 for a first look.
@@ -228,7 +235,8 @@ mod tests {
     fn agrees_with_the_plain_loop_where_that_is_safe() {
         for i in 0..200_i32 {
             let (a, b) = (f64::from(i % 20) / 8.0 - 2.1, f64::from(i / 20) / 8.0 - 0.6);
-            let truth = dwell(&Rational::from_f64(a), &Rational::from_f64(b), 60, &Rational::whole(2), &Cancel::default());
+            let truth =
+                dwell(&Rational::from_f64(a), &Rational::from_f64(b), 60, &Rational::whole(2), &Cancel::default());
             let plain = dwell_kernels::naive::dwell(crate::Recipe::Fused, a, b, 60, 4.0);
             assert_eq!(truth.unwrap(), Truth::Dwell(plain), "{a} {b}");
         }

@@ -78,12 +78,20 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
     let plan = request.plan;
     let size = plan.size();
     let with_picture = outputs.iter().any(|(format, _)| format.is_picture());
-    let bytes_of = |pixels: u64| Field::bytes(pixels, with_picture) + pixels.saturating_mul(if with_picture { CHANNELS as u64 } else { 0 });
+    let bytes_of = |pixels: u64| {
+        Field::bytes(pixels, with_picture) + pixels.saturating_mul(if with_picture { CHANNELS as u64 } else { 0 })
+    };
     request.limits.reserve("a row", bytes_of(u64::from(size.width)))?;
     let band_rows = u32::try_from(BAND_PIXELS / size.width as usize).unwrap_or(u32::MAX).clamp(1, size.height);
 
-    let mut tally = Tally { hasher: request.hash.then(blake3::Hasher::new), iterations: 0, interior_pixels: 0, seconds: Seconds::default() };
-    let strips = if request.watched && size.pixels() >= PROBE_FROM_PIXELS { cost_of_strips(request)? } else { Vec::new() };
+    let mut tally = Tally {
+        hasher: request.hash.then(blake3::Hasher::new),
+        iterations: 0,
+        interior_pixels: 0,
+        seconds: Seconds::default(),
+    };
+    let strips =
+        if request.watched && size.pixels() >= PROBE_FROM_PIXELS { cost_of_strips(request)? } else { Vec::new() };
     request.progress.start(size.pixels(), strips);
 
     let mut files = outputs
@@ -127,7 +135,13 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
     tally.seconds.encode = (tally.seconds.encode - while_encoding.as_secs_f64()).max(0.0);
     tally.seconds.write = writing.as_secs_f64();
     tally.seconds.total = began.elapsed().as_secs_f64();
-    Ok(Report::new(request, tally.iterations, tally.interior_pixels, tally.hasher.map(|h| h.finalize().to_hex().to_string()), tally.seconds))
+    Ok(Report::new(
+        request,
+        tally.iterations,
+        tally.interior_pixels,
+        tally.hasher.map(|h| h.finalize().to_hex().to_string()),
+        tally.seconds,
+    ))
 }
 
 /// An output and the encoder that fills it.

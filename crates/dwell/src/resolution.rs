@@ -33,8 +33,11 @@ pub(crate) fn check<N: Number>(view: &View, kind: NumberKind) -> Result<(), Inpu
         let step = half_pixel[axis].times_whole(2);
         let coordinate: N = largest[axis].round();
         if !coordinate.to_f64().is_finite() {
-            return Err(InputError::new("view", format!("coordinates reach {} on the {name}, beyond {}", largest[axis].scientific(), kind.name()))
-                .accepted(format!("coordinates up to 2^{}", N::MAX_EXPONENT)));
+            return Err(InputError::new(
+                "view",
+                format!("coordinates reach {} on the {name}, beyond {}", largest[axis].scientific(), kind.name()),
+            )
+            .accepted(format!("coordinates up to 2^{}", N::MAX_EXPONENT)));
         }
         let ulp = coordinate.ulp_exponent();
         let two_ulp = Rational::whole(2).scaled_by_power_of_two(ulp);

@@ -70,8 +70,11 @@ impl Settings {
         let radius = self.escape_radius.to_rational();
         let (least, most) = (Decimal::from(2).to_rational(), Decimal::from(MAX_ESCAPE_RADIUS).to_rational());
         if radius < least || radius > most {
-            return Err(InputError::new("escape radius", format!("{} is out of range", quote(self.escape_radius.text())))
-                .accepted("2 to 1e9"));
+            return Err(InputError::new(
+                "escape radius",
+                format!("{} is out of range", quote(self.escape_radius.text())),
+            )
+            .accepted("2 to 1e9"));
         }
         Ok(())
     }

@@ -47,7 +47,11 @@ pub struct Output {
 #[derive(Debug)]
 enum Target {
     /// Complete under a temporary name, then renamed.
-    Replace { temporary: BufWriter<tempfile::NamedTempFile>, place: PathBuf, no_clobber: bool },
+    Replace {
+        temporary: BufWriter<tempfile::NamedTempFile>,
+        place: PathBuf,
+        no_clobber: bool,
+    },
     /// Written where it is.
     InPlace(BufWriter<File>),
     Stdout(BufWriter<io::Stdout>),
@@ -74,9 +78,12 @@ impl Output {
             match std::fs::metadata(&place) {
                 Ok(metadata) if metadata.is_dir() => return Err(fail(io::Error::other("it is a directory"))),
                 Ok(_) if no_clobber => {
-                    return Err(InputError::new("output", format!("{} exists already", quote(&path.to_string_lossy())))
-                        .hint("--no-clobber keeps it; leave that out to replace it")
-                        .into());
+                    return Err(InputError::new(
+                        "output",
+                        format!("{} exists already", quote(&path.to_string_lossy())),
+                    )
+                    .hint("--no-clobber keeps it; leave that out to replace it")
+                    .into());
                 }
                 Ok(metadata) if !metadata.is_file() => {
                     let file = File::options().write(true).open(&place).map_err(fail)?;
@@ -303,7 +310,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         write_text(&file, "old", &Leftovers::default()).unwrap();
-        assert_ne!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o044, 0, "readable by others, as any new file");
+        assert_ne!(
+            std::fs::metadata(&file).unwrap().permissions().mode() & 0o044,
+            0,
+            "readable by others, as any new file"
+        );
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         write_text(&link, "new", &Leftovers::default()).unwrap();

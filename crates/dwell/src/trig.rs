@@ -164,7 +164,9 @@ mod tests {
     #[test]
     fn multiples_of_ninety_are_exact() {
         let one = Rational::whole(1);
-        for (text, cos, sin) in [("0", 1, 0), ("90", 0, 1), ("180", -1, 0), ("-90", 0, -1), ("720", 1, 0), ("450", 0, 1)] {
+        for (text, cos, sin) in
+            [("0", 1, 0), ("90", 0, 1), ("180", -1, 0), ("-90", 0, -1), ("720", 1, 0), ("450", 0, 1)]
+        {
             let direction = degrees(text);
             for (real, expected) in [(direction.cosine_times(&one), cos), (direction.sine_times(&one), sin)] {
                 let Real::Rational(value) = real else { panic!("{text} is exact") };

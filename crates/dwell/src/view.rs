@@ -270,7 +270,21 @@ mod tests {
     fn sizes() {
         assert_eq!(Size::parse("31x17").unwrap(), Size { width: 31, height: 17 });
         assert_eq!(Size::parse("2147483647X1").unwrap().width, MAX_SIDE);
-        for text in ["", "x", "1x", "x1", "0x5", "5x0", "-1x5", "5", "1x2x3", "2147483648x1", "1e3x5", "1.5x2", "99999999999999999999x1"] {
+        for text in [
+            "",
+            "x",
+            "1x",
+            "x1",
+            "0x5",
+            "5x0",
+            "-1x5",
+            "5",
+            "1x2x3",
+            "2147483648x1",
+            "1e3x5",
+            "1.5x2",
+            "99999999999999999999x1",
+        ] {
             assert!(Size::parse(text).is_err(), "{text}");
         }
         assert!(Size::new(0, 1).is_err() && Size::new(1, u32::MAX).is_err());

@@ -1,6 +1,8 @@
 //! Parsers on text that nobody meant: seeded mutations of good files. No panic, no hang, and errors that stay short. The
 //! same entry points are fuzz targets (see fuzz/).
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+
 mod common;
 
 use common::Random;
@@ -54,13 +56,15 @@ source = \"s\"\nnotes = \"n\"\nre = \"-0.743643887037158704752191506114774\"\nim
 
 #[test]
 fn locations() {
-    let deep = format!("re = \"-1.{}\"\nim = \"1e-9\"\nzoom = \"1e300\"\niterations = 50000000000\n", "1234567890".repeat(30));
+    let deep =
+        format!("re = \"-1.{}\"\nim = \"1e-9\"\nzoom = \"1e300\"\niterations = 50000000000\n", "1234567890".repeat(30));
     check(&[LOCATION, &deep], |text| Location::parse(text, "x"));
 }
 
 #[test]
 fn palettes() {
-    let seeds = ["colours = [\"#04082b\", \"#0b2f8a\", \"#2a7fd4\"]\npositions = [0.0, 0.25, 0.5]\ninterior = \"#000000\"\n"];
+    let seeds =
+        ["colours = [\"#04082b\", \"#0b2f8a\", \"#2a7fd4\"]\npositions = [0.0, 0.25, 0.5]\ninterior = \"#000000\"\n"];
     check(&seeds, |text| Palette::parse(text, "x"));
     check(&["0 0 0 black\n12 34 56\n255 255 255\n; comment\n"], |text| Palette::parse_map(text, "x"));
 }

@@ -1,6 +1,8 @@
 //! The numbers against arbitrary precision, on a sample small enough for every test run. `cargo xtask truth` does the
 //! large one and writes docs/truth.md.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+
 mod common;
 
 use common::Random;
@@ -57,7 +59,15 @@ fn agrees_with_another_arbitrary_precision_library() {
     // mpmath 1.3 at 400 bits from the exact coordinates.
     let (view, _) = common::location("shallow-seahorse", 640, 360);
     let view = common::zoomed(view, "1e5");
-    for (column, row, n) in [(229, 60, 663), (43, 274, 616), (273, 66, 516), (451, 241, 448), (572, 70, 632), (283, 222, 122), (517, 103, 142)] {
+    for (column, row, n) in [
+        (229, 60, 663),
+        (43, 274, 616),
+        (273, 66, 516),
+        (451, 241, 448),
+        (572, 70, 632),
+        (283, 222, 122),
+        (517, 103, 142),
+    ] {
         let [a, b] = view.plane_from_pixel(column, row).unwrap();
         let truth = precise::dwell(&a, &b, 1500, &Rational::whole(2), &Cancel::default()).unwrap();
         assert_eq!(truth, Truth::Dwell(n), "{column} {row}");

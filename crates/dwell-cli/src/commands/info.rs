@@ -48,8 +48,14 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Error> {
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     let mut text = format!(
         "dwell      {} ({}, {})\nprocessor  {}\nlevels     {}\nthreads    {}\nmemory     {:.1} GiB, {:.1} GiB of it available\n",
-        info.version, info.commit, info.target, info.processor, levels.join(", "), info.threads,
-        gib(info.memory_bytes), gib(info.available_bytes),
+        info.version,
+        info.commit,
+        info.target,
+        info.processor,
+        levels.join(", "),
+        info.threads,
+        gib(info.memory_bytes),
+        gib(info.available_bytes),
     );
     if let Some(level) = &info.dwell_level {
         text.push_str(&format!("DWELL_LEVEL is set to \"{level}\"\n"));

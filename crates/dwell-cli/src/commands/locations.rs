@@ -19,6 +19,8 @@ pub(crate) fn run() -> Result<(), Error> {
         };
         text.push_str(&format!("{name:<22} {zoom:>10} {:>13}  {needs:<9} {}\n", location.iterations, location.title));
     }
-    text.push_str("\nNEEDS is for 1920x1080; views that need more than f64 (53 bits) are refused unless --force is given.\n");
+    text.push_str(
+        "\nNEEDS is for 1920x1080; views that need more than f64 (53 bits) are refused unless --force is given.\n",
+    );
     output::print(&text)
 }

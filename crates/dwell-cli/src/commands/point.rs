@@ -57,7 +57,14 @@ pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Error> 
     output::print(&[line("f32", Some(f32)), line("f64", Some(f64)), line("precise", precise)].concat())
 }
 
-fn dwell_in<N: Number>(a: &Rational, b: &Rational, radius: &Rational, recipe: Recipe, limit: u32, cancel: &Cancel) -> Result<u32, Error> {
+fn dwell_in<N: Number>(
+    a: &Rational,
+    b: &Rational,
+    radius: &Rational,
+    recipe: Recipe,
+    limit: u32,
+    cancel: &Cancel,
+) -> Result<u32, Error> {
     let radius_squared = radius.times(radius).round::<N>();
     let found = naive::dwell_until(recipe, a.round::<N>(), b.round(), limit, radius_squared, cancel.flag());
     found.ok_or(Error::Interrupted)

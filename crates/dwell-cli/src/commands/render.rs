@@ -6,8 +6,8 @@ use crate::machine::Machine;
 use crate::{engine, output, progress_bar};
 use dwell::store::{self, Output};
 use dwell::{
-    Buffers, Decimal, Error, Format, Frame, InputError, Limits, Location, Magnification, Palette, Plan, Progress, Report,
-    Request, Sample, Settings, Size, View, auto_limit, quote, unknown_name,
+    Buffers, Decimal, Error, Format, Frame, InputError, Limits, Location, Magnification, Palette, Plan, Progress,
+    Report, Request, Sample, Settings, Size, View, auto_limit, quote, unknown_name,
 };
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -202,7 +202,8 @@ fn palette(name: Option<&str>) -> Result<Palette, Error> {
 /// Each output and its format.
 fn files(args: &RenderArgs) -> Result<Vec<(PathBuf, Format)>, InputError> {
     if args.output.is_empty() && args.stats.is_none() {
-        return Err(InputError::new("-o", "no output is named").hint("give a file with -o, such as -o mandelbrot.png; or --stats alone"));
+        return Err(InputError::new("-o", "no output is named")
+            .hint("give a file with -o, such as -o mandelbrot.png; or --stats alone"));
     }
     let format = args.format.as_deref().map(Format::parse).transpose().map_err(|e| e.named("--format"))?;
     let mut files: Vec<(PathBuf, Format)> = Vec::new();

@@ -39,7 +39,13 @@ mod tests {
     #[test]
     fn reads_lines_and_says_which_is_wrong() {
         assert_eq!(parse("0 0 0 black\n\n255 128 7\n; end\n").unwrap(), [[0, 0, 0], [255, 128, 7]]);
-        for (text, line) in [("0 0 0\n1 2\n", "line 2"), ("0 0 256", "line 1"), ("a b c", "line 1"), ("", "no colour"), ("-1 0 0", "line 1")] {
+        for (text, line) in [
+            ("0 0 0\n1 2\n", "line 2"),
+            ("0 0 256", "line 1"),
+            ("a b c", "line 1"),
+            ("", "no colour"),
+            ("-1 0 0", "line 1"),
+        ] {
             assert!(parse(text).unwrap_err().to_string().contains(line), "{text}");
         }
         assert!(parse(&"1 2 3\n".repeat(MAX_STOPS + 1)).is_err());

@@ -55,7 +55,9 @@ impl Palette {
         let file: File = toml::from_str(text).map_err(|e| toml_error(text, &e))?;
         let colours = file.colours.iter().map(|c| hex(c)).collect::<Result<Vec<_>, _>>()?;
         if !(1..=MAX_STOPS).contains(&colours.len()) {
-            return Err(InputError::new("colours", format!("there are {}", colours.len())).accepted("1 to 4096 colours"));
+            return Err(
+                InputError::new("colours", format!("there are {}", colours.len())).accepted("1 to 4096 colours")
+            );
         }
         let positions = match file.positions {
             None => (0..colours.len()).map(|i| i as f64 / colours.len() as f64).collect(),
@@ -143,7 +145,11 @@ impl Palette {
     #[inline]
     pub fn at(&self, position: f64) -> [u8; 3] {
         let turn = position - position.floor();
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 <= turn < 1; the mask bounds it all the same")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "0 <= turn < 1; the mask bounds it all the same"
+        )]
         let index = (turn * TABLE as f64) as usize;
         self.table[index & (TABLE - 1)]
     }
@@ -153,7 +159,8 @@ impl Default for Palette {
     /// The first built-in palette.
     fn default() -> Self {
         let (name, text) = BUILT_IN[0];
-        Self::parse(text, name).unwrap_or_else(|_| Self::from_stops(name.to_owned(), String::new(), [0; 3], &[(0.0, [255; 3])]))
+        Self::parse(text, name)
+            .unwrap_or_else(|_| Self::from_stops(name.to_owned(), String::new(), [0; 3], &[(0.0, [255; 3])]))
     }
 }
 
@@ -172,7 +179,9 @@ fn hex(text: &str) -> Result<Rgb, InputError> {
             let [_, r, g, b] = value.to_be_bytes();
             Ok([r, g, b])
         }
-        None => Err(InputError::new("colour", format!("{} is no colour", quote(text))).accepted("#rrggbb, such as #0a2463")),
+        None => {
+            Err(InputError::new("colour", format!("{} is no colour", quote(text))).accepted("#rrggbb, such as #0a2463"))
+        }
     }
 }
 
@@ -232,7 +241,8 @@ mod tests {
 
     #[test]
     fn goes_through_its_stops_and_round() {
-        let text = "colours = [\"#000000\", \"#ff8000\", \"#ffffff\"]\npositions = [0.0, 0.25, 0.5]\ninterior = \"#010203\"";
+        let text =
+            "colours = [\"#000000\", \"#ff8000\", \"#ffffff\"]\npositions = [0.0, 0.25, 0.5]\ninterior = \"#010203\"";
         let palette = Palette::parse(text, "x").unwrap();
         assert_eq!(palette.at(0.0), [0, 0, 0]);
         assert_eq!(palette.at(3.25), [255, 128, 0]);
@@ -250,9 +260,17 @@ mod tests {
     #[test]
     fn refuses_what_is_no_palette() {
         for text in [
-            "", "colours = []", "colours = [\"red\"]", "colours = [\"#12345\"]", "colours = [\"#12345g\"]", "colours = [1]",
-            "colours = [\"#000000\"]\npositions = [1.0]", "colours = [\"#000000\", \"#ffffff\"]\npositions = [0.5, 0.5]",
-            "colours = [\"#000000\"]\npositions = [nan]", "colours = [\"#000000\"]\nx = 1", "colours = [\"#000000\"]\ninterior = \"\"",
+            "",
+            "colours = []",
+            "colours = [\"red\"]",
+            "colours = [\"#12345\"]",
+            "colours = [\"#12345g\"]",
+            "colours = [1]",
+            "colours = [\"#000000\"]\npositions = [1.0]",
+            "colours = [\"#000000\", \"#ffffff\"]\npositions = [0.5, 0.5]",
+            "colours = [\"#000000\"]\npositions = [nan]",
+            "colours = [\"#000000\"]\nx = 1",
+            "colours = [\"#000000\"]\ninterior = \"\"",
             "colours = [\"#\u{e9}\u{e9}\u{e9}\"]",
         ] {
             assert!(Palette::parse(text, "x").is_err(), "{text}");

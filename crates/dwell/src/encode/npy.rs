@@ -13,7 +13,8 @@ pub(super) struct Npy<W> {
 impl<W: Write> Npy<W> {
     pub(super) fn start(size: Size, mut file: W) -> io::Result<Self> {
         const BEFORE: usize = 10;
-        let mut header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': ({}, {}), }}", size.height, size.width);
+        let mut header =
+            format!("{{'descr': '<u4', 'fortran_order': False, 'shape': ({}, {}), }}", size.height, size.width);
         let padded = (BEFORE + header.len() + 1).next_multiple_of(64) - BEFORE;
         header.extend(std::iter::repeat_n(' ', padded - header.len() - 1));
         header.push('\n');

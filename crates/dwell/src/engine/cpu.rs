@@ -116,7 +116,8 @@ impl CpuEngine {
 
 /// Wall time, shared out as the threads spent theirs.
 fn share(wall: Duration, spent: impl Iterator<Item = Spent>) -> Spent {
-    let sum = spent.fold(Spent::default(), |a, b| Spent { iterate: a.iterate + b.iterate, smooth: a.smooth + b.smooth });
+    let sum =
+        spent.fold(Spent::default(), |a, b| Spent { iterate: a.iterate + b.iterate, smooth: a.smooth + b.smooth });
     let all = (sum.iterate + sum.smooth).as_secs_f64();
     let smooth = if all > 0.0 { wall.mul_f64(sum.smooth.as_secs_f64() / all) } else { Duration::ZERO };
     Spent { iterate: wall.saturating_sub(smooth), smooth }

@@ -1,0 +1,9 @@
+//! Location files: any text.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    if let Ok(location) = dwell::Location::parse(text, "fuzz") {
+        let size = dwell::Size { width: 16, height: 9 };
+        let _ = dwell::Plan::new(&location.view(size), &dwell::Settings::default(), &dwell::Limits::default());
+    }
+});

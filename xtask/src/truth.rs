@@ -1,0 +1,159 @@
+//! How often f32 and f64 are wrong, in truth: sampled pixels of real views at every depth against arbitrary precision.
+
+use crate::{Done, root};
+use dwell::precise::{self, Truth};
+use dwell::store::{self, Leftovers};
+use dwell::{
+    Cancel, Coordinates, Frame, Limits, Location, Magnification, Number, NumberKind, Plan, Points, Rational, Settings,
+    Size, naive,
+};
+use std::fmt::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Pixels sampled for each depth, over all places.
+const SAMPLES: u64 = 4000;
+/// 1e0 to 1e13.
+const DECADES: u32 = 14;
+const SEED: u64 = 20_261_121;
+const SIZE: Size = Size { width: 1920, height: 1080 };
+const LIMIT: u32 = 10_000;
+
+/// Centres, each on or close to the boundary.
+const PLACES: [&str; 5] = ["shallow-home", "shallow-elephant", "shallow-minibrot", "shallow-seahorse", "kf-1e50"];
+
+/// What was found at one depth.
+#[derive(Default)]
+struct Found {
+    pixels: u64,
+    escaped: u64,
+    undecided: u64,
+    /// f32, f64: whether it resolves the depth at all, wrong dwells, the largest error.
+    numbers: [Tally; 2],
+}
+
+#[derive(Default, Clone, Copy)]
+struct Tally {
+    compared: u64,
+    wrong: u64,
+    /// Wrong about whether the point escapes within the limit.
+    wrong_side: u64,
+    largest: u32,
+}
+
+pub(crate) fn write() -> Done {
+    let mut table = String::from(
+        "| zoom | pixels | f32 wrong | f32 largest error | f64 wrong | f64 largest error |\n|---|---|---|---|---|---|\n",
+    );
+    let (mut all_pixels, mut undecided) = (0, 0);
+    for decade in 0..DECADES {
+        let found = at_depth(decade)?;
+        all_pixels += found.pixels;
+        undecided += found.undecided;
+        let cells = found.numbers.map(|t| match t.compared {
+            0 => "not resolved | ".to_owned(),
+            n => format!(
+                "{} of {n} ({:.2} %), {} of them on the wrong side of the limit | {}",
+                t.wrong,
+                100.0 * t.wrong as f64 / n as f64,
+                t.wrong_side,
+                t.largest
+            ),
+        });
+        writeln!(table, "| 1e{decade} | {} ({} escaped) | {} | {} |", found.pixels, found.escaped, cells[0], cells[1])?;
+        println!(
+            "1e{decade}: {} pixels, {} escaped, wrong: f32 {} f64 {}",
+            found.pixels, found.escaped, found.numbers[0].wrong, found.numbers[1].wrong
+        );
+    }
+    let text = format!(
+        "# How often the numbers are wrong\n\n\
+Dwells are exact with respect to the plain loop *in a number*: every engine gives the same. This page says how often that\n\
+loop itself is wrong, because f32 and f64 round the point and every step. Truth is arbitrary precision with an error bound\n\
+(`dwell::precise`) at the pixel's exact rational c.\n\n\
+{all_pixels} pixels, sampled at random (seed {SEED}) from 1920x1080 views of {} at each depth, limit {LIMIT}, recipe `fused`; {undecided} undecided.\n\
+\"Wrong\" is any difference in the dwell, by one or more; \"largest error\" is between two escapes. A number takes part while its\n\
+steps are small enough for the view to be drawn without `--force`. Made by `cargo xtask truth`.\n\n{table}\n\
+Why f64 errs long before its digits end: next to the boundary the derivative dz/dc at the escape goes beyond 10^16, so that\n\
+rounding c alone moves z by more than its modulus. Such pixels are few at shallow depth and more in crowded places; their\n\
+neighbourhood is as chaotic as they are, so pictures look the same. Where a single dwell must be true, ask `dwell point`.\n",
+        PLACES.join(", "),
+    );
+    store::write_text(&root().join("docs/truth.md"), &text, &Leftovers::default())?;
+    println!("docs/truth.md: {all_pixels} pixels");
+    if undecided > 0 { Err(format!("{undecided} pixels undecided").into()) } else { Ok(()) }
+}
+
+fn at_depth(decade: u32) -> Result<Found, Box<dyn std::error::Error>> {
+    let found = Mutex::new(Found::default());
+    for (place, name) in PLACES.iter().enumerate() {
+        let mut view = Location::built_in(name)?.view(SIZE);
+        if let Frame::Centred { magnification, .. } = &mut view.frame {
+            *magnification = Magnification::Zoom(format!("1e{decade}").parse()?);
+        }
+        let plan = |number| {
+            Plan::new(&view, &Settings { limit: LIMIT, number, ..Settings::default() }, &Limits::default()).ok()
+        };
+        let plans = [plan(NumberKind::F32), plan(NumberKind::F64)];
+        let next = AtomicU64::new(0);
+        let samples = SAMPLES / PLACES.len() as u64;
+        let work = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= samples {
+                    return;
+                }
+                let mut random = SEED ^ (u64::from(decade) << 40) ^ ((place as u64) << 32) ^ index;
+                let mut below = |n: u32| {
+                    // splitmix64
+                    random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                    let z = (random ^ (random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                    u32::try_from((z ^ (z >> 31)) % u64::from(n)).unwrap_or(0)
+                };
+                let (column, row) = (below(SIZE.width), below(SIZE.height));
+                let Some([a, b]) = view.plane_from_pixel(column, row) else { continue };
+                let Ok(truth) = precise::dwell(&a, &b, LIMIT, &Rational::whole(2), &Cancel::default()) else {
+                    continue;
+                };
+                let numbers = plans.each_ref().map(|p| p.as_ref().map(|p| in_number(p, column, row)));
+                let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                found.pixels += 1;
+                let Truth::Dwell(truth) = truth else {
+                    found.undecided += 1;
+                    continue;
+                };
+                found.escaped += u64::from(truth > 0);
+                for (tally, n) in found.numbers.iter_mut().zip(numbers) {
+                    let Some(n) = n else { continue };
+                    tally.compared += 1;
+                    tally.wrong += u64::from(n != truth);
+                    tally.wrong_side += u64::from((n == 0) != (truth == 0));
+                    if n > 0 && truth > 0 {
+                        tally.largest = tally.largest.max(n.abs_diff(truth));
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(work);
+            }
+        });
+    }
+    Ok(found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+}
+
+/// The dwell of one pixel by the plain loop in the plan's number.
+fn in_number(plan: &Plan, column: u32, row: u32) -> u32 {
+    fn run<N: Number>(plan: &Plan, points: &Points<N>, at: u64) -> u32 {
+        let (mut re, mut im) = ([N::default()], [N::default()]);
+        points.axes.fill(plan.size().width, at, &mut re, &mut im);
+        naive::dwell(plan.recipe(), re[0], im[0], plan.limit(), points.radius_squared)
+    }
+    let at = u64::from(row) * u64::from(plan.size().width) + u64::from(column);
+    match plan.coordinates() {
+        Coordinates::F32(points) => run(plan, points, at),
+        Coordinates::F64(points) => run(plan, points, at),
+    }
+}
