@@ -113,9 +113,12 @@ impl<N: Number> Axes<N> {
 
 /// origin + k step for each k, correctly rounded.
 fn entries<N: Number>(origin: &Rational, step: &Real, ks: impl Iterator<Item = i64>) -> Vec<N> {
-    // Enough bits that a coordinate as small as one step has all its own and 64 to spare, beside the 32 of k.
-    let small = step.about_log2().unwrap_or(0).min(0).unsigned_abs();
-    let bits = usize::try_from(small).unwrap_or(usize::MAX) + 160;
+    // Enough bits for the smallest coordinate to have all its own and 64 to spare, beside the 32 of k: that is about one
+    // step, unless the origin is so much larger (2^34 half steps reach across any image) that no entry comes near 0.
+    let below_one = |e: i64| usize::try_from((-e).max(0)).unwrap_or(usize::MAX);
+    let step_log2 = step.about_log2().unwrap_or(0);
+    let smallest = origin.floor_log2().filter(|o| *o > step_log2 + 36).unwrap_or(step_log2);
+    let bits = below_one(smallest) + 160;
     let line = FixedLine::new(origin, step, bits);
     ks.map(|k| line.entry(k).unwrap_or_else(|| decide(origin, step, k, bits))).collect()
 }
@@ -182,6 +185,8 @@ mod tests {
             ("123456789.123", "1e-30", "1e20"),
             ("0", "0", "1e-200"),
             ("0", "0", "1e310"),
+            ("-1.7", "0.3", "1e300"),
+            ("0.5000000000000000555111512312578270211815834045410156250", "0", "1e60"),
         ] {
             for sample in Sample::ALL {
                 let mut view = View::centred(re, im, zoom).unwrap().sized(Size::new(31, 18).unwrap());
@@ -201,6 +206,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn absurd_depth_takes_no_absurd_time() {
+        // Three million bits of zoom: only those that a rounded coordinate needs are ever computed.
+        let mut view = View::centred("-0.75", "0.1", "1e1000000").unwrap().sized(Size::new(40, 20).unwrap());
+        view.rotation = number("12.5");
+        let Axes::Rotated { re_of_column, .. } = Axes::<f64>::new(&view) else { panic!("rotated") };
+        assert_eq!(re_of_column, vec![-0.75; 40]);
     }
 
     #[test]

@@ -82,10 +82,12 @@ impl Real {
                 (low, high)
             }
             Self::Cosine { factor, degrees } => {
-                // The cosine to enough bits that times the factor it is good to `bits`.
-                let grow = usize::try_from(factor.floor_log2().unwrap_or(0).max(0)).unwrap_or(0) + 8;
-                let cosine = Rational::new(cosine(degrees, bits + grow), dashu_int::UBig::ONE << (bits + grow));
-                // |error of the cosine| <= 2^-(bits + grow) and |factor| < 2^(grow - 6): under 1 in all.
+                // The cosine to just enough bits that times the factor it is good to `bits`: |factor| < 2^(e + 1) and the
+                // cosine's error at most 2^-(bits + e + 8), so together under 2^-(bits + 7).
+                let e = factor.floor_log2().unwrap_or(0);
+                let wanted = i64::try_from(bits).unwrap_or(i64::MAX).saturating_add(e).saturating_add(8);
+                let wanted = usize::try_from(wanted).unwrap_or(0).max(16);
+                let cosine = Rational::new(cosine(degrees, wanted), dashu_int::UBig::ONE << wanted);
                 let middle = factor.times(&cosine).floor_scaled(bits);
                 (&middle - IBig::ONE, middle + IBig::from(2))
             }
