@@ -5,7 +5,7 @@
 //! 1. *Head.* The first `HEAD` steps are tested every time: most exterior points of most views end here. Several vectors
 //!    are in flight, since one alone waits for the latency of its own multiply-adds.
 //! 2. *Stages.* The survivors are packed into full vectors. All are at the same n, so n is one scalar and no vector is
-//!    spent on counting. Within a stage escape is tested every `BATCH` steps; when a lane has escaped, its vector goes back
+//!    spent on counting. Within a stage escape is tested every 8 to 64 steps; when a lane has escaped, its vector goes back
 //!    to the z saved before the batch and is replayed with a test at every step, which finds the exact n. After the
 //!    stage the survivors are packed again, for a stage twice as long.
 //! 3. Whoever is left at the limit has dwell 0.
@@ -45,16 +45,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Steps of the head, each tested.
 const HEAD: u32 = 16;
-/// Steps between tests in a stage.
-const BATCH: u32 = 8;
+/// The most steps between tests in a stage.
+const LONGEST_BATCH: u32 = 64;
 /// The longest stage: bounds the time between two looks at `stop` to about a millisecond.
 const LONGEST_STAGE: u32 = 1 << 14;
 /// Slack behind every buffer so that whole vectors may be loaded and stored: the widest bundle (8 vectors of 16 f32).
 const SLACK: usize = 8 * WIDEST;
 /// Lanes of the widest vector: 16 f32 in 512 bits.
 const WIDEST: usize = 16;
-/// The index of a lane whose point has escaped.
-const GONE: u32 = u32::MAX;
+
+/// Steps between tests in a stage from `n` on: a test costs about as much as a step, a replay as much as the batch; the later, the
+/// rarer escapes are.
+fn batch_after(n: u32) -> u32 {
+    (n / 4).next_power_of_two().clamp(8, LONGEST_BATCH)
+}
 
 /// Buffers for spans of up to a fixed number of points, kept by a thread for as long as it works.
 pub struct Workspace<N> {
@@ -63,11 +67,16 @@ pub struct Workspace<N> {
     im: Vec<N>,
     x: Vec<N>,
     y: Vec<N>,
-    stage: Stage<N>,
+    /// The points still iterating, packed: all at the same n.
+    stage: Packed<N>,
+    /// Points that escaped within a batch, with the z saved before it.
+    replay: Packed<N>,
+    /// The n of that z.
+    replay_n: Vec<u32>,
 }
 
-/// The points still iterating, packed: all at the same n.
-struct Stage<N> {
+/// Points in full vectors: z, c and the place in the span.
+struct Packed<N> {
     len: usize,
     x: Vec<N>,
     y: Vec<N>,
@@ -80,7 +89,7 @@ impl<N: Number> Workspace<N> {
     /// Bytes that a workspace of `capacity` points takes.
     #[must_use]
     pub const fn bytes(capacity: usize) -> usize {
-        (capacity + SLACK) * (8 * size_of::<N>() + size_of::<u32>())
+        (capacity + SLACK) * (12 * size_of::<N>() + 3 * size_of::<u32>())
     }
 
     /// A workspace for spans of up to `capacity` points.
@@ -93,14 +102,9 @@ impl<N: Number> Workspace<N> {
             im: zeros(),
             x: zeros(),
             y: zeros(),
-            stage: Stage {
-                len: 0,
-                x: zeros(),
-                y: zeros(),
-                a: zeros(),
-                b: zeros(),
-                index: vec![GONE; capacity + SLACK],
-            },
+            stage: Packed::new(capacity),
+            replay: Packed::new(capacity),
+            replay_n: vec![0; capacity + SLACK],
         }
     }
 
@@ -200,6 +204,17 @@ impl<N: Number, R: Roundings> Kernel for Run<'_, N, R> {
             if !finished {
                 return false;
             }
+            // Its own function, though compiled for the level: it is rare.
+            simd.vectorize(
+                #[inline(always)]
+                || {
+                    if self.keep_ends {
+                        self.replay::<S, 4, true>(simd, batch_after(n));
+                    } else {
+                        self.replay::<S, 4, false>(simd, batch_after(n));
+                    }
+                },
+            );
             n += steps_here;
             steps = (2 * steps).min(LONGEST_STAGE);
         }
@@ -207,74 +222,89 @@ impl<N: Number, R: Roundings> Kernel for Run<'_, N, R> {
     }
 }
 
+/// What [`Run::watch`] finds, by lane.
+struct Watched<S: Simd, N: Number, const U: usize> {
+    /// z at the escape, if it is kept; otherwise of no use where the point escaped.
+    x: [Vector<S, N>; U],
+    y: [Vector<S, N>; U],
+    /// Tests survived, as numbers: exact up to 2^24.
+    count: [Vector<S, N>; U],
+    /// Lanes that survived all.
+    alive: [Mask<S, N>; U],
+}
+
 impl<N: Number, R: Roundings> Run<'_, N, R> {
-    /// The first `HEAD` steps of every point; the survivors are packed. `U` vectors are in flight.
+    /// Tests z, and again after each of `steps` steps, unless all have escaped before. With `ENDS`, a point that has escaped
+    /// keeps its z.
+    #[inline(always)]
+    fn watch<S: Simd, const U: usize, const ENDS: bool>(
+        &self,
+        simd: S,
+        steps: u32,
+        [mut x, mut y, a, b]: [[Vector<S, N>; U]; 4],
+    ) -> Watched<S, N, U> {
+        let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
+        let one = Vector::<S, N>::splat(simd, N::from(1_u8));
+        let mut count = [Vector::<S, N>::splat(simd, N::from(0_u8)); U];
+        let mut alive = [!radius_squared.not_at_most(radius_squared); U];
+        let mut step = 0;
+        loop {
+            let mut any = alive[0];
+            for j in 0..U {
+                alive[j] &= !R::norm(x[j], y[j]).not_at_most(radius_squared);
+                count[j] = count[j].add(one).where_else(alive[j], count[j]);
+                any = if j == 0 { alive[0] } else { any | alive[j] };
+            }
+            if step == steps || bits(any) == 0 {
+                return Watched { x, y, count, alive };
+            }
+            for j in 0..U {
+                let (next_x, next_y) = R::step(x[j], y[j], a[j], b[j]);
+                if ENDS {
+                    x[j] = next_x.where_else(alive[j], x[j]);
+                    y[j] = next_y.where_else(alive[j], y[j]);
+                } else {
+                    (x[j], y[j]) = (next_x, next_y);
+                }
+            }
+            step += 1;
+        }
+    }
+
+    /// The first [`HEAD`] steps of every point; the survivors are packed. `U` vectors are in flight.
     #[inline(always)]
     fn head<S: Simd, const U: usize, const ENDS: bool>(&mut self, simd: S) -> bool {
         let lanes = Vector::<S, N>::LEN;
         let len = self.workspace.len;
-        let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
         let one = Vector::<S, N>::splat(simd, N::from(1_u8));
         let zero = Vector::<S, N>::splat(simd, N::from(0_u8));
         let last = HEAD.min(self.bounds.limit);
         self.workspace.stage.len = 0;
+        self.workspace.replay.len = 0;
         // Whole vectors are computed past the end: their c is 0, which never escapes and is not packed.
         self.workspace.re[len..len + U * lanes].fill(N::from(0_u8));
         self.workspace.im[len..len + U * lanes].fill(N::from(0_u8));
 
         let mut at = 0;
         while at < len {
-            let mut a = [zero; U];
-            let mut b = [zero; U];
-            for j in 0..U {
-                a[j] = Vector::load(simd, &self.workspace.re[at + j * lanes..]);
-                b[j] = Vector::load(simd, &self.workspace.im[at + j * lanes..]);
-            }
-            let (mut x, mut y) = (a, b);
-            // Steps survived, as numbers: exact up to 2^24.
-            let mut count = [zero; U];
-            let mut alive = [!radius_squared.not_at_most(radius_squared); U];
-            let mut n = 1;
-            loop {
-                let mut any = false;
-                for j in 0..U {
-                    alive[j] &= !R::norm(x[j], y[j]).not_at_most(radius_squared);
-                    count[j] = count[j].add(one).where_else(alive[j], count[j]);
-                    any |= bits(alive[j]) != 0;
-                }
-                if n == last || !any {
-                    break;
-                }
-                for j in 0..U {
-                    let (next_x, next_y) = R::step(x[j], y[j], a[j], b[j]);
-                    if ENDS {
-                        // A point that has escaped keeps its z_n.
-                        x[j] = next_x.where_else(alive[j], x[j]);
-                        y[j] = next_y.where_else(alive[j], y[j]);
-                    } else {
-                        (x[j], y[j]) = (next_x, next_y);
-                    }
-                }
-                n += 1;
-            }
+            let a: [_; U] = std::array::from_fn(|j| Vector::load(simd, &self.workspace.re[at + j * lanes..]));
+            let b: [_; U] = std::array::from_fn(|j| Vector::load(simd, &self.workspace.im[at + j * lanes..]));
+            let Watched { x, y, count, alive } = self.watch::<S, U, ENDS>(simd, last - 1, [a, b, a, b]);
             for j in 0..U {
                 let from = at + j * lanes;
                 if from >= len {
                     break;
                 }
+                // The first test is at n = 1, so who survives k of them escapes at k + 1.
+                let dwell = zero.where_else(alive[j], count[j].add(one));
                 let here = lanes.min(len - from);
-                let valid = u64::MAX >> (64 - here);
-                let survivors = bits(alive[j]) & valid;
-                let count = count[j].0;
-                for (i, dwell) in self.dwell[from..from + here].iter_mut().enumerate() {
-                    let escaped_at = small_count(count[i]) + 1;
-                    *dwell = if survivors >> i & 1 == 0 { escaped_at } else { 0 };
-                }
+                small_counts(dwell, &mut self.dwell[from..from + here]);
                 if ENDS {
                     x[j].store(&mut self.workspace.x[from..]);
                     y[j].store(&mut self.workspace.y[from..]);
                 }
-                if survivors != 0 && last == HEAD && !self.pack_new(simd, from, survivors, [x[j], y[j], a[j], b[j]]) {
+                let survivors = bits(alive[j]) & (u64::MAX >> (64 - here));
+                if survivors != 0 && last == HEAD && !self.pack(simd, from, survivors, [x[j], y[j], a[j], b[j]]) {
                     return false;
                 }
             }
@@ -285,19 +315,30 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
 
     /// Packs the survivors of the head; those at the tip of the needle are finished by the plain loop instead.
     #[inline(always)]
-    fn pack_new<S: Simd>(&mut self, simd: S, from: usize, survivors: u64, state: [Vector<S, N>; 4]) -> bool {
-        let mut survivors = survivors;
+    fn pack<S: Simd>(&mut self, simd: S, from: usize, survivors: u64, state: [Vector<S, N>; 4]) -> bool {
         let three_kappa = N::LATE_TEST_MARGIN * N::from(3_u8);
         let tip = Vector::<S, N>::splat(simd, N::from(-2_i8) + three_kappa);
-        let mut at_the_tip = bits(state[2].less(tip)) & survivors;
-        survivors &= !at_the_tip;
-        while at_the_tip != 0 {
-            let i = from + at_the_tip.trailing_zeros() as usize;
-            at_the_tip &= at_the_tip - 1;
+        let at_the_tip = bits(state[2].less(tip)) & survivors;
+        if at_the_tip != 0 && !self.finish_plainly(from, at_the_tip) {
+            return false;
+        }
+        let survivors = survivors & !at_the_tip;
+        if survivors != 0 {
+            let first = u32::try_from(from).unwrap_or(u32::MAX);
+            let points = std::array::from_fn(|lane| first + lane as u32);
+            let stage = &mut self.workspace.stage;
+            stage.len = stage.put(simd, stage.len, survivors, points, state);
+        }
+        true
+    }
+
+    /// Iterates the points `which` (bits, from point `from` on) by the plain loop. False when told to stop.
+    #[cold]
+    fn finish_plainly(&mut self, from: usize, which: u64) -> bool {
+        for i in (0..64).filter(|i| which >> i & 1 == 1).map(|i| from + i) {
             let (a, b) = (self.workspace.re[i], self.workspace.im[i]);
             let halt = || self.stop.load(Ordering::Relaxed);
-            let found = naive::run::<N, R>(a, b, self.bounds.limit, self.bounds.radius_squared, halt);
-            match found {
+            match naive::run::<N, R>(a, b, self.bounds.limit, self.bounds.radius_squared, halt) {
                 Some(end) => {
                     self.dwell[i] = end.dwell;
                     self.workspace.x[i] = end.x;
@@ -307,13 +348,6 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
                 None => {}
             }
         }
-        if survivors != 0 {
-            let stage = &mut self.workspace.stage;
-            let to = stage.len;
-            let first = u32::try_from(from).unwrap_or(GONE);
-            let points = std::array::from_fn(|lane| first + lane as u32);
-            stage.len = stage.put(simd, to, survivors, points, state);
-        }
         true
     }
 
@@ -322,12 +356,7 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
     fn stage<S: Simd, const U: usize>(&mut self, simd: S, n: u32, steps: u32) -> bool {
         let lanes = Vector::<S, N>::LEN;
         let len = self.workspace.stage.len;
-        let stage = &mut self.workspace.stage;
-        // Points behind the end are 0: they never escape.
-        for buffer in [&mut stage.x, &mut stage.y, &mut stage.a, &mut stage.b] {
-            buffer[len..len + U * lanes].fill(N::from(0_u8));
-        }
-        stage.index[len..len + U * lanes].fill(GONE);
+        self.workspace.stage.pad(U * lanes);
         let mut at = 0;
         let mut kept = 0;
         while at < len {
@@ -357,31 +386,31 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
         let lanes = Vector::<S, N>::LEN;
         let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
         let zero = Vector::<S, N>::splat(simd, N::from(0_u8));
-        let (mut x, mut y, mut a, mut b) = ([zero; U], [zero; U], [zero; U], [zero; U]);
-        let stage = &mut self.workspace.stage;
-        for j in 0..U {
-            let from = at + j * lanes;
-            x[j] = Vector::load(simd, &stage.x[from..]);
-            y[j] = Vector::load(simd, &stage.y[from..]);
-            a[j] = Vector::load(simd, &stage.a[from..]);
-            b[j] = Vector::load(simd, &stage.b[from..]);
-        }
-        let mut alive = stage.index[at..at + U * lanes].iter().filter(|i| **i != GONE).count();
+        let stage = &self.workspace.stage;
+        let load = |buffer: &[N]| -> [Vector<S, N>; U] {
+            let buffer = &buffer[at..at + U * lanes];
+            std::array::from_fn(|j| Vector::load(simd, &buffer[j * lanes..]))
+        };
+        let [mut x, mut y, mut a, mut b] = [load(&stage.x), load(&stage.y), load(&stage.a), load(&stage.b)];
+        let all = (stage.len - at).min(U * lanes);
+        let mut alive = all;
+        let mut gone_by_vector = [0_u64; U];
+        let batch_length = batch_after(n);
         let mut done = 0;
         while done < steps && alive > 0 {
             let (saved_x, saved_y) = (x, y);
-            let batch = BATCH.min(steps - done);
-            if batch == BATCH {
-                for _ in 0..BATCH {
+            let batch = batch_length.min(steps - done);
+            // Two steps a turn, so that z alternates between two sets of registers and is not moved back.
+            for _ in 0..batch / 2 {
+                for _ in 0..2 {
                     for j in 0..U {
                         (x[j], y[j]) = R::step(x[j], y[j], a[j], b[j]);
                     }
                 }
-            } else {
-                for _ in 0..batch {
-                    for j in 0..U {
-                        (x[j], y[j]) = R::step(x[j], y[j], a[j], b[j]);
-                    }
+            }
+            if batch % 2 == 1 {
+                for j in 0..U {
+                    (x[j], y[j]) = R::step(x[j], y[j], a[j], b[j]);
                 }
             }
             let mut any = R::norm(x[0], y[0]).not_at_most(radius_squared);
@@ -391,16 +420,17 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
             if bits(any) != 0 {
                 for j in 0..U {
                     let gone = R::norm(x[j], y[j]).not_at_most(radius_squared);
-                    if bits(gone) == 0 {
+                    let gone_bits = bits(gone);
+                    if gone_bits == 0 {
                         continue;
                     }
-                    alive -= bits(gone).count_ones() as usize;
-                    let from = at + j * lanes;
+                    alive -= gone_bits.count_ones() as usize;
+                    gone_by_vector[j] |= gone_bits;
                     let saved = [saved_x[j], saved_y[j], a[j], b[j]];
-                    // Its own function, though compiled for the level: it is rare and would be repeated for each j.
+                    // Its own function, though compiled for the level: it would be repeated for each j.
                     simd.vectorize(
                         #[inline(always)]
-                        || self.replay(simd, n + done, from, bits(gone), &saved),
+                        || self.note_for_replay(simd, n + done, at + j * lanes, gone_bits, &saved),
                     );
                     // The lane goes on with c = z = 0, where nothing happens any more.
                     x[j] = zero.where_else(gone, x[j]);
@@ -411,12 +441,22 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
             }
             done += batch;
         }
+        if alive == all && kept == at {
+            // Nothing moves: only z has changed.
+            let stage = &mut self.workspace.stage;
+            let (to_x, to_y) = (&mut stage.x[at..at + U * lanes], &mut stage.y[at..at + U * lanes]);
+            for j in 0..U {
+                x[j].store(&mut to_x[j * lanes..]);
+                y[j].store(&mut to_y[j * lanes..]);
+            }
+            return at + all;
+        }
         if alive == 0 {
             return kept;
         }
         simd.vectorize(
             #[inline(always)]
-            || self.keep(simd, at, kept, &[x, y, a, b]),
+            || self.keep(simd, at, kept, &gone_by_vector, &[x, y, a, b]),
         )
     }
 
@@ -427,6 +467,7 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
         simd: S,
         at: usize,
         kept: usize,
+        gone: &[u64; U],
         state: &[[Vector<S, N>; U]; 4],
     ) -> usize {
         let lanes = Vector::<S, N>::LEN;
@@ -434,10 +475,11 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
         let mut kept = kept;
         for j in 0..U {
             let from = at + j * lanes;
-            let mut survivors = 0_u64;
-            for i in 0..lanes {
-                survivors |= u64::from(stage.index[from + i] != GONE) << i;
+            let here = lanes.min(stage.len.saturating_sub(from));
+            if here == 0 {
+                break;
             }
+            let survivors = !gone[j] & (u64::MAX >> (64 - here));
             if survivors != 0 {
                 let points = std::array::from_fn(|lane| stage.index[from + lane]);
                 kept = stage.put(simd, kept, survivors, points, state.map(|part| part[j]));
@@ -446,53 +488,92 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
         kept
     }
 
-    /// Finds the exact n of the lanes `gone`, which escaped within a batch after step n, from the z saved before it.
+    /// Notes the lanes `gone`, which escaped within the batch after step n, with the z saved before it.
     #[inline(always)]
-    fn replay<S: Simd>(&mut self, simd: S, n: u32, from: usize, gone: u64, saved: &[Vector<S, N>; 4]) {
-        let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
-        let [mut x, mut y, a, b] = *saved;
-        let mut pending = gone;
-        for i in 1..=BATCH {
-            (x, y) = R::step(x, y, a, b);
-            let mut escaped = bits(R::norm(x, y).not_at_most(radius_squared)) & pending;
-            pending &= !escaped;
-            while escaped != 0 {
-                let lane = escaped.trailing_zeros() as usize;
-                escaped &= escaped - 1;
-                let index = &mut self.workspace.stage.index[from + lane];
-                let point = *index as usize;
-                *index = GONE;
-                self.dwell[point] = n + i;
-                if self.keep_ends {
-                    self.workspace.x[point] = x.0[lane];
-                    self.workspace.y[point] = y.0[lane];
+    fn note_for_replay<S: Simd>(&mut self, simd: S, n: u32, from: usize, gone: u64, saved: &[Vector<S, N>; 4]) {
+        let Workspace { stage, replay, replay_n, .. } = &mut *self.workspace;
+        let points = std::array::from_fn(|lane| stage.index[from + lane]);
+        let end = replay.put(simd, replay.len, gone, points, *saved);
+        replay_n[replay.len..end].fill(n);
+        replay.len = end;
+    }
+
+    /// Finds the exact n of the points noted, each of which escapes within `batch` steps.
+    #[inline(always)]
+    fn replay<S: Simd, const U: usize, const ENDS: bool>(&mut self, simd: S, batch: u32) {
+        let lanes = Vector::<S, N>::LEN;
+        let len = self.workspace.replay.len;
+        self.workspace.replay.pad(U * lanes);
+        let mut at = 0;
+        while at < len {
+            let replay = &self.workspace.replay;
+            let load = |buffer: &[N]| -> [Vector<S, N>; U] {
+                let buffer = &buffer[at..at + U * lanes];
+                std::array::from_fn(|j| Vector::load(simd, &buffer[j * lanes..]))
+            };
+            let state = [load(&replay.x), load(&replay.y), load(&replay.a), load(&replay.b)];
+            // The padding never escapes: without a bound of its own it would run to the end of the batch.
+            let Watched { x, y, count, .. } = self.watch::<S, U, ENDS>(simd, batch, state);
+            for j in 0..U {
+                let from = at + j * lanes;
+                let here = lanes.min(len.saturating_sub(from));
+                let mut counts = [0_u32; WIDEST];
+                small_counts(count[j], &mut counts[..lanes]);
+                for lane in 0..here {
+                    let point = self.workspace.replay.index[from + lane] as usize;
+                    // The first test is of the saved z, at n; who survives k tests escapes at n + k.
+                    self.dwell[point] = self.workspace.replay_n[from + lane] + counts[lane];
+                    if ENDS {
+                        self.workspace.x[point] = x[j].0[lane];
+                        self.workspace.y[point] = y[j].0[lane];
+                    }
                 }
             }
-            if pending == 0 {
-                break;
-            }
+            at += U * lanes;
         }
-        debug_assert_eq!(pending, 0, "an escape seen at the end of a batch is found in it");
+        self.workspace.replay.len = 0;
     }
 }
 
-impl<N: Number> Stage<N> {
-    /// Packs the lanes `survivors`, whose points are `points[lane]`, at position `to` on. Returns the position after them.
-    /// Whole vectors are written; what lies behind the last survivor is overwritten later or past the end.
+impl<N: Number> Packed<N> {
+    fn new(capacity: usize) -> Self {
+        let zeros = || vec![N::default(); capacity + SLACK];
+        Self { len: 0, x: zeros(), y: zeros(), a: zeros(), b: zeros(), index: vec![0; capacity + SLACK] }
+    }
+
+    /// Makes the `count` points behind the end harmless: z = c = 0 never escapes.
+    fn pad(&mut self, count: usize) {
+        let behind = self.len..self.len + count;
+        for buffer in [&mut self.x, &mut self.y, &mut self.a, &mut self.b] {
+            buffer[behind.clone()].fill(N::default());
+        }
+    }
+
+    /// Puts the lanes `chosen`, whose places in the span are `points[lane]`, at position `to` on. Returns the position after
+    /// them. Whole vectors are written; what lies behind the last one is overwritten later or past the end.
     #[inline(always)]
     fn put<S: Simd>(
         &mut self,
         simd: S,
         to: usize,
-        survivors: u64,
+        chosen: u64,
         points: [u32; WIDEST],
         state: [Vector<S, N>; 4],
     ) -> usize {
-        let mask = Mask::<S, N>::from_bitmask(simd, survivors);
-        for (vector, buffer) in state.into_iter().zip([&mut self.x, &mut self.y, &mut self.a, &mut self.b]) {
+        let lanes = Vector::<S, N>::LEN;
+        let buffers = [&mut self.x, &mut self.y, &mut self.a, &mut self.b];
+        if chosen == u64::MAX >> (64 - lanes) {
+            for (vector, buffer) in state.into_iter().zip(buffers) {
+                vector.store(&mut buffer[to..]);
+            }
+            self.index[to..to + lanes].copy_from_slice(&points[..lanes]);
+            return to + lanes;
+        }
+        let mask = Mask::<S, N>::from_bitmask(simd, chosen);
+        for (vector, buffer) in state.into_iter().zip(buffers) {
             vector.compress(mask).store(&mut buffer[to..]);
         }
-        let mut left = survivors;
+        let mut left = chosen;
         let mut end = to;
         while left != 0 {
             self.index[end] = points[left.trailing_zeros() as usize];
@@ -503,13 +584,12 @@ impl<N: Number> Stage<N> {
     }
 }
 
-/// A whole number below 2^16, held exactly, as an integer.
+/// Whole numbers below 2^20, held exactly, as integers: added to 2^52 (2^23) they stand in the low bits of the significand.
 #[inline(always)]
-fn small_count<N: Number>(count: N) -> u32 {
-    // Saturating conversion of a small exact number: nothing is lost.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..=16, exact")]
-    let n = count.to_f64() as u32;
-    n
+fn small_counts<S: Simd, N: Number>(counts: Vector<S, N>, out: &mut [u32]) {
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = counts.0[i].small_to_u32();
+    }
 }
 
 #[cfg(test)]

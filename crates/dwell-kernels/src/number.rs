@@ -31,6 +31,9 @@ pub trait Number: Real + SimdFloatElement + sealed::Sealed + Send + Sync + 'stat
     /// `significand * 2^exponent`, exactly; the caller has rounded: `significand` has at most
     /// [`Self::SIGNIFICAND_BITS`] bits and the value is representable.
     fn from_parts(negative: bool, significand: u64, exponent: i64) -> Self;
+    /// A whole number below 2^20 as an integer, without a conversion instruction.
+    #[doc(hidden)]
+    fn small_to_u32(self) -> u32;
     /// The value as f64: exact for both numbers.
     fn to_f64(self) -> f64;
     /// The distance to the next number of greater magnitude in the same binade, as a power of two's exponent; the
@@ -72,6 +75,17 @@ macro_rules! number {
                 let magnitude = significand as f64 * power_of_two(half) * power_of_two(exponent - half);
                 let magnitude = magnitude as $t;
                 if negative { -magnitude } else { magnitude }
+            }
+
+            #[inline(always)]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_lossless,
+                reason = "the low bits are what is wanted"
+            )]
+            fn small_to_u32(self) -> u32 {
+                const SHIFT: $t = (1_u64 << ($bits - 1)) as $t;
+                (self + SHIFT).to_bits() as u32 & 0xf_ffff
             }
 
             fn to_f64(self) -> f64 {
