@@ -1,7 +1,7 @@
 //! Flags as the user writes them. Values whose text may be long or wants a good error are kept as text here and read by
 //! the command.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
 const LONG_VERSION: &str = concat!(
@@ -62,7 +62,11 @@ A location file is TOML:
   re = \"-0.7436438870371587\"      # quoted, so that every digit is kept
   im = \"0.1318259042053119\"
   zoom = \"1e9\"                    # the view's height is 4 / zoom
-  iterations = 5000";
+  iterations = 5000
+
+A palette file is TOML, or a .map file with a line of red, green and blue (0 to 255) for each colour:
+  colours = [\"#04082b\", \"#2a7fd4\", \"#fff8dc\"]   # a cycle; positions = [0.0, 0.2, 0.7] places them
+  interior = \"#000000\"";
 
 #[derive(Debug, Args)]
 #[command(after_help = RENDER_EXAMPLES)]
@@ -70,8 +74,9 @@ pub(crate) struct RenderArgs {
     /// A built-in location (see `dwell locations`) or a location file; the whole set if left out
     pub(crate) what: Option<PathBuf>,
 
-    /// File to write; its ending says the format; `-` is standard output. Repeat it for several formats of one render
-    #[arg(short, long, value_name = "FILE", allow_hyphen_values = true)]
+    /// File to write; its ending says the format (PNG if it has none); `-` is standard output. Repeat it for several
+    /// formats of one render
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Vec<PathBuf>,
     /// Format of every output, whatever its ending: png, ppm, npy, csv
     #[arg(long, value_name = "FORMAT")]
@@ -125,10 +130,10 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
 
-    /// Write statistics as JSON; `-` is standard error
-    #[arg(long, value_name = "FILE", allow_hyphen_values = true, help_heading = "Running")]
+    /// Write statistics as JSON; `-` is standard error, which then carries nothing else
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub(crate) stats: Option<PathBuf>,
-    /// Render N times in one process, drop the first, report medians; only the last is written
+    /// Render N times (up to 100000) in one process, drop the first, report medians; only the last is written
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) repeat: Option<String>,
     /// No progress, no summary
@@ -138,7 +143,7 @@ pub(crate) struct RenderArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
-    /// Threads [default: one for each processor]
+    /// Threads, 1 to 4096 [default: one for each processor]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) threads: Option<String>,
     /// Instruction set: scalar, avx2, avx512, neon [default: DWELL_LEVEL, or the widest here]

@@ -24,6 +24,12 @@ pub(crate) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"))
 }
 
+/// Prints a value as JSON on standard error, as what was asked for and not as a remark: failing is an error.
+pub(crate) fn json_to_stderr(value: &impl serde::Serialize) -> Result<(), Error> {
+    let fail = |source| Error::Write { path: PathBuf::from("standard error"), source };
+    writeln!(io::stderr(), "{}", json(value)).map_err(fail)
+}
+
 /// A remark on standard error. Nobody reads it if that is closed.
 pub(crate) fn remark(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");

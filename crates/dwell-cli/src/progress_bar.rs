@@ -25,7 +25,9 @@ pub(crate) fn during<R>(wanted: bool, what: &str, progress: &Progress, work: imp
     }
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let drawer = scope.spawn(|| draw(what, progress, &done));
+        let Ok(drawer) = std::thread::Builder::new().spawn_scoped(scope, || draw(what, progress, &done)) else {
+            return work();
+        };
         // Also when the work panics, so that the drawer ends and the panic is seen.
         struct Finish<'a>(&'a AtomicBool, std::thread::Thread);
         impl Drop for Finish<'_> {
@@ -42,6 +44,7 @@ pub(crate) fn during<R>(wanted: bool, what: &str, progress: &Progress, work: imp
 fn draw(what: &str, progress: &Progress, done: &AtomicBool) {
     let began = Instant::now();
     let mut bar: Option<ProgressBar> = None;
+    let mut estimate = (0.0, Duration::ZERO);
     while !done.load(Ordering::Relaxed) {
         std::thread::park_timeout(TICK);
         let elapsed = began.elapsed();
@@ -59,19 +62,24 @@ fn draw(what: &str, progress: &Progress, done: &AtomicBool) {
         let fraction = progress.fraction().clamp(0.0, 1.0);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to STEPS")]
         bar.set_position((fraction * STEPS as f64) as u64);
-        bar.set_message(remaining(elapsed, fraction));
+        // The estimate is made when something is done, and counts down until the next time.
+        if fraction > estimate.0 {
+            estimate = (fraction, elapsed);
+        }
+        bar.set_message(remaining(estimate.1, estimate.0, elapsed));
     }
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
 }
 
-/// The time left if the rest of the work goes as fast as what is done.
-fn remaining(elapsed: Duration, fraction: f64) -> String {
+/// The time left at `now` if the rest of the work goes as fast as the `fraction` that was done by `elapsed`.
+fn remaining(elapsed: Duration, fraction: f64, now: Duration) -> String {
     if fraction < 0.001 {
         return "ETA ...".to_owned();
     }
-    let seconds = elapsed.as_secs_f64() * (1.0 - fraction) / fraction;
+    let since = now.saturating_sub(elapsed).as_secs_f64();
+    let seconds = (elapsed.as_secs_f64() * (1.0 - fraction) / fraction - since).max(1.0);
     if fraction >= 1.0 {
         return "finishing".to_owned();
     }
@@ -91,11 +99,13 @@ mod tests {
 
     #[test]
     fn time_left() {
-        let after = |s: f64, f: f64| remaining(Duration::from_secs_f64(s), f);
+        let after = |s: f64, f: f64| remaining(Duration::from_secs_f64(s), f, Duration::from_secs_f64(s));
         assert_eq!(after(10.0, 0.5), "ETA 10 s");
         assert_eq!(after(10.0, 0.1), "ETA 1:30 min");
         assert_eq!(after(3600.0, 0.5), "ETA 1:00 h");
         assert_eq!(after(1e6, 0.01), "ETA 1145 days");
         assert_eq!(after(1.0, 0.0), "ETA ...");
+        let later = |s: u64| remaining(Duration::from_secs(10), 0.5, Duration::from_secs(10 + s));
+        assert_eq!((later(4), later(100)), ("ETA 6 s".to_owned(), "ETA 1 s".to_owned()));
     }
 }

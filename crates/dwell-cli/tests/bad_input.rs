@@ -30,6 +30,7 @@ fn folder() -> Folder {
         .with("good.toml", good.as_bytes())
         .with("empty-palette.toml", b"colours = []\n")
         .with("bad-palette.toml", b"colours = [\"red\"]\n")
+        .with("palette.map", b"0 0 0\n255 255 255\n")
         .with("bad.map", b"0 0 0\n1 2\n")
         .with("empty.map", b"")
         .with("palette.xyz", b"0 0 0\n");
@@ -139,7 +140,13 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.jpeg", "png, ppm, npy, csv"),
     ("render -o", "--output"),
     ("render", "no output"),
-    ("render -o x.png -o x.png", "twice"),
+    ("render -o x.png -o ./x.png", "as well"),
+    ("render -o x.png --stats x.png", "--stats"),
+    ("render good.toml -o good.toml --format png", "WHAT"),
+    ("render good.toml -o x.png --stats ./good.toml", "WHAT"),
+    ("render -o palette.map --format csv --palette palette.map", "--palette"),
+    ("render -o --format=png", "--output"),
+    ("render -o - -o /dev/stdout --format ppm", "as well"),
     // Files.
     ("render none.toml.toml -o x.png", "cannot be read"),
     ("render no/such/file -o x.png", "cannot be read"),

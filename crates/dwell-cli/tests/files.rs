@@ -49,8 +49,8 @@ fn a_full_disk_is_code_4() {
 #[cfg(unix)]
 fn a_file_size_limit_leaves_the_old_file() {
     let folder = Folder::new().with("a.ppm", b"old");
-    // 8 blocks of 512 or 1024 bytes; the signal that comes with it is ignored so that the write fails instead.
-    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" render --size 640x480 -o a.ppm";
+    // 8 blocks of 512 or 1024 bytes: the write fails, and the signal that comes with it ends nothing.
+    let script = "ulimit -f 8; exec \"$0\" render --size 640x480 -o a.ppm";
     let ran = Ran::from(
         std::process::Command::new("sh")
             .args(["-c", script, env!("CARGO_BIN_EXE_dwell")])
@@ -132,4 +132,78 @@ fn ctrl_c_while_nobody_reads() {
     let (ran, _) = interrupted(&folder, "render --size 64x64 -o fifo", Duration::from_millis(300));
     assert_eq!(ran.code, 130);
     assert_eq!(folder.names(), ["fifo"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn appending_to_a_log_through_a_name_of_standard_output_keeps_the_log() {
+    let folder = Folder::new().with("log", b"precious\n");
+    for name in ["/dev/stdout", "/dev/fd/1", "-"] {
+        let script = format!("exec \"$0\" render --size 4x2 -o {name} --format csv >> log");
+        let status = std::process::Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_dwell")])
+            .current_dir(folder.path())
+            .status()
+            .unwrap();
+        assert!(status.success(), "{name}");
+    }
+    let log = String::from_utf8(folder.read("log")).unwrap();
+    assert!(log.starts_with("precious\n") && log.lines().count() == 7, "{log}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn little_memory_is_an_error_and_no_abort() {
+    let folder = Folder::new();
+    let limited = |limit: &str, line: &str| {
+        let script = format!("{limit}; exec \"$0\" {line}");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_dwell")])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        Ran::from(output)
+    };
+    let ran = limited("ulimit -v 400000", "render --size 60000000x1 --threads 1 --max-iter 5 -o a.png");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("memory"), "{}", ran.err);
+    assert!(folder.names().is_empty());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn signals_ignored_by_the_parent_stay_ignored() {
+    let folder = Folder::new();
+    let script = "trap '' HUP; exec \"$0\" render --center 0,0 --zoom 1e9 --size 64x64 --max-iter 20000000 -o a.npy";
+    let child = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_dwell")])
+        .current_dir(folder.path())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());
+    std::thread::sleep(Duration::from_millis(300));
+    // It is still there to be interrupted in the ordinary way.
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 130);
+}
+
+#[test]
+fn statistics_are_a_file_like_any_other() {
+    let folder = Folder::new().with("s.json", b"old");
+    let ran = folder.run("render --size 8x8 --stats s.json --no-clobber".split(' '));
+    assert_eq!((ran.code, folder.read("s.json").as_slice()), (2, b"old".as_slice()));
+    // Refused before hours of work, not after.
+    let ran = folder.run("render --size 50000x50000 --max-iter 100000 -o a.png --stats none/s.json".split(' '));
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert_eq!(folder.names(), ["s.json"]);
+    // On standard error they are all there is.
+    let ran = folder.good("render kf-1e50 --force --size 8x8 --max-iter auto --stats -");
+    let stats: serde_json::Value = serde_json::from_str(&ran.err).unwrap();
+    assert_eq!(
+        (stats["view"]["zoom"].as_str(), stats["view"]["sample"].as_str()),
+        (Some("1.00000000000000000E+50"), Some("centre"))
+    );
+    assert_eq!(stats["escape_radius"], "2");
 }

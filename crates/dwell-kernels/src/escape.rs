@@ -519,10 +519,10 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
                 let here = lanes.min(len.saturating_sub(from));
                 let mut counts = [0_u32; WIDEST];
                 small_counts(count[j], &mut counts[..lanes]);
-                for lane in 0..here {
+                for (lane, count) in counts[..here].iter().enumerate() {
                     let point = self.workspace.replay.index[from + lane] as usize;
                     // The first test is of the saved z, at n; who survives k tests escapes at n + k.
-                    self.dwell[point] = self.workspace.replay_n[from + lane] + counts[lane];
+                    self.dwell[point] = self.workspace.replay_n[from + lane] + count;
                     if ENDS {
                         self.workspace.x[point] = x[j].0[lane];
                         self.workspace.y[point] = y[j].0[lane];

@@ -39,7 +39,7 @@ pub fn auto_limit(view: &View, settings: &Settings, engine: &dyn Engine, cancel:
     let mut dwells_up_to = |limit: u32| -> Result<Field, Error> {
         let settings = Settings { limit, number: NumberKind::F64, force: true, ..settings.clone() };
         let plan = Plan::new(&probe, &settings, &Limits::default())?;
-        field.prepare(&plan, 0..height, false);
+        field.prepare(&plan, 0..height, false)?;
         engine.iterate(&plan, &mut field, cancel, &Progress::default())?;
         Ok(std::mem::take(&mut field))
     };

@@ -5,6 +5,8 @@
 //! same number, that is the answer (Ziv's strategy). Where they do not, an exact division decides, or for irrational
 //! steps more bits.
 
+use crate::error::InputError;
+use crate::limits::resize;
 use crate::rational::Rational;
 use crate::trig::{Direction, Real};
 use crate::view::{ExactFrame, View};
@@ -37,26 +39,28 @@ pub enum Axes<N> {
 
 impl<N: Number> Axes<N> {
     /// Computes the arrays of a view.
-    #[must_use]
-    pub fn new(view: &View) -> Self {
+    ///
+    /// # Errors
+    /// When the system has no memory for them.
+    pub fn new(view: &View) -> Result<Self, InputError> {
         let ExactFrame { centre: [re, im], half_pixel: [half_x, half_y] } = view.exact();
         let rightwards = || (0..view.size.width).map(|i| view.half_pixels_right(i));
         let upwards = || (0..view.size.height).map(|j| view.half_pixels_up(j));
         let direction = Direction::new(&view.rotation.to_rational());
         if direction.is_none() {
-            return Self::Straight {
-                re: entries(&re, &Real::Rational(half_x), rightwards()),
-                im: entries(&im, &Real::Rational(half_y), upwards()),
-            };
+            return Ok(Self::Straight {
+                re: entries(&re, &Real::Rational(half_x), rightwards())?,
+                im: entries(&im, &Real::Rational(half_y), upwards())?,
+            });
         }
         // A pixel u to the right and v up is at u (cos, sin) + v (-sin, cos) from the centre.
         let zero = Rational::whole(0);
-        Self::Rotated {
-            re_of_column: entries(&re, &direction.cosine_times(&half_x), rightwards()),
-            re_of_row: entries(&zero, &direction.sine_times(&half_y.negated()), upwards()),
-            im_of_column: entries(&im, &direction.sine_times(&half_x), rightwards()),
-            im_of_row: entries(&zero, &direction.cosine_times(&half_y), upwards()),
-        }
+        Ok(Self::Rotated {
+            re_of_column: entries(&re, &direction.cosine_times(&half_x), rightwards())?,
+            re_of_row: entries(&zero, &direction.sine_times(&half_y.negated()), upwards())?,
+            im_of_column: entries(&im, &direction.sine_times(&half_x), rightwards())?,
+            im_of_row: entries(&zero, &direction.cosine_times(&half_y), upwards())?,
+        })
     }
 
     /// The same axes with only so many columns and rows, evenly spread.
@@ -112,7 +116,11 @@ impl<N: Number> Axes<N> {
 }
 
 /// origin + k step for each k, correctly rounded.
-fn entries<N: Number>(origin: &Rational, step: &Real, ks: impl Iterator<Item = i64>) -> Vec<N> {
+fn entries<N: Number>(
+    origin: &Rational,
+    step: &Real,
+    ks: impl ExactSizeIterator<Item = i64>,
+) -> Result<Vec<N>, InputError> {
     // Enough bits for the smallest coordinate to have all its own and 64 to spare, beside the 32 of k: that is about one
     // step, unless the origin is so much larger (2^34 half steps reach across any image) that no entry comes near 0.
     let below_one = |e: i64| usize::try_from((-e).max(0)).unwrap_or(usize::MAX);
@@ -120,7 +128,12 @@ fn entries<N: Number>(origin: &Rational, step: &Real, ks: impl Iterator<Item = i
     let smallest = origin.floor_log2().filter(|o| *o > step_log2 + 36).unwrap_or(step_log2);
     let bits = below_one(smallest) + 160;
     let line = FixedLine::new(origin, step, bits);
-    ks.map(|k| line.entry(k).unwrap_or_else(|| decide(origin, step, k, bits))).collect()
+    let mut entries = Vec::new();
+    resize(&mut entries, ks.len(), N::default(), "the coordinates")?;
+    for (entry, k) in entries.iter_mut().zip(ks) {
+        *entry = line.entry(k).unwrap_or_else(|| decide(origin, step, k, bits));
+    }
+    Ok(entries)
 }
 
 /// origin + k step in fixed point, with the interval it lies in.
@@ -192,7 +205,7 @@ mod tests {
                 let mut view = View::centred(re, im, zoom).unwrap().sized(Size::new(31, 18).unwrap());
                 view.sample = sample;
                 let (Axes::Straight { re: wide, .. }, Axes::Straight { im: narrow, .. }) =
-                    (Axes::<f64>::new(&view), Axes::<f32>::new(&view))
+                    (Axes::<f64>::new(&view).unwrap(), Axes::<f32>::new(&view).unwrap())
                 else {
                     panic!("not rotated")
                 };
@@ -213,7 +226,7 @@ mod tests {
         // Three million bits of zoom: only those that a rounded coordinate needs are ever computed.
         let mut view = View::centred("-0.75", "0.1", "1e1000000").unwrap().sized(Size::new(40, 20).unwrap());
         view.rotation = number("12.5");
-        let Axes::Rotated { re_of_column, .. } = Axes::<f64>::new(&view) else { panic!("rotated") };
+        let Axes::Rotated { re_of_column, .. } = Axes::<f64>::new(&view).unwrap() else { panic!("rotated") };
         assert_eq!(re_of_column, vec![-0.75; 40]);
     }
 
@@ -228,7 +241,7 @@ mod tests {
             ymin: number("-1"),
             ymax: number("1"),
         };
-        let Axes::Straight { re, .. } = Axes::<f32>::new(&view) else { panic!("not rotated") };
+        let Axes::Straight { re, .. } = Axes::<f32>::new(&view).unwrap() else { panic!("not rotated") };
         for (i, a) in re.iter().enumerate() {
             let exact = 1.0 + i as f64 * 2f64.powi(-25);
             assert_eq!(*a, exact as f32, "{i}");
@@ -238,7 +251,7 @@ mod tests {
     #[test]
     fn rows_above_and_below_a_centre_of_zero_are_exact_negatives() {
         let view = View::centred("-0.7", "0", "3").unwrap().sized(Size::new(5, 101).unwrap());
-        let Axes::Straight { im, .. } = Axes::<f64>::new(&view) else { panic!("not rotated") };
+        let Axes::Straight { im, .. } = Axes::<f64>::new(&view).unwrap() else { panic!("not rotated") };
         for j in 0..101 {
             assert_eq!(im[j], -im[100 - j]);
         }
@@ -250,7 +263,7 @@ mod tests {
         let mut view = View::centred("-0.75", "0.25", "1").unwrap().sized(Size::new(8, 4).unwrap());
         let fill = |view: &View| {
             let (mut re, mut im) = (vec![0.0_f64; 32], vec![0.0_f64; 32]);
-            Axes::<f64>::new(view).fill(8, 0, &mut re, &mut im);
+            Axes::<f64>::new(view).unwrap().fill(8, 0, &mut re, &mut im);
             re.into_iter().zip(im).collect::<Vec<_>>()
         };
         let upright = fill(&view);
@@ -274,7 +287,7 @@ mod tests {
             magnification: Magnification::Height(number("0.9")),
         };
         let (mut re, mut im) = (vec![0.0_f64; 100], vec![0.0_f64; 100]);
-        Axes::<f64>::new(&view).fill(16, 20, &mut re, &mut im);
+        Axes::<f64>::new(&view).unwrap().fill(16, 20, &mut re, &mut im);
         for k in 0..100 {
             let (column, row) = ((k + 20) % 16, (k + 20) / 16);
             let (u, v) = ((column as f64 - 7.5) * 0.1, (4.0 - row as f64) * 0.1);

@@ -12,7 +12,7 @@ pub enum Error {
     #[error(transparent)]
     Input(#[from] InputError),
     /// An output could not be written: disk full, a directory, a closed pipe.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {source}", quote(&path.to_string_lossy()))]
     Write {
         /// The output, `-` for standard output.
         path: PathBuf,
@@ -121,6 +121,14 @@ pub fn quote(text: &str) -> String {
     format!("\"{}...\" ({length} characters)", start.escape_debug())
 }
 
+/// A path as it may be shown: control characters are escaped.
+pub(crate) fn shown(path: &std::path::Path) -> String {
+    path.to_string_lossy()
+        .chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect()
+}
+
 /// What stands at the character `at` (from 0) of `text`, for text too long to repeat: `"x" at character 501 (after
 /// "...12345")`; short texts are repeated whole.
 #[must_use]
@@ -132,8 +140,12 @@ pub(crate) fn quote_place(text: &str, at: usize) -> String {
     if text.chars().count() <= LONGEST_QUOTE {
         return format!("\"{c}\" at character {} of {}", at + 1, quote(text));
     }
+    let place = format!("\"{c}\" at character {} of {}", at + 1, quote(text));
+    if at == 0 {
+        return place;
+    }
     let before: String = text.chars().skip(at.saturating_sub(8)).take(at.min(8)).collect();
-    format!("\"{c}\" at character {} of {}, after \"{}\"", at + 1, quote(text), before.escape_debug())
+    format!("{place}, after \"{}\"", before.escape_debug())
 }
 
 /// The name in `known` nearest to `given`, if one is near enough to be a slip of the finger.

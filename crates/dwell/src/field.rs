@@ -1,5 +1,7 @@
 //! A field: the dwell of every pixel of some rows, and on demand the smooth value.
 
+use crate::error::InputError;
+use crate::limits::resize;
 use crate::plan::Plan;
 use std::ops::Range;
 
@@ -15,12 +17,15 @@ pub struct Field {
 impl Field {
     /// Makes room for these rows of a plan's image, keeping the buffers there are. Every dwell is 0 or left over from
     /// before, until an engine has written it.
-    pub(crate) fn prepare(&mut self, plan: &Plan, rows: Range<u32>, with_smooth: bool) {
+    ///
+    /// # Errors
+    /// When the system has no memory for them.
+    pub(crate) fn prepare(&mut self, plan: &Plan, rows: Range<u32>, with_smooth: bool) -> Result<(), InputError> {
         let pixels = plan.size().width as usize * rows.len();
         self.width = plan.size().width;
         self.rows = rows;
-        self.dwell.resize(pixels, 0);
-        self.smooth.resize(if with_smooth { pixels } else { 0 }, 0.0);
+        resize(&mut self.dwell, pixels, 0, "the dwells")?;
+        resize(&mut self.smooth, if with_smooth { pixels } else { 0 }, 0.0, "the smooth values")
     }
 
     /// Bytes that a field of this many pixels takes.

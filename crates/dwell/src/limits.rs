@@ -31,3 +31,34 @@ impl Limits {
             .hint("draw fewer pixels"))
     }
 }
+
+/// Makes `buffer` hold `len` elements, the new ones `filler`, if the system has the memory.
+///
+/// # Errors
+/// When it has not: the limit was set higher than what can be had.
+pub(crate) fn resize<T: Clone>(buffer: &mut Vec<T>, len: usize, filler: T, what: &str) -> Result<(), InputError> {
+    let more = len.saturating_sub(buffer.len());
+    buffer.try_reserve_exact(more).map_err(|_| {
+        let mib = (len.saturating_mul(size_of::<T>()) as u64).div_ceil(1 << 20);
+        InputError::new("size", format!("the system has no {mib} MiB of memory for {what}")).hint("draw fewer pixels")
+    })?;
+    buffer.resize(len, filler);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_there_is_is_an_error_not_an_abort() {
+        assert!(resize(&mut Vec::new(), usize::MAX / 16, 0_u64, "a test").is_err());
+        let mut buffer = vec![1_u8; 3];
+        resize(&mut buffer, 5, 7, "a test").unwrap();
+        assert_eq!(buffer, [1, 1, 1, 7, 7]);
+        resize(&mut buffer, 1, 7, "a test").unwrap();
+        assert_eq!(buffer, [1]);
+        assert!(Limits { memory_bytes: 10 }.reserve("a test", 11).is_err());
+        assert!(Limits { memory_bytes: 10 }.reserve("a test", 10).is_ok());
+    }
+}

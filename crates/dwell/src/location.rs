@@ -1,7 +1,7 @@
 //! Locations: named views in TOML files, and those that come with the library.
 
 use crate::decimal::Decimal;
-use crate::error::{Error, InputError, quote, unknown_name};
+use crate::error::{Error, InputError, quote, shown, unknown_name};
 use crate::view::{Frame, Magnification, Sample, Size, View};
 use serde::Deserialize;
 use std::path::Path;
@@ -53,7 +53,14 @@ impl Location {
     /// What is wrong and in which line: not TOML, a field that is missing, unknown or of another type, a number out of
     /// range.
     pub fn parse(text: &str, name: &str) -> Result<Self, InputError> {
-        let file: File = toml::from_str(text).map_err(|e| toml_error(text, &e))?;
+        let file: File = toml::from_str(text).map_err(|e| {
+            let error = toml_error(text, &e);
+            let message = e.message();
+            if message.contains("expected a string") {
+                return error.hint("write numbers in quotes, so that every digit is kept: zoom = \"1.5e9\"");
+            }
+            if message.contains("u64") { error.accepted("iterations: a whole number from 1") } else { error }
+        })?;
         let field = |name: &'static str| {
             let line = line_of_field(text, name);
             move |e: InputError| e.within(&line.map_or_else(|| name.to_owned(), |l| format!("line {l}, {name}")))
@@ -91,7 +98,7 @@ impl Location {
     /// As [`Self::parse`], with the path; and when the file cannot be read, is no file, or is larger than
     /// 8 MiB.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let shown = path.display().to_string();
+        let shown = shown(path);
         let ending = |ending: &str| path.to_string_lossy().to_ascii_lowercase().ends_with(ending);
         for (suffix, program) in [(".kfr", "Kalles Fraktaler"), (".f3.toml", "Fraktaler 3")] {
             if ending(suffix) {
@@ -145,7 +152,7 @@ impl Location {
 /// When it cannot be read, is a directory, too large, or not UTF-8.
 pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, InputError> {
     use std::io::Read;
-    let shown = path.display().to_string();
+    let shown = shown(path);
     let wrong = |problem: String| InputError::new(shown.clone(), problem);
     let metadata = std::fs::metadata(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
     if metadata.is_dir() {
@@ -171,11 +178,7 @@ pub(crate) fn toml_error(text: &str, error: &toml::de::Error) -> InputError {
     let line_number = before.matches('\n').count() + 1;
     let line = text.lines().nth(line_number - 1).unwrap_or("").trim();
     let shown = if line.is_empty() { String::new() } else { format!(", in {}", quote(line)) };
-    let error = InputError::new(format!("line {line_number}"), format!("{message}{shown}"));
-    if message.contains("expected a string") {
-        return error.hint("write numbers in quotes, so that every digit is kept: zoom = \"1.5e9\"");
-    }
-    error
+    InputError::new(format!("line {line_number}"), format!("{message}{shown}"))
 }
 
 /// The line, from 1, where a field is set.

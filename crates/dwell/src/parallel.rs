@@ -3,13 +3,14 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Calls `work(state, piece)` for every piece, on `threads` threads, each with a `state` of its own from `start`. Returns the
-/// final states. Pieces are handed out in order; a piece is taken by whichever thread is free.
+/// final states, fewer than `threads` where the system refuses some. Pieces are handed out in order; a piece is taken by whichever thread is free.
 pub(crate) fn for_each<P: Send, S: Send>(
     threads: usize,
     pieces: impl Iterator<Item = P> + Send,
     start: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, P) + Sync,
 ) -> Vec<S> {
+    let most = pieces.size_hint().1;
     let queue = Mutex::new(pieces);
     let run = || {
         let mut state = start();
@@ -20,11 +21,15 @@ pub(crate) fn for_each<P: Send, S: Send>(
             work(&mut state, piece);
         }
     };
+    // No more threads than pieces.
+    let threads = most.map_or(threads, |most| threads.min(most));
     if threads <= 1 {
         return vec![run()];
     }
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        // A thread that the system refuses is done without: the others take its pieces.
+        let others: Vec<_> =
+            (1..threads).map_while(|_| std::thread::Builder::new().spawn_scoped(scope, run).ok()).collect();
         let mut states = vec![run()];
         for other in others {
             match other.join() {

@@ -1,11 +1,10 @@
 //! Measuring the limit of a recipe on this machine. See [`dwell_kernels::peak`].
 
 use crate::cancel::Cancel;
-use crate::error::Error;
+use crate::error::{Error, InputError};
 use crate::settings::NumberKind;
 use dwell_kernels::{Level, Recipe, peak};
 use serde::Serialize;
-use std::sync::Barrier;
 use std::time::Instant;
 
 /// The measured limit.
@@ -32,7 +31,7 @@ const ROUNDS: usize = 9;
 /// Measures for about two seconds. The best round counts: everything else that runs on a machine only takes away.
 ///
 /// # Errors
-/// [`Error::Interrupted`].
+/// [`Error::Interrupted`], or [`Error::Input`] when the system refuses so many threads.
 pub fn measure(
     number: NumberKind,
     recipe: Recipe,
@@ -45,28 +44,37 @@ pub fn measure(
         NumberKind::F32 => peak::run::<f32>(level, recipe, in_flight, steps),
         NumberKind::F64 => peak::run::<f64>(level, recipe, in_flight, steps),
     };
-    // One round: every thread at once, from a common start to the last one's end.
-    let rate = |in_flight: usize, steps: u32| {
-        let barrier = Barrier::new(threads);
+    // One round: every thread at once; all work over the time from the first one's start to the last one's end, so that
+    // threads that take turns on a processor do not count twice.
+    let rate = |in_flight: usize, steps: u32| -> Result<f64, Error> {
         let timed = || {
-            barrier.wait();
             let began = Instant::now();
             let (iterations, sum) = run(in_flight, steps);
             assert!(sum.is_finite(), "the orbit of a point in the set");
-            iterations as f64 / began.elapsed().as_secs_f64()
+            (iterations, began, Instant::now())
         };
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(timed)).collect();
+        let rounds = std::thread::scope(|scope| {
+            let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, timed);
+            let others = (1..threads).map(spawn).collect::<Result<Vec<_>, _>>()?;
             let own = timed();
-            others.into_iter().map(|t| t.join().unwrap_or(0.0)).sum::<f64>() + own
-        })
+            Ok(others.into_iter().filter_map(|t| t.join().ok()).chain([own]).collect::<Vec<_>>())
+        });
+        let rounds: Vec<(u64, Instant, Instant)> = rounds.map_err(|e: std::io::Error| {
+            InputError::new("threads", format!("{threads} threads cannot be had: {e}")).hint("ask for fewer")
+        })?;
+        let (first, last) = (rounds.iter().map(|r| r.1).min(), rounds.iter().map(|r| r.2).max());
+        let wall = first.zip(last).map_or(0.0, |(first, last)| (last - first).as_secs_f64());
+        Ok(rounds.iter().map(|r| r.0 as f64).sum::<f64>() / wall)
     };
+    // Threads beyond the processors take turns: their rounds are shortened so that the whole still takes seconds.
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let turns = threads.div_ceil(processors) as f64;
     let steps_for = |in_flight: usize, seconds: f64| {
-        let (began, trial) = (Instant::now(), 100_000);
+        let (began, trial) = (Instant::now(), 20_000);
         let _ = run(in_flight, trial);
         let per_step = began.elapsed().as_secs_f64() / f64::from(trial);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-        let steps = (seconds / per_step).clamp(1e4, 1e9) as u32;
+        let steps = (seconds / turns / per_step).clamp(1e3, 1e9) as u32;
         steps
     };
     let mut best = (0.0, peak::IN_FLIGHT[0]);
@@ -74,7 +82,7 @@ pub fn measure(
         let steps = steps_for(in_flight, ROUND_SECONDS / 4.0);
         for _ in 0..3 {
             cancel.check()?;
-            let found = rate(in_flight, steps);
+            let found = rate(in_flight, steps)?;
             if found > best.0 {
                 best = (found, in_flight);
             }
@@ -83,7 +91,7 @@ pub fn measure(
     let steps = steps_for(best.1, ROUND_SECONDS);
     for _ in 0..ROUNDS {
         cancel.check()?;
-        best.0 = rate(best.1, steps).max(best.0);
+        best.0 = rate(best.1, steps)?.max(best.0);
     }
     Ok(Peak {
         peak_iterations_per_second: best.0,

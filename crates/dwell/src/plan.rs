@@ -2,6 +2,7 @@
 //! the same points.
 
 use crate::axes::Axes;
+use crate::decimal::Decimal;
 use crate::error::InputError;
 use crate::limits::Limits;
 use crate::resolution;
@@ -14,6 +15,8 @@ use dwell_kernels::{Number, Recipe};
 #[derive(Clone, Debug)]
 pub struct Plan {
     size: Size,
+    view: View,
+    escape_radius: Decimal,
     limit: u32,
     recipe: Recipe,
     coordinates: Coordinates,
@@ -52,13 +55,31 @@ impl Plan {
             NumberKind::F32 => Coordinates::F32(points(view, settings, limits, &mut warnings)?),
             NumberKind::F64 => Coordinates::F64(points(view, settings, limits, &mut warnings)?),
         };
-        Ok(Self { size: view.size, limit: settings.limit, recipe: settings.recipe, coordinates, warnings })
+        Ok(Self {
+            size: view.size,
+            view: view.clone(),
+            escape_radius: settings.escape_radius.clone(),
+            limit: settings.limit,
+            recipe: settings.recipe,
+            coordinates,
+            warnings,
+        })
     }
 
     /// The image's size.
     #[must_use]
     pub fn size(&self) -> Size {
         self.size
+    }
+    /// What it looks at.
+    #[must_use]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+    /// R.
+    #[must_use]
+    pub fn escape_radius(&self) -> &Decimal {
+        &self.escape_radius
     }
     /// The greatest n tried.
     #[must_use]
@@ -120,5 +141,5 @@ fn points<N: Number>(
     let rotated = !Direction::new(&view.rotation.to_rational()).is_none();
     limits.reserve("the coordinates", Axes::<N>::bytes(view.size.width, view.size.height, rotated))?;
     let radius = settings.escape_radius.to_rational();
-    Ok(Points { axes: Axes::new(view), radius_squared: radius.times(&radius).round() })
+    Ok(Points { axes: Axes::new(view)?, radius_squared: radius.times(&radius).round() })
 }

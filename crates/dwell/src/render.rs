@@ -6,7 +6,7 @@ use crate::encode::{self, Encoder, Format};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::field::Field;
-use crate::limits::Limits;
+use crate::limits::{Limits, resize};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::report::{Report, Seconds};
@@ -63,7 +63,7 @@ pub fn field(
 ) -> Result<Field, Error> {
     limits.reserve("the field", Field::bytes(plan.size().pixels(), with_smooth))?;
     let mut field = Field::default();
-    field.prepare(plan, 0..plan.size().height, with_smooth);
+    field.prepare(plan, 0..plan.size().height, with_smooth)?;
     engine.iterate(plan, &mut field, cancel, &Progress::default())?;
     Ok(field)
 }
@@ -102,13 +102,13 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
     while row < size.height {
         let rows = row..(row + band_rows).min(size.height);
         row = rows.end;
-        buffers.field.prepare(plan, rows, with_picture);
+        buffers.field.prepare(plan, rows, with_picture)?;
         let spent = request.engine.iterate(plan, &mut buffers.field, request.cancel, request.progress)?;
         tally.seconds.iterate += spent.iterate.as_secs_f64();
         tally.seconds.colour += spent.smooth.as_secs_f64();
         if with_picture {
             let begun = Instant::now();
-            buffers.picture.resize(buffers.field.dwell().len() * CHANNELS, 0);
+            resize(&mut buffers.picture, buffers.field.dwell().len() * CHANNELS, 0, "the picture")?;
             colour::colour(&buffers.field, request.palette, request.engine.threads(), &mut buffers.picture);
             tally.seconds.colour += begun.elapsed().as_secs_f64();
         }
@@ -199,7 +199,7 @@ fn cost_of_strips(request: &Request<'_>) -> Result<Vec<f64>, Error> {
     let (strips, across) = PROBE;
     let probe = request.plan.thinned(across, strips);
     let mut field = Field::default();
-    field.prepare(&probe, 0..probe.size().height, false);
+    field.prepare(&probe, 0..probe.size().height, false)?;
     request.engine.iterate(&probe, &mut field, request.cancel, &Progress::default())?;
     let limit = probe.limit();
     let cost = |row: &[u32]| row.iter().map(|n| f64::from(if *n == 0 { limit } else { *n }) + 20.0).sum();

@@ -1,6 +1,8 @@
 //! What a render did: the statistics that `--stats` writes. They are facts of the run, checked from outside.
 
+use crate::decimal::Decimal;
 use crate::render::Request;
+use crate::view::{Frame, Magnification, View};
 use serde::Serialize;
 
 /// Statistics of a render.
@@ -11,8 +13,12 @@ pub struct Report {
     pub width: u32,
     /// Rows.
     pub height: u32,
+    /// What was looked at.
+    pub view: ViewText,
     /// The limit: the greatest n tried.
     pub max_iterations: u32,
+    /// R.
+    pub escape_radius: String,
     /// What was iterated.
     pub formula: &'static str,
     /// The number it was iterated in.
@@ -52,6 +58,50 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
+/// A view as text: with the rest of the report, enough to render it again. Fields that do not apply are left out.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ViewText {
+    /// Real part of the centre.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub re: Option<String>,
+    /// Imaginary part of the centre.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub im: Option<String>,
+    /// The zoom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zoom: Option<String>,
+    /// The height in the plane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<String>,
+    /// XMIN,XMAX,YMIN,YMAX.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<String>,
+    /// Degrees, counter-clockwise.
+    pub rotation: String,
+    /// `centre` or `corner`.
+    pub sample: &'static str,
+}
+
+impl ViewText {
+    fn new(view: &View) -> Self {
+        let text = |d: &Decimal| Some(d.text().to_owned());
+        let mut it = Self { rotation: view.rotation.text().to_owned(), sample: view.sample.name(), ..Self::default() };
+        match &view.frame {
+            Frame::Centred { re, im, magnification } => {
+                (it.re, it.im) = (text(re), text(im));
+                match magnification {
+                    Magnification::Zoom(zoom) => it.zoom = text(zoom),
+                    Magnification::Height(height) => it.height = text(height),
+                }
+            }
+            Frame::Bounds { xmin, xmax, ymin, ymax } => {
+                it.bounds = Some([xmin, xmax, ymin, ymax].map(Decimal::text).join(","));
+            }
+        }
+        it
+    }
+}
+
 /// Wall time in seconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Seconds {
@@ -83,7 +133,9 @@ impl Report {
         let mut report = Self {
             width: plan.size().width,
             height: plan.size().height,
+            view: ViewText::new(plan.view()),
             max_iterations: plan.limit(),
+            escape_radius: plan.escape_radius().text().to_owned(),
             formula: "mandelbrot",
             number: plan.number().name(),
             recipe: plan.recipe().name(),

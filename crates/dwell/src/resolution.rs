@@ -79,7 +79,8 @@ fn too_deep<N: Number>(
     let hint = if f64_would_do {
         "use --number f64; or --force to draw it all the same".to_owned()
     } else {
-        "fewer pixels or a lower zoom resolve it; --force draws it all the same, in blocks".to_owned()
+        "a lower zoom or, where there are several, fewer pixels resolve it; --force draws it all the same, in blocks"
+            .to_owned()
     };
     InputError::new("view", problem).accepted(format!("here, at this size, {most}")).hint(hint)
 }

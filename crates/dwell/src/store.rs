@@ -70,23 +70,18 @@ impl Output {
     /// [`Error::Input`] when it exists and `no_clobber` is set; [`Error::Write`] when it cannot be written there.
     pub fn create(path: &Path, no_clobber: bool, leftovers: &Leftovers) -> Result<Self, Error> {
         let fail = |source: io::Error| Error::Write { path: path.to_owned(), source };
-        let target = if path == Path::new("-") {
+        let target = if is_stdout(path) {
             Target::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()))
         } else {
-            // Where a link leads: renaming over the link itself would cut it.
-            let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+            let place = end_of_links(path).map_err(fail)?;
             match std::fs::metadata(&place) {
                 Ok(metadata) if metadata.is_dir() => return Err(fail(io::Error::other("it is a directory"))),
                 Ok(_) if no_clobber => {
-                    return Err(InputError::new(
-                        "output",
-                        format!("{} exists already", quote(&path.to_string_lossy())),
-                    )
-                    .hint("--no-clobber keeps it; leave that out to replace it")
-                    .into());
+                    return Err(exists_already(path).into());
                 }
-                Ok(metadata) if !metadata.is_file() => {
-                    let file = File::options().write(true).open(&place).map_err(fail)?;
+                Ok(metadata) if !metadata.is_file() || names_a_descriptor(path) => {
+                    // Appending is where a shell's `>>` would have it, and nothing else for what has no place in it.
+                    let file = File::options().append(true).open(path).map_err(fail)?;
                     Target::InPlace(BufWriter::with_capacity(BUFFER, file))
                 }
                 found => {
@@ -131,7 +126,14 @@ impl Output {
         let began = Instant::now();
         let target = std::mem::replace(&mut self.target, Target::Nowhere);
         let path = self.path.clone();
-        self.complete(target).map_err(|source| Error::Write { path, source })?;
+        let no_clobber = matches!(target, Target::Replace { no_clobber: true, .. });
+        self.complete(target).map_err(|source| {
+            // It has come to exist since this output was opened.
+            if no_clobber && source.kind() == io::ErrorKind::AlreadyExists {
+                return Error::Input(exists_already(&path));
+            }
+            Error::Write { path, source }
+        })?;
         Ok(self.spent + began.elapsed())
     }
 
@@ -154,6 +156,56 @@ impl Output {
     }
 }
 
+/// What is refused under `--no-clobber`.
+fn exists_already(path: &Path) -> InputError {
+    InputError::new("--no-clobber", format!("{} exists already", quote(&path.to_string_lossy())))
+        .hint("leave --no-clobber out to replace it")
+}
+
+/// Whether a path is standard output, under any of its names.
+#[must_use]
+pub fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+}
+
+/// Whether a path names an open file of this process: it is written to as it is open, never replaced.
+fn names_a_descriptor(path: &Path) -> bool {
+    path == Path::new("/dev/stderr") || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
+}
+
+/// The most links followed from one to the next.
+const MOST_LINKS: usize = 40;
+
+/// Where a path leads through links, also to what does not exist yet: renaming over a link would cut it.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match std::fs::symlink_metadata(&place) {
+            Ok(metadata) if metadata.is_symlink() => {
+                let next = std::fs::read_link(&place)?;
+                place = place.parent().unwrap_or(Path::new("")).join(next);
+            }
+            _ => return Ok(place),
+        }
+    }
+    Err(io::Error::other("too many links, or a circle of them"))
+}
+
+/// What tells whether two paths are the same file, whether or not it exists: its name in its folder, both with links
+/// followed. `None` for what is never replaced.
+#[must_use]
+pub fn identity(path: &Path) -> Option<PathBuf> {
+    if is_stdout(path) {
+        return Some(PathBuf::from("-"));
+    }
+    let place = end_of_links(path).ok()?;
+    if std::fs::metadata(&place).is_ok_and(|m| !m.is_file()) {
+        return None;
+    }
+    let folder = place.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(std::fs::canonicalize(folder).ok()?.join(place.file_name()?))
+}
+
 /// A temporary file beside `place`, with the permissions of the file it will replace, or those of any new file.
 fn temporary(place: &Path, permissions: Option<std::fs::Permissions>) -> io::Result<tempfile::NamedTempFile> {
     let folder = place.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -172,7 +224,8 @@ fn temporary(place: &Path, permissions: Option<std::fs::Permissions>) -> io::Res
     if let Some(permissions) = permissions {
         builder.permissions(permissions);
     }
-    builder.tempfile_in(folder)
+    // The library's own text names the temporary file, which means nothing to anybody.
+    builder.tempfile_in(folder).map_err(|e| io::Error::from(e.kind()))
 }
 
 /// Makes a rename in the folder of `place` durable. A system that cannot sync folders has its own way.
@@ -297,7 +350,7 @@ mod tests {
         let mut output = Output::create(&path, true, &leftovers).unwrap();
         write_text(&path, "first", &leftovers).unwrap();
         output.write_all(b"second").unwrap();
-        assert_eq!(output.commit().unwrap_err().exit_code(), 4);
+        assert_eq!(output.commit().unwrap_err().exit_code(), 2);
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
         assert_eq!(Output::create(&path, true, &leftovers).unwrap_err().exit_code(), 2);
         assert_eq!(names(folder.path()), ["a.txt"]);
@@ -321,6 +374,24 @@ mod tests {
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&file).unwrap(), b"new");
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_to_what_does_not_exist_yet_are_followed_and_circles_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("later", &link).unwrap();
+        write_text(&link, "new", &Leftovers::default()).unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(folder.path().join("later")).unwrap(), b"new");
+        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+        std::os::unix::fs::symlink(&b, &a).unwrap();
+        std::os::unix::fs::symlink(&a, &b).unwrap();
+        assert_eq!(Output::create(&a, false, &Leftovers::default()).unwrap_err().exit_code(), 4);
+        assert_eq!(identity(&link), identity(&folder.path().join("./later")));
+        assert_ne!(identity(&link), identity(&a));
+        assert_eq!(identity(Path::new("/dev/stdout")), identity(Path::new("-")));
     }
 
     #[test]

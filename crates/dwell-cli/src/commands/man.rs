@@ -13,6 +13,7 @@ pub(crate) fn run(args: &ManArgs, interrupt: &Interrupt) -> Result<(), Error> {
     let Some(folder) = &args.output_dir else {
         return output::print(&page(command, PathBuf::from("-"))?);
     };
+    std::fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.clone(), source })?;
     let commands: Vec<_> = command.get_subcommands().filter(|c| c.get_name() != "help").cloned().collect();
     let pages = std::iter::once(("dwell".to_owned(), command))
         .chain(commands.into_iter().map(|c| (format!("dwell-{}", c.get_name()), c)));

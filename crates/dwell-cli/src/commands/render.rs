@@ -9,7 +9,7 @@ use dwell::{
     Buffers, Decimal, Error, Format, Frame, InputError, Limits, Location, Magnification, Palette, Plan, Progress,
     Report, Request, Sample, Settings, Size, View, auto_limit, quote, unknown_name,
 };
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -30,34 +30,47 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         Some(text) => engine::whole("--repeat", text, 1, MAX_REPEATS)?,
     };
     let files = files(args)?;
+    check_overlap(args, &files)?;
+    // Statistics on standard error are to be read by a program: nothing else goes there.
+    let stats_to_stderr = args.stats.as_deref() == Some(Path::new("-"));
     let limits = Limits { memory_bytes: Machine::look().available_bytes / 10 * 9 };
 
     // Everything that can be refused is refused before a file is touched; planning checks the view.
     let began = Instant::now();
     let mut plan = Plan::new(&view, &settings, &limits)?;
     if let MaxIter::TooMany(iterations) = max_iter {
-        return Err(InputError::new("iterations", format!("the location asks for {iterations}"))
-            .accepted("1 to 4294967295")
-            .hint("give a limit with --max-iter")
-            .into());
+        let name = &location.name;
+        return Err(InputError::new(
+            "--max-iter",
+            format!("the location {} asks for {iterations} iterations", quote(name)),
+        )
+        .accepted("1 to 4294967295")
+        .hint("give a limit with --max-iter")
+        .into());
     }
     if max_iter == MaxIter::Auto {
         let limit = auto_limit(&view, &settings, &engine, &interrupt.cancel)?;
         plan = Plan::new(&view, &Settings { limit, ..settings.clone() }, &limits)?;
-        if !args.quiet {
+        if !args.quiet && !stats_to_stderr {
             output::remark(&format!("max-iter auto: {limit}"));
         }
     }
     let mut plan_seconds = vec![began.elapsed().as_secs_f64()];
     for warning in plan.warnings() {
-        output::remark(&format!("warning: {warning}"));
+        if !stats_to_stderr {
+            output::remark(&format!("warning: {warning}"));
+        }
     }
     let mut outputs = files
         .iter()
         .map(|(path, format)| Ok((*format, Output::create(path, args.no_clobber, &interrupt.leftovers)?)))
         .collect::<Result<Vec<_>, Error>>()?;
+    let stats = match &args.stats {
+        Some(path) if !stats_to_stderr => Some(Output::create(path, args.no_clobber, &interrupt.leftovers)?),
+        _ => None,
+    };
 
-    let watched = progress_bar::wanted(args.quiet);
+    let watched = progress_bar::wanted(args.quiet || stats_to_stderr);
     let progress = Progress::default();
     let mut buffers = Buffers::default();
     let mut reports = Vec::new();
@@ -91,11 +104,33 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         reports.push(report);
     }
     let Some(report) = Report::median(&reports) else { return Ok(()) };
+    if let Some(mut stats) = stats {
+        let text = format!("{}\n", output::json(&report));
+        stats.write_all(text.as_bytes()).map_err(|e| stats.error(e))?;
+        stats.commit()?;
+    }
+    if stats_to_stderr {
+        return output::json_to_stderr(&report);
+    }
     summarise(args, &report, &files);
-    match &args.stats {
-        Some(path) if path == Path::new("-") => output::remark(&output::json(&report)),
-        Some(path) => store::write_text(path, &format!("{}\n", output::json(&report)), &interrupt.leftovers)?,
-        None => {}
+    Ok(())
+}
+
+/// Refuses to write two things to one file, or over an input.
+fn check_overlap(args: &RenderArgs, files: &[(PathBuf, Format)]) -> Result<(), InputError> {
+    let inputs = [("WHAT", args.what.as_deref()), ("--palette", args.palette.as_deref().map(Path::new))];
+    let mut taken: Vec<(&str, PathBuf)> = inputs
+        .into_iter()
+        .filter_map(|(what, path)| Some((what, store::identity(path.filter(|p| p.is_file())?)?)))
+        .collect();
+    let stats = args.stats.iter().filter(|p| *p != Path::new("-")).map(|p| ("--stats", p));
+    for (what, path) in files.iter().map(|(path, _)| ("-o", path)).chain(stats) {
+        let Some(identity) = store::identity(path) else { continue };
+        if let Some((other, _)) = taken.iter().find(|(_, i)| *i == identity) {
+            let problem = format!("{} is the file of {other} as well", quote(&path.to_string_lossy()));
+            return Err(InputError::new(what, problem).hint("give each a file of its own"));
+        }
+        taken.push((what, identity));
     }
     Ok(())
 }
@@ -210,9 +245,6 @@ fn files(args: &RenderArgs) -> Result<Vec<(PathBuf, Format)>, InputError> {
     for path in &args.output {
         if path.as_os_str().is_empty() {
             return Err(InputError::new("-o", "the name is empty").accepted("a file, or - for standard output"));
-        }
-        if files.iter().any(|(other, _)| other == path) {
-            return Err(InputError::new("-o", format!("{} is given twice", quote(&path.to_string_lossy()))));
         }
         let format = match format {
             Some(format) => format,

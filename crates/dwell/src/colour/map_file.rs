@@ -7,6 +7,8 @@ use crate::error::{InputError, quote};
 /// The colours of a file.
 pub(super) fn parse(text: &str) -> Result<Vec<Rgb>, InputError> {
     let mut colours = Vec::new();
+    // Some editors begin a text with a mark of its byte order.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (at, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with([';', '#']) {
@@ -38,6 +40,7 @@ mod tests {
 
     #[test]
     fn reads_lines_and_says_which_is_wrong() {
+        assert_eq!(parse("\u{feff}1 2 3").unwrap(), [[1, 2, 3]]);
         assert_eq!(parse("0 0 0 black\n\n255 128 7\n; end\n").unwrap(), [[0, 0, 0], [255, 128, 7]]);
         for (text, line) in [
             ("0 0 0\n1 2\n", "line 2"),

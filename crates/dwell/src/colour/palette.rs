@@ -1,7 +1,7 @@
 //! Palettes: a cycle of colours, from a few stops.
 
 use super::map_file;
-use crate::error::{Error, InputError, quote, unknown_name};
+use crate::error::{Error, InputError, quote, shown, unknown_name};
 use crate::location::{read_text, toml_error};
 use serde::Deserialize;
 use std::path::Path;
@@ -53,7 +53,8 @@ impl Palette {
     /// What is wrong and where.
     pub fn parse(text: &str, name: &str) -> Result<Self, InputError> {
         let file: File = toml::from_str(text).map_err(|e| toml_error(text, &e))?;
-        let colours = file.colours.iter().map(|c| hex(c)).collect::<Result<Vec<_>, _>>()?;
+        let nth = |(i, c): (usize, &String)| hex(c).map_err(|e| e.named(&format!("colour {}", i + 1)));
+        let colours = file.colours.iter().enumerate().map(nth).collect::<Result<Vec<_>, _>>()?;
         if !(1..=MAX_STOPS).contains(&colours.len()) {
             return Err(
                 InputError::new("colours", format!("there are {}", colours.len())).accepted("1 to 4096 colours")
@@ -71,7 +72,7 @@ impl Palette {
                 positions
             }
         };
-        let interior = file.interior.as_deref().map_or(Ok([0; 3]), hex)?;
+        let interior = file.interior.as_deref().map_or(Ok([0; 3]), hex).map_err(|e| e.named("interior"))?;
         let name = file.name.unwrap_or_else(|| name.to_owned());
         let title = file.title.unwrap_or_else(|| name.clone());
         let stops: Vec<_> = positions.into_iter().zip(colours).collect();
@@ -83,7 +84,7 @@ impl Palette {
     /// # Errors
     /// As [`Self::parse`], with the path; and when the file cannot be read.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let shown = path.display().to_string();
+        let shown = shown(path);
         let name = path.file_stem().map_or_else(|| "palette".to_owned(), |s| s.to_string_lossy().into_owned());
         let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         let parsed = match ending.as_deref() {

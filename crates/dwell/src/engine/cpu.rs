@@ -16,7 +16,7 @@ const LONGEST_SPAN: usize = 4096;
 /// The shortest: below, handing out costs more than iterating.
 const SHORTEST_SPAN: usize = 256;
 /// Spans that each thread should find, so that one that is late does not leave the others idle for long.
-const SPANS_PER_THREAD: usize = 16;
+const SPANS_PER_THREAD: usize = 64;
 
 /// Iterates on this machine's processors.
 #[derive(Clone, Copy, Debug)]
