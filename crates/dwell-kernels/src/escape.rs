@@ -53,6 +53,8 @@ const LONGEST_STAGE: u32 = 1 << 14;
 const SLACK: usize = 8 * WIDEST;
 /// Lanes of the widest vector: 16 f32 in 512 bits.
 const WIDEST: usize = 16;
+/// Lanes of the head's vectors together.
+const MOST_LANES: usize = 4 * WIDEST;
 
 /// Steps between tests in a stage from `n` on: a test costs about as much as a step, a replay as much as the batch; the later, the
 /// rarer escapes are.
@@ -290,22 +292,26 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
             let a: [_; U] = std::array::from_fn(|j| Vector::load(simd, &self.workspace.re[at + j * lanes..]));
             let b: [_; U] = std::array::from_fn(|j| Vector::load(simd, &self.workspace.im[at + j * lanes..]));
             let Watched { x, y, count, alive } = self.watch::<S, U, ENDS>(simd, last - 1, [a, b, a, b]);
+            // Everything to memory first: what follows is rare or by lane, and registers cannot be indexed.
+            let mut dwell = [0_u32; MOST_LANES];
+            let mut survivors = [0_u64; U];
             for j in 0..U {
-                let from = at + j * lanes;
-                if from >= len {
-                    break;
-                }
                 // The first test is at n = 1, so who survives k of them escapes at k + 1.
-                let dwell = zero.where_else(alive[j], count[j].add(one));
-                let here = lanes.min(len - from);
-                small_counts(dwell, &mut self.dwell[from..from + here]);
-                if ENDS {
-                    x[j].store(&mut self.workspace.x[from..]);
-                    y[j].store(&mut self.workspace.y[from..]);
-                }
-                let survivors = bits(alive[j]) & (u64::MAX >> (64 - here));
-                if survivors != 0 && last == HEAD && !self.pack(simd, from, survivors, [x[j], y[j], a[j], b[j]]) {
-                    return false;
+                small_counts(zero.where_else(alive[j], count[j].add(one)), &mut dwell[j * lanes..(j + 1) * lanes]);
+                x[j].store(&mut self.workspace.x[at + j * lanes..]);
+                y[j].store(&mut self.workspace.y[at + j * lanes..]);
+                survivors[j] = bits(alive[j]);
+            }
+            let here = (U * lanes).min(len - at);
+            self.dwell[at..at + here].copy_from_slice(&dwell[..here]);
+            if last == HEAD {
+                for (j, survivors) in survivors.into_iter().enumerate() {
+                    let from = at + j * lanes;
+                    let inside = lanes.min(len.saturating_sub(from));
+                    let survivors = if inside == 0 { 0 } else { survivors & (u64::MAX >> (64 - inside)) };
+                    if survivors != 0 && !self.pack(simd, from, survivors) {
+                        return false;
+                    }
                 }
             }
             at += U * lanes;
@@ -315,20 +321,18 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
 
     /// Packs the survivors of the head; those at the tip of the needle are finished by the plain loop instead.
     #[inline(always)]
-    fn pack<S: Simd>(&mut self, simd: S, from: usize, survivors: u64, state: [Vector<S, N>; 4]) -> bool {
+    fn pack<S: Simd>(&mut self, simd: S, from: usize, survivors: u64) -> bool {
         let three_kappa = N::LATE_TEST_MARGIN * N::from(3_u8);
         let tip = Vector::<S, N>::splat(simd, N::from(-2_i8) + three_kappa);
-        let at_the_tip = bits(state[2].less(tip)) & survivors;
+        let at_the_tip = bits(Vector::load(simd, &self.workspace.re[from..]).less(tip)) & survivors;
         if at_the_tip != 0 && !self.finish_plainly(from, at_the_tip) {
             return false;
         }
-        let survivors = survivors & !at_the_tip;
-        if survivors != 0 {
-            let first = u32::try_from(from).unwrap_or(u32::MAX);
-            let points = std::array::from_fn(|lane| first + lane as u32);
-            let stage = &mut self.workspace.stage;
-            stage.len = stage.put(simd, stage.len, survivors, points, state);
-        }
+        let Workspace { re, im, x, y, stage, .. } = &mut *self.workspace;
+        let state = [x, y, re, im].map(|buffer| Vector::load(simd, &buffer[from..]));
+        let first = u32::try_from(from).unwrap_or(u32::MAX);
+        let points = std::array::from_fn(|lane| first + lane as u32);
+        stage.len = stage.put(simd, stage.len, survivors & !at_the_tip, points, state);
         true
     }
 
@@ -386,7 +390,7 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
         let lanes = Vector::<S, N>::LEN;
         let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
         let zero = Vector::<S, N>::splat(simd, N::from(0_u8));
-        let stage = &self.workspace.stage;
+        let Workspace { stage, replay, replay_n, .. } = &mut *self.workspace;
         let load = |buffer: &[N]| -> [Vector<S, N>; U] {
             let buffer = &buffer[at..at + U * lanes];
             std::array::from_fn(|j| Vector::load(simd, &buffer[j * lanes..]))
@@ -398,7 +402,6 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
         let batch_length = batch_after(n);
         let mut done = 0;
         while done < steps && alive > 0 {
-            let (saved_x, saved_y) = (x, y);
             let batch = batch_length.min(steps - done);
             // Two steps a turn, so that z alternates between two sets of registers and is not moved back.
             for _ in 0..batch / 2 {
@@ -426,11 +429,10 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
                     }
                     alive -= gone_bits.count_ones() as usize;
                     gone_by_vector[j] |= gone_bits;
-                    let saved = [saved_x[j], saved_y[j], a[j], b[j]];
                     // Its own function, though compiled for the level: it would be repeated for each j.
                     simd.vectorize(
                         #[inline(always)]
-                        || self.note_for_replay(simd, n + done, at + j * lanes, gone_bits, &saved),
+                        || replay.take(simd, stage, at + j * lanes, gone_bits, replay_n, n + done),
                     );
                     // The lane goes on with c = z = 0, where nothing happens any more.
                     x[j] = zero.where_else(gone, x[j]);
@@ -439,16 +441,16 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
                     b[j] = zero.where_else(gone, b[j]);
                 }
             }
-            done += batch;
-        }
-        if alive == all && kept == at {
-            // Nothing moves: only z has changed.
-            let stage = &mut self.workspace.stage;
+            // From here the next replay starts.
             let (to_x, to_y) = (&mut stage.x[at..at + U * lanes], &mut stage.y[at..at + U * lanes]);
             for j in 0..U {
                 x[j].store(&mut to_x[j * lanes..]);
                 y[j].store(&mut to_y[j * lanes..]);
             }
+            done += batch;
+        }
+        if alive == all && kept == at {
+            // Nothing moves.
             return at + all;
         }
         if alive == 0 {
@@ -456,46 +458,8 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
         }
         simd.vectorize(
             #[inline(always)]
-            || self.keep(simd, at, kept, &gone_by_vector, &[x, y, a, b]),
+            || stage.close_up(simd, at, kept, &gone_by_vector),
         )
-    }
-
-    /// Packs the survivors of a bundle at position `kept` on. Returns the position after them.
-    #[inline(always)]
-    fn keep<S: Simd, const U: usize>(
-        &mut self,
-        simd: S,
-        at: usize,
-        kept: usize,
-        gone: &[u64; U],
-        state: &[[Vector<S, N>; U]; 4],
-    ) -> usize {
-        let lanes = Vector::<S, N>::LEN;
-        let stage = &mut self.workspace.stage;
-        let mut kept = kept;
-        for j in 0..U {
-            let from = at + j * lanes;
-            let here = lanes.min(stage.len.saturating_sub(from));
-            if here == 0 {
-                break;
-            }
-            let survivors = !gone[j] & (u64::MAX >> (64 - here));
-            if survivors != 0 {
-                let points = std::array::from_fn(|lane| stage.index[from + lane]);
-                kept = stage.put(simd, kept, survivors, points, state.map(|part| part[j]));
-            }
-        }
-        kept
-    }
-
-    /// Notes the lanes `gone`, which escaped within the batch after step n, with the z saved before it.
-    #[inline(always)]
-    fn note_for_replay<S: Simd>(&mut self, simd: S, n: u32, from: usize, gone: u64, saved: &[Vector<S, N>; 4]) {
-        let Workspace { stage, replay, replay_n, .. } = &mut *self.workspace;
-        let points = std::array::from_fn(|lane| stage.index[from + lane]);
-        let end = replay.put(simd, replay.len, gone, points, *saved);
-        replay_n[replay.len..end].fill(n);
-        replay.len = end;
     }
 
     /// Finds the exact n of the points noted, each of which escapes within `batch` steps.
@@ -547,6 +511,40 @@ impl<N: Number> Packed<N> {
         for buffer in [&mut self.x, &mut self.y, &mut self.a, &mut self.b] {
             buffer[behind.clone()].fill(N::default());
         }
+    }
+
+    /// Moves the points of the vectors from position `at` on, less the lanes `gone`, to position `kept` on, which is at most `at`.
+    /// Returns the position after them.
+    #[inline(always)]
+    fn close_up<S: Simd>(&mut self, simd: S, at: usize, kept: usize, gone: &[u64]) -> usize {
+        let lanes = Vector::<S, N>::LEN;
+        let mut kept = kept;
+        for (j, gone) in gone.iter().enumerate() {
+            let from = at + j * lanes;
+            let here = lanes.min(self.len.saturating_sub(from));
+            if here == 0 {
+                break;
+            }
+            let (points, state) = self.get(simd, from);
+            kept = self.put(simd, kept, !gone & (u64::MAX >> (64 - here)), points, state);
+        }
+        kept
+    }
+
+    /// Appends the lanes `chosen` of a vector of another list, which is at `n`.
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, simd: S, from: &Self, at: usize, chosen: u64, ns: &mut [u32], n: u32) {
+        let (points, state) = from.get(simd, at);
+        let end = self.put(simd, self.len, chosen, points, state);
+        ns[self.len..end].fill(n);
+        self.len = end;
+    }
+
+    /// The vector at a position: places in the span, and z and c.
+    #[inline(always)]
+    fn get<S: Simd>(&self, simd: S, at: usize) -> ([u32; WIDEST], [Vector<S, N>; 4]) {
+        let points = std::array::from_fn(|lane| self.index[at + lane]);
+        (points, [&self.x, &self.y, &self.a, &self.b].map(|buffer| Vector::load(simd, &buffer[at..])))
     }
 
     /// Puts the lanes `chosen`, whose places in the span are `points[lane]`, at position `to` on. Returns the position after
