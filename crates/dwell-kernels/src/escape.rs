@@ -37,8 +37,9 @@
 use crate::level::{Kernel, Level};
 use crate::naive;
 use crate::number::Number;
-use crate::real::{Mask, Real, Vector, bits};
+use crate::real::Real;
 use crate::recipe::{Recipe, Roundings, with_recipe};
+use crate::vector::{Mask, Vector, bits};
 use fearless_simd::{Simd, SimdMask};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -120,7 +121,7 @@ impl<N: Number> Workspace<N> {
         (&mut self.re[..len], &mut self.im[..len])
     }
 
-    /// c and, where [`dwells`] was asked to keep it and the point escaped, z_n: re c, im c, x, y.
+    /// c and, where [`crate::Kernels::dwells`] was asked to keep it and the point escaped, z_n: re c, im c, x, y.
     #[must_use]
     pub fn ends(&self) -> [&[N]; 4] {
         [&self.re[..self.len], &self.im[..self.len], &self.x[..self.len], &self.y[..self.len]]
@@ -149,7 +150,7 @@ pub struct Bounds<N> {
 ///
 /// # Panics
 /// When `dwell` has another length than the span, or R < 2.
-pub fn dwells<N: Number>(
+pub(crate) fn dwells<N: Number>(
     level: Level,
     bounds: Bounds<N>,
     workspace: &mut Workspace<N>,
@@ -159,18 +160,6 @@ pub fn dwells<N: Number>(
 ) -> bool {
     assert_eq!(dwell.len(), workspace.len, "one dwell for each point");
     assert!(bounds.radius_squared.to_f64() >= 4.0, "testing late is exact for R >= 2 only");
-    N::dwells(level, bounds, workspace, dwell, keep_ends, stop)
-}
-
-/// The body of [`dwells`], instantiated by [`Number`].
-pub(crate) fn dwells_of<N: Number>(
-    level: Level,
-    bounds: Bounds<N>,
-    workspace: &mut Workspace<N>,
-    dwell: &mut [u32],
-    keep_ends: bool,
-    stop: &AtomicBool,
-) -> bool {
     with_recipe!(bounds.recipe, R => {
         level.run(Run::<N, R> { bounds, workspace, dwell, keep_ends, stop, recipe: PhantomData })
     })

@@ -1,6 +1,6 @@
 //! CPU kernels of `dwell`: code that iterates spans of points and knows numbers and slices, nothing else.
 //!
-//! Every kernel is written once over a vector ([`real::Real`]) and runs on every [`Level`]. The order of roundings
+//! Every kernel is written once over a vector ([`real::Real`], `vector.rs`) and runs on every [`Level`]. The order of roundings
 //! stands in [`recipe`] alone; [`naive`] is the plain loop over the same recipe, and the oracle that every other kernel is
 //! tested against, bit for bit.
 //!
@@ -13,9 +13,11 @@
 //! | [`log2`] | the one logarithm that reaches pixels |
 //! | [`peak`] | the limit of a recipe on this machine: its operations and nothing else |
 //! | [`level`] | which instruction set, as a value that proves the machine has it |
-//! | [`number`], [`real`] | f32 and f64, alone and in vectors |
+//! | [`number`], [`real`], `vector.rs` | f32 and f64, alone and in vectors |
+//! | `kernels.rs` | [`Kernels`]: all of that for f32 and f64, the face of this crate |
 
 pub mod escape;
+mod kernels;
 pub mod level;
 pub mod log2;
 pub mod naive;
@@ -24,7 +26,9 @@ pub mod peak;
 pub mod real;
 pub mod recipe;
 pub mod smooth;
+mod vector;
 
+pub use kernels::Kernels;
 pub use level::{Level, LevelName};
 pub use number::Number;
 pub use recipe::Recipe;

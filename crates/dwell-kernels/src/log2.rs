@@ -8,7 +8,8 @@
 //! log2 x = e + (2 / ln 2) (s + s^3/3 + s^5/5 + ...), from artanh. |s| < 0.1716, so 11 terms leave under 2^-60 of s.
 //! Error against a correctly rounded logarithm: at most 2.5 ulp on [2^-1022, 2^1024) (tested on 200,000 values).
 
-use crate::real::{Real, Vector};
+use crate::real::Real;
+use crate::vector::Vector;
 use fearless_simd::{Bytes, Simd, SimdBase};
 
 /// Coefficients 2 / (ln 2 (2k + 1)) for k = 0..=10, nearest doubles.

@@ -1,12 +1,7 @@
 //! The numbers that kernels iterate in: IEEE 754 binary32 and binary64.
 
-use crate::escape::{self, Bounds, Workspace};
-use crate::level::Level;
 use crate::real::Real;
-use crate::recipe::Recipe;
-use crate::{peak, smooth};
 use fearless_simd::SimdFloatElement;
-use std::sync::atomic::AtomicBool;
 
 mod sealed {
     pub trait Sealed {}
@@ -39,18 +34,6 @@ pub trait Number: Real + SimdFloatElement + sealed::Sealed + Send + Sync + 'stat
     /// The distance to the next number of greater magnitude in the same binade, as a power of two's exponent; the
     /// subnormal spacing for values under the smallest normal number.
     fn ulp_exponent(self) -> i64;
-
-    // The kernels, here so that they are compiled once, in this crate and with its optimisation, whoever calls them.
-
-    /// [`escape::dwells`] for this number.
-    #[doc(hidden)]
-    fn dwells(l: Level, b: Bounds<Self>, w: &mut Workspace<Self>, n: &mut [u32], ends: bool, s: &AtomicBool) -> bool;
-    /// [`smooth::values`] for this number.
-    #[doc(hidden)]
-    fn smooth_values(l: Level, r: Recipe, w: &mut Workspace<Self>, n: &[u32], out: &mut [f64]);
-    /// [`peak::run`] for this number.
-    #[doc(hidden)]
-    fn peak(l: Level, r: Recipe, in_flight: usize, steps: u32) -> (u64, f64);
 }
 
 /// 2^e for e in -1022..=1023.
@@ -101,23 +84,6 @@ macro_rules! number {
             fn ulp_exponent(self) -> i64 {
                 let biased = (self.abs().to_bits() >> ($bits - 1)) as i64;
                 biased.max(1) - $max - ($bits - 1)
-            }
-
-            fn dwells(
-                l: Level,
-                b: Bounds<Self>,
-                w: &mut Workspace<Self>,
-                n: &mut [u32],
-                ends: bool,
-                s: &AtomicBool,
-            ) -> bool {
-                escape::dwells_of(l, b, w, n, ends, s)
-            }
-            fn smooth_values(l: Level, r: Recipe, w: &mut Workspace<Self>, n: &[u32], out: &mut [f64]) {
-                smooth::values_of(l, r, w, n, out);
-            }
-            fn peak(l: Level, r: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {
-                peak::run_on::<Self>(l, r, in_flight, steps)
             }
         }
     };

@@ -7,12 +7,12 @@
 
 use crate::level::{Kernel, Level};
 use crate::number::Number;
-use crate::real::Vector;
 use crate::recipe::{Recipe, Roundings, with_recipe};
+use crate::vector::Vector;
 use fearless_simd::{Simd, SimdBase};
 use std::marker::PhantomData;
 
-/// Vectors in flight that [`run`] can be asked for.
+/// Vectors in flight that [`crate::Kernels::peak`] can be asked for.
 pub const IN_FLIGHT: [usize; 8] = [2, 3, 4, 5, 6, 7, 8, 10];
 
 /// Does `steps` steps on each of `in_flight` vectors of the level. Returns how many iterations that were and a sum over
@@ -21,13 +21,8 @@ pub const IN_FLIGHT: [usize; 8] = [2, 3, 4, 5, 6, 7, 8, 10];
 /// # Panics
 /// When `in_flight` is none of [`IN_FLIGHT`].
 #[must_use]
-pub fn run<N: Number>(level: Level, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {
-    N::peak(level, recipe, in_flight, steps)
-}
-
-/// The body of [`run`], instantiated by [`Number`].
 #[allow(clippy::panic, reason = "a caller's mistake, documented")]
-pub(crate) fn run_on<N: Number>(level: Level, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {
+pub(crate) fn run<N: Number>(level: Level, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {
     macro_rules! dispatch {
         ($($u:literal)*) => {
             match in_flight {

@@ -16,8 +16,8 @@ use crate::escape::Workspace;
 use crate::level::{Kernel, Level};
 use crate::log2::log2;
 use crate::number::Number;
-use crate::real::{Vector, bits};
 use crate::recipe::{Recipe, Roundings, with_recipe};
+use crate::vector::{Vector, bits};
 use fearless_simd::{Simd, SimdBase};
 use std::marker::PhantomData;
 
@@ -31,7 +31,7 @@ const MOST_STEPS: u32 = 200;
 ///
 /// # Panics
 /// When `dwell` or `smooth` has another length than the span.
-pub fn values<N: Number>(
+pub(crate) fn values<N: Number>(
     level: Level,
     recipe: Recipe,
     workspace: &mut Workspace<N>,
@@ -40,17 +40,6 @@ pub fn values<N: Number>(
 ) {
     assert_eq!(dwell.len(), smooth.len(), "one smooth value for each point");
     assert_eq!(dwell.len(), workspace.ends()[0].len(), "one dwell for each point");
-    N::smooth_values(level, recipe, workspace, dwell, smooth);
-}
-
-/// The body of [`values`], instantiated by [`Number`].
-pub(crate) fn values_of<N: Number>(
-    level: Level,
-    recipe: Recipe,
-    workspace: &mut Workspace<N>,
-    dwell: &[u32],
-    smooth: &mut [f64],
-) {
     with_recipe!(recipe, R => level.run(Run::<N, R> { workspace, dwell, smooth, recipe: PhantomData }));
 }
 

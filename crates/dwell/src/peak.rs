@@ -3,7 +3,7 @@
 use crate::cancel::Cancel;
 use crate::error::{Error, InputError};
 use crate::settings::NumberKind;
-use dwell_kernels::{Level, Recipe, peak};
+use dwell_kernels::{Kernels, Level, Recipe, peak};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -41,8 +41,8 @@ pub fn measure(
 ) -> Result<Peak, Error> {
     let threads = threads.max(1);
     let run = |in_flight: usize, steps: u32| match number {
-        NumberKind::F32 => peak::run::<f32>(level, recipe, in_flight, steps),
-        NumberKind::F64 => peak::run::<f64>(level, recipe, in_flight, steps),
+        NumberKind::F32 => f32::peak(level, recipe, in_flight, steps),
+        NumberKind::F64 => f64::peak(level, recipe, in_flight, steps),
     };
     // One round: every thread at once; all work over the time from the first one's start to the last one's end, so that
     // threads that take turns on a processor do not count twice.

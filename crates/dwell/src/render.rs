@@ -136,7 +136,8 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
     tally.seconds.write = writing.as_secs_f64();
     tally.seconds.total = began.elapsed().as_secs_f64();
     Ok(Report::new(
-        request,
+        plan,
+        request.engine,
         tally.iterations,
         tally.interior_pixels,
         tally.hasher.map(|h| h.finalize().to_hex().to_string()),

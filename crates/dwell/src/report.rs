@@ -1,7 +1,8 @@
 //! What a render did: the statistics that `--stats` writes. They are facts of the run, checked from outside.
 
 use crate::decimal::Decimal;
-use crate::render::Request;
+use crate::engine::Engine;
+use crate::plan::Plan;
 use crate::view::{Frame, Magnification, View};
 use serde::Serialize;
 
@@ -123,13 +124,13 @@ pub struct Seconds {
 
 impl Report {
     pub(crate) fn new(
-        request: &Request<'_>,
+        plan: &Plan,
+        engine: &dyn Engine,
         iterations: u128,
         interior_pixels: u64,
         field_blake3: Option<String>,
         seconds: Seconds,
     ) -> Self {
-        let plan = request.plan;
         let mut report = Self {
             width: plan.size().width,
             height: plan.size().height,
@@ -139,9 +140,9 @@ impl Report {
             formula: "mandelbrot",
             number: plan.number().name(),
             recipe: plan.recipe().name(),
-            level: request.engine.level(),
-            engine: request.engine.name(),
-            threads: request.engine.threads(),
+            level: engine.level(),
+            engine: engine.name(),
+            threads: engine.threads(),
             strategy: "every-pixel",
             shortcuts: "none",
             exact: true,

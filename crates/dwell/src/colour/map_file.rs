@@ -1,11 +1,10 @@
 //! `.map` palette files as Fractint introduced them: one colour a line, red, green and blue from 0 to 255, anything after them a
 //! comment.
 
-use super::palette::{MAX_STOPS, Rgb};
 use crate::error::{InputError, quote};
 
-/// The colours of a file.
-pub(super) fn parse(text: &str) -> Result<Vec<Rgb>, InputError> {
+/// The colours of a file, at most `most`.
+pub(super) fn parse(text: &str, most: usize) -> Result<Vec<[u8; 3]>, InputError> {
     let mut colours = Vec::new();
     // Some editors begin a text with a mark of its byte order.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -24,8 +23,9 @@ pub(super) fn parse(text: &str) -> Result<Vec<Rgb>, InputError> {
             })?;
         }
         colours.push(colour);
-        if colours.len() > MAX_STOPS {
-            return Err(InputError::new(format!("line {}", at + 1), "too many colours").accepted("1 to 4096 colours"));
+        if colours.len() > most {
+            return Err(InputError::new(format!("line {}", at + 1), "too many colours")
+                .accepted(format!("1 to {most} colours")));
         }
     }
     if colours.is_empty() {
@@ -40,8 +40,8 @@ mod tests {
 
     #[test]
     fn reads_lines_and_says_which_is_wrong() {
-        assert_eq!(parse("\u{feff}1 2 3").unwrap(), [[1, 2, 3]]);
-        assert_eq!(parse("0 0 0 black\n\n255 128 7\n; end\n").unwrap(), [[0, 0, 0], [255, 128, 7]]);
+        assert_eq!(parse("\u{feff}1 2 3", 9).unwrap(), [[1, 2, 3]]);
+        assert_eq!(parse("0 0 0 black\n\n255 128 7\n; end\n", 9).unwrap(), [[0, 0, 0], [255, 128, 7]]);
         for (text, line) in [
             ("0 0 0\n1 2\n", "line 2"),
             ("0 0 256", "line 1"),
@@ -49,8 +49,8 @@ mod tests {
             ("", "no colour"),
             ("-1 0 0", "line 1"),
         ] {
-            assert!(parse(text).unwrap_err().to_string().contains(line), "{text}");
+            assert!(parse(text, 9).unwrap_err().to_string().contains(line), "{text}");
         }
-        assert!(parse(&"1 2 3\n".repeat(MAX_STOPS + 1)).is_err());
+        assert!(parse(&"1 2 3\n".repeat(10), 9).is_err());
     }
 }

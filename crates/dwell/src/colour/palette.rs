@@ -10,12 +10,12 @@ use std::path::Path;
 /// palette whose stops are at least 1/32 of a cycle apart.
 const TABLE: usize = 8192;
 /// The most stops of a palette.
-pub(super) const MAX_STOPS: usize = 4096;
+const MAX_STOPS: usize = 4096;
 /// The largest palette file read, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Red, green, blue in sRGB.
-pub(super) type Rgb = [u8; 3];
+type Rgb = [u8; 3];
 
 /// A cycle of colours and one for the inside of the set.
 #[derive(Clone)]
@@ -100,7 +100,7 @@ impl Palette {
     /// # Errors
     /// What is wrong and in which line.
     pub fn parse_map(text: &str, name: &str) -> Result<Self, InputError> {
-        let colours = map_file::parse(text)?;
+        let colours = map_file::parse(text, MAX_STOPS)?;
         let count = colours.len() as f64;
         let stops: Vec<_> = colours.into_iter().enumerate().map(|(i, c)| (i as f64 / count, c)).collect();
         Ok(Self::from_stops(name.to_owned(), name.to_owned(), [0; 3], &stops))

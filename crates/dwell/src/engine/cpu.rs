@@ -7,8 +7,8 @@ use crate::field::Field;
 use crate::parallel;
 use crate::plan::{Coordinates, Plan, Points};
 use crate::progress::Progress;
-use dwell_kernels::escape::{Bounds, Workspace, dwells};
-use dwell_kernels::{Level, Number, smooth};
+use dwell_kernels::escape::{Bounds, Workspace};
+use dwell_kernels::{Kernels, Level};
 use std::time::{Duration, Instant};
 
 /// The longest span of pixels that a thread takes at once: its workspace (17 numbers a point) fits a second-level cache.
@@ -68,7 +68,7 @@ struct Worker<N> {
 }
 
 impl CpuEngine {
-    fn iterate_in<N: Number>(
+    fn iterate_in<N: Kernels>(
         &self,
         plan: &Plan,
         points: &Points<N>,
@@ -97,13 +97,13 @@ impl CpuEngine {
             let begun = Instant::now();
             let (re, im) = worker.workspace.points(dwell.len());
             points.axes.fill(width, first, re, im);
-            if !dwells(self.level, bounds, &mut worker.workspace, dwell, keep_ends, cancel.flag()) {
+            if !N::dwells(self.level, bounds, &mut worker.workspace, dwell, keep_ends, cancel.flag()) {
                 return;
             }
             let iterated = Instant::now();
             worker.spent.iterate += iterated - begun;
             if let Some(smooth_out) = smooth_out {
-                smooth::values(self.level, bounds.recipe, &mut worker.workspace, dwell, smooth_out);
+                N::smooth_values(self.level, bounds.recipe, &mut worker.workspace, dwell, smooth_out);
                 worker.spent.smooth += iterated.elapsed();
             }
             progress.add(dwell.len() as u64);

@@ -1,0 +1,94 @@
+//! Vectors of numbers: the narrow abstraction that every kernel is written over.
+
+use crate::number::Number;
+use crate::real::Real;
+use fearless_simd::{ExtractToken, Select, Simd, SimdBase, SimdFloat, SimdMask};
+
+/// A native-width vector of numbers on the level `S`.
+pub(crate) struct Vector<S: Simd, N: Number>(pub(crate) N::Native<S>);
+
+/// A mask over the lanes of a [`Vector`].
+pub(crate) type Mask<S, N> = <<N as fearless_simd::SimdFloatElement>::Native<S> as SimdBase<S>>::Mask;
+
+impl<S: Simd, N: Number> Clone for Vector<S, N> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<S: Simd, N: Number> Copy for Vector<S, N> {}
+
+impl<S: Simd, N: Number> Vector<S, N> {
+    /// Numbers in a vector.
+    pub(crate) const LEN: usize = <N::Native<S> as SimdBase<S>>::LEN;
+
+    #[inline(always)]
+    pub(crate) fn splat(simd: S, v: N) -> Self {
+        Self(N::Native::<S>::splat(simd, v))
+    }
+    /// The first [`Self::LEN`] numbers of `slice`.
+    #[inline(always)]
+    pub(crate) fn load(simd: S, slice: &[N]) -> Self {
+        Self(N::Native::<S>::from_slice(simd, &slice[..Self::LEN]))
+    }
+    #[inline(always)]
+    pub(crate) fn store(self, slice: &mut [N]) {
+        self.0.store_slice(&mut slice[..Self::LEN]);
+    }
+    /// Lanes where `self > o` or either is NaN.
+    #[inline(always)]
+    pub(crate) fn not_at_most(self, o: Self) -> Mask<S, N> {
+        !self.0.simd_le(o.0)
+    }
+    /// Lanes where `self < o`.
+    #[inline(always)]
+    pub(crate) fn less(self, o: Self) -> Mask<S, N> {
+        self.0.simd_lt(o.0)
+    }
+    /// Lanes of `self` where the mask is set, of `o` elsewhere.
+    #[inline(always)]
+    pub(crate) fn where_else(self, mask: Mask<S, N>, o: Self) -> Self {
+        Self(mask.select(self.0, o.0))
+    }
+    /// The lanes where the mask is set, packed to the front.
+    #[inline(always)]
+    pub(crate) fn compress(self, mask: Mask<S, N>) -> Self {
+        Self(self.0.compress(mask))
+    }
+}
+
+/// The mask as bits, lane 0 lowest.
+#[inline(always)]
+pub(crate) fn bits<S: Simd, M: SimdMask<S>>(mask: M) -> u64 {
+    mask.to_bitmask()
+}
+
+impl<S: Simd, N: Number> Real for Vector<S, N> {
+    // `mul_add_precise` is the fused instruction where the level has one (avx2, avx512, neon); `mul_add` would round twice
+    // elsewhere. The scalar level has a scalar instruction or the C library's fma (see `level`), both correctly rounded and
+    // faster than the vector library's emulation.
+    #[inline(always)]
+    fn fma(self, m: Self, a: Self) -> Self {
+        let simd = self.0.token();
+        if simd.level().is_fallback() {
+            return Self(N::Native::<S>::from_fn(simd, |i| self.0[i].fma(m.0[i], a.0[i])));
+        }
+        Self(self.0.mul_add_precise(m.0, a.0))
+    }
+    #[inline(always)]
+    fn add(self, o: Self) -> Self {
+        Self(self.0 + o.0)
+    }
+    #[inline(always)]
+    fn sub(self, o: Self) -> Self {
+        Self(self.0 - o.0)
+    }
+    #[inline(always)]
+    fn mul(self, o: Self) -> Self {
+        Self(self.0 * o.0)
+    }
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
