@@ -130,6 +130,9 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
 
+    /// Exact shortcuts, which change no dwell: none, exact
+    #[arg(long, value_name = "WHICH", default_value = "exact", help_heading = "Running")]
+    pub(crate) shortcuts: String,
     /// Write statistics as JSON; `-` is standard error, which then carries nothing else
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub(crate) stats: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 use crate::cli::EngineArgs;
 use crate::machine;
-use dwell::{CpuEngine, Decimal, InputError, Level, LevelName, NumberKind, Recipe, quote, unknown_name};
+use dwell::{CpuEngine, Decimal, InputError, Level, LevelName, NumberKind, Recipe, Shortcuts, quote, unknown_name};
 
 /// The most threads that can be asked for.
 const MAX_THREADS: u64 = 4096;
@@ -27,6 +27,12 @@ pub(crate) fn engine(args: &EngineArgs) -> Result<CpuEngine, InputError> {
 /// What the environment asks for, if anything.
 pub(crate) fn level_from_environment() -> Option<String> {
     std::env::var_os(LEVEL_VARIABLE).map(|v| v.to_string_lossy().into_owned()).filter(|v| !v.is_empty())
+}
+
+/// The shortcuts of that name.
+pub(crate) fn shortcuts(text: &str) -> Result<Shortcuts, InputError> {
+    let found = Shortcuts::ALL.into_iter().find(|s| s.name() == text);
+    found.ok_or_else(|| unknown_name("--shortcuts", text, Shortcuts::ALL.map(Shortcuts::name)))
 }
 
 /// The level asked for by the flag, else by the environment, else the widest.

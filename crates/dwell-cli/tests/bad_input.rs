@@ -183,6 +183,7 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --threads -1", "--threads"),
     ("render -o x.png --threads two", "--threads"),
     ("render -o x.png --threads 4097", "1 to 4096"),
+    ("render -o x.png --shortcuts all", "none, exact"),
     ("render -o x.png --repeat 0", "--repeat"),
     ("render -o x.png --repeat x", "--repeat"),
     ("render -o x.png --no-such-flag", "--no-such-flag"),

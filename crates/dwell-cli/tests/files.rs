@@ -110,7 +110,7 @@ fn ctrl_c_stops_at_once_and_leaves_no_file() {
     let folder = Folder::new().with("a.png", b"old");
     for line in [
         // One pixel that would take a minute; many that would take hours; the oracle; a measurement.
-        "render --center 0,0 --zoom 1e9 --size 64x64 --max-iter 4294967295 -o a.png --threads 2",
+        "render --center 0,0 --zoom 1e9 --size 64x64 --max-iter 4294967295 -o a.png --threads 2 --shortcuts none",
         "render --size 100000x100000 --max-iter 100000 -o a.png",
         "point 0.25,0 --max-iter 4294967295",
         "peak",
@@ -174,7 +174,7 @@ fn little_memory_is_an_error_and_no_abort() {
 #[cfg(target_os = "linux")]
 fn signals_ignored_by_the_parent_stay_ignored() {
     let folder = Folder::new();
-    let script = "trap '' HUP; exec \"$0\" render --center 0,0 --zoom 1e9 --size 64x64 --max-iter 20000000 -o a.npy";
+    let script = "trap '' HUP; exec \"$0\" render --center 0,0 --zoom 1e9 --size 64x64 --max-iter 20000000 --shortcuts none -o a.npy";
     let child = std::process::Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_dwell")])
         .current_dir(folder.path())

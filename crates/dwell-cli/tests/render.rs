@@ -206,6 +206,20 @@ fn the_depth_that_f64_resolves_and_force() {
 }
 
 #[test]
+fn shortcuts_change_no_dwell() {
+    let folder = Folder::new();
+    for line in [
+        "shallow-minibrot --size 120x67",
+        "shallow-feigenbaum --size 90x50 --max-iter 5000 --number f32 --recipe separate",
+    ] {
+        let [none, exact] = ["none", "exact"].map(|s| folder.stats(&format!("{line} --shortcuts {s}")));
+        assert_eq!((none["shortcuts"].as_str(), exact["shortcuts"].as_str()), (Some("none"), Some("exact")));
+        assert_eq!(none["field_blake3"], exact["field_blake3"]);
+        assert_eq!(none["iterations"], exact["iterations"]);
+    }
+}
+
+#[test]
 fn repeat_reports_medians_and_writes_once() {
     let folder = Folder::new();
     let once = folder.stats("--size 64x64 -o a.png");

@@ -126,7 +126,7 @@ mod tests {
         }
         let mut dwell = vec![0; points.len()];
         let mut smooth = vec![f64::NAN; points.len()];
-        let bounds = Bounds { recipe, limit, radius_squared: N::from_parts(false, 4, 0) };
+        let bounds = Bounds { recipe, limit, radius_squared: N::from_parts(false, 4, 0), find_cycles: true };
         assert!(dwells(level, bounds, &mut workspace, &mut dwell, true, &AtomicBool::new(false)));
         values(level, recipe, &mut workspace, &dwell, &mut smooth);
         (dwell, smooth)

@@ -40,6 +40,11 @@ impl<S: Simd, N: Number> Vector<S, N> {
     pub(crate) fn not_at_most(self, o: Self) -> Mask<S, N> {
         !self.0.simd_le(o.0)
     }
+    /// Lanes where `self == o`: no NaN, and zeros of any sign.
+    #[inline(always)]
+    pub(crate) fn equals(self, o: Self) -> Mask<S, N> {
+        self.0.simd_eq(o.0)
+    }
     /// Lanes where `self < o`.
     #[inline(always)]
     pub(crate) fn less(self, o: Self) -> Mask<S, N> {

@@ -11,12 +11,38 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use std::time::Duration;
 
+/// Exact shortcuts: they change no dwell, only the time it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Shortcuts {
+    /// Every point is iterated to its escape or the limit.
+    None,
+    /// A point whose orbit comes back to a z that it had before is spared the rest. Holds for every formula, recipe and R.
+    #[default]
+    Exact,
+}
+
+impl Shortcuts {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::None, Self::Exact];
+
+    /// Its name as users write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Exact => "exact",
+        }
+    }
+}
+
 /// Something that turns rows of a plan into a field.
 pub trait Engine: Sync {
     /// Its name: `cpu`.
     fn name(&self) -> &'static str;
     /// The level its kernels run on: an instruction set, or a device's architecture.
     fn level(&self) -> String;
+    /// The shortcuts it takes.
+    fn shortcuts(&self) -> Shortcuts;
     /// Threads of this machine that it keeps busy.
     fn threads(&self) -> usize;
     /// Fills the rows that `field` was prepared for: every dwell, and every smooth value if there is room for them.

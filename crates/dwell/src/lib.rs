@@ -63,7 +63,7 @@ pub use cancel::Cancel;
 pub use colour::{CHANNELS, Palette, colour};
 pub use decimal::Decimal;
 pub use encode::Format;
-pub use engine::{CpuEngine, Engine, Spent};
+pub use engine::{CpuEngine, Engine, Shortcuts, Spent};
 pub use error::{Error, InputError, nearest, quote, unknown_name};
 pub use field::Field;
 pub use limits::Limits;

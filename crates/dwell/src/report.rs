@@ -144,7 +144,7 @@ impl Report {
             engine: engine.name(),
             threads: engine.threads(),
             strategy: "every-pixel",
-            shortcuts: "none",
+            shortcuts: engine.shortcuts().name(),
             exact: true,
             pixels: plan.size().pixels(),
             iterations,

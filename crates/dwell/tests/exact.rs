@@ -6,7 +6,8 @@ mod common;
 
 use common::Random;
 use dwell::{
-    Axes, Cancel, Coordinates, CpuEngine, Level, Limits, Number, NumberKind, Plan, Recipe, Settings, Size, View, naive,
+    Axes, Cancel, Coordinates, CpuEngine, Level, Limits, Number, NumberKind, Plan, Recipe, Settings, Shortcuts, Size,
+    View, naive,
 };
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
@@ -37,7 +38,8 @@ fn check(view: &View, settings: &Settings, what: &str) -> u64 {
             let expected = plain(&plan);
             for level in Level::available() {
                 for threads in THREADS {
-                    let engine = CpuEngine::new(level, threads);
+                    let shortcuts = Shortcuts::ALL[usize::from(threads != 3)];
+                    let engine = CpuEngine::new(level, threads).with_shortcuts(shortcuts);
                     let with_smooth = threads == 2;
                     let field =
                         dwell::field(&plan, &engine, with_smooth, &Limits::default(), &Cancel::default()).unwrap();

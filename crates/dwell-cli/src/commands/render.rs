@@ -24,7 +24,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
     let max_iter = max_iter(args, &location)?;
     let settings = settings(args, &max_iter)?;
     let palette = palette(args.palette.as_deref())?;
-    let engine = engine::engine(&args.engine)?;
+    let engine = engine::engine(&args.engine)?.with_shortcuts(engine::shortcuts(&args.shortcuts)?);
     let repeats = match &args.repeat {
         None => 1,
         Some(text) => engine::whole("--repeat", text, 1, MAX_REPEATS)?,

@@ -1,6 +1,6 @@
 //! The CPU engine: spans of pixels over threads.
 
-use super::{Engine, Spent};
+use super::{Engine, Shortcuts, Spent};
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::field::Field;
@@ -23,13 +23,20 @@ const SPANS_PER_THREAD: usize = 64;
 pub struct CpuEngine {
     level: Level,
     threads: usize,
+    shortcuts: Shortcuts,
 }
 
 impl CpuEngine {
-    /// On `threads` threads (at least 1) with the kernels of `level`.
+    /// On `threads` threads (at least 1) with the kernels of `level` and every exact shortcut.
     #[must_use]
     pub fn new(level: Level, threads: usize) -> Self {
-        Self { level, threads: threads.max(1) }
+        Self { level, threads: threads.max(1), shortcuts: Shortcuts::Exact }
+    }
+
+    /// The same with these shortcuts.
+    #[must_use]
+    pub fn with_shortcuts(self, shortcuts: Shortcuts) -> Self {
+        Self { shortcuts, ..self }
     }
 }
 
@@ -47,6 +54,10 @@ impl Engine for CpuEngine {
 
     fn level(&self) -> String {
         self.level.name().to_string()
+    }
+
+    fn shortcuts(&self) -> Shortcuts {
+        self.shortcuts
     }
 
     fn threads(&self) -> usize {
@@ -79,7 +90,12 @@ impl CpuEngine {
         let began = Instant::now();
         let width = plan.size().width;
         let first = u64::from(field.rows().start) * u64::from(width);
-        let bounds = Bounds { recipe: plan.recipe(), limit: plan.limit(), radius_squared: points.radius_squared };
+        let bounds = Bounds {
+            recipe: plan.recipe(),
+            limit: plan.limit(),
+            radius_squared: points.radius_squared,
+            find_cycles: self.shortcuts == Shortcuts::Exact,
+        };
         let (dwell, smooth_out) = field.parts_mut();
         let keep_ends = !smooth_out.is_empty();
         let span = (dwell.len() / (self.threads * SPANS_PER_THREAD)).clamp(SHORTEST_SPAN, LONGEST_SPAN);
