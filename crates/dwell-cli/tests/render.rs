@@ -210,7 +210,7 @@ fn shortcuts_change_no_dwell() {
     let folder = Folder::new();
     for line in [
         "shallow-minibrot --size 120x67",
-        "shallow-feigenbaum --size 90x50 --max-iter 5000 --number f32 --recipe separate",
+        "shallow-feigenbaum --size 90x50 --max-iter 5000 --number f32 --recipe separate --force",
     ] {
         let [none, exact] = ["none", "exact"].map(|s| folder.stats(&format!("{line} --shortcuts {s}")));
         assert_eq!((none["shortcuts"].as_str(), exact["shortcuts"].as_str()), (Some("none"), Some("exact")));
