@@ -118,6 +118,12 @@ struct Packed<N> {
     index: Vec<u32>,
 }
 
+impl<N> std::fmt::Debug for Workspace<N> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workspace").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
 impl<N: Number> Workspace<N> {
     /// Bytes that a workspace of `capacity` points takes.
     #[must_use]

@@ -9,6 +9,7 @@ use crate::plan::{Coordinates, Plan, Points};
 use crate::progress::Progress;
 use dwell_kernels::escape::{Bounds, Workspace};
 use dwell_kernels::{Kernels, Level};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The longest span of pixels that a thread takes at once: its workspace (17 numbers a point) fits a second-level cache.
@@ -19,18 +20,31 @@ const SHORTEST_SPAN: usize = 256;
 const SPANS_PER_THREAD: usize = 64;
 
 /// Iterates on this machine's processors.
-#[derive(Clone, Copy, Debug)]
+///
+/// Keeps its threads' workspaces from call to call: the first touch of fresh memory costs more than many a span.
+#[derive(Debug)]
 pub struct CpuEngine {
     level: Level,
     threads: usize,
     shortcuts: Shortcuts,
+    idle: Mutex<Idle>,
 }
+
+/// Workspaces that no thread is using.
+#[derive(Debug, Default)]
+struct Idle {
+    f32: Vec<Workspace<f32>>,
+    f64: Vec<Workspace<f64>>,
+}
+
+/// Where the idle workspaces of a number are.
+type Shelf<N> = fn(&mut Idle) -> &mut Vec<Workspace<N>>;
 
 impl CpuEngine {
     /// On `threads` threads (at least 1) with the kernels of `level` and every exact shortcut.
     #[must_use]
     pub fn new(level: Level, threads: usize) -> Self {
-        Self { level, threads: threads.max(1), shortcuts: Shortcuts::Exact }
+        Self { level, threads: threads.max(1), shortcuts: Shortcuts::Exact, idle: Mutex::default() }
     }
 
     /// The same with these shortcuts.
@@ -66,8 +80,8 @@ impl Engine for CpuEngine {
 
     fn iterate(&self, plan: &Plan, field: &mut Field, cancel: &Cancel, progress: &Progress) -> Result<Spent, Error> {
         match plan.coordinates() {
-            Coordinates::F32(points) => self.iterate_in(plan, points, field, cancel, progress),
-            Coordinates::F64(points) => self.iterate_in(plan, points, field, cancel, progress),
+            Coordinates::F32(points) => self.iterate_in(plan, points, |i| &mut i.f32, field, cancel, progress),
+            Coordinates::F64(points) => self.iterate_in(plan, points, |i| &mut i.f64, field, cancel, progress),
         }
     }
 }
@@ -83,6 +97,7 @@ impl CpuEngine {
         &self,
         plan: &Plan,
         points: &Points<N>,
+        shelf: Shelf<N>,
         field: &mut Field,
         cancel: &Cancel,
         progress: &Progress,
@@ -105,7 +120,12 @@ impl CpuEngine {
             .enumerate()
             .map(move |(i, dwell)| (first + (i * span) as u64, dwell, smooth_spans.next()));
 
-        let start = || Worker { workspace: Workspace::<N>::new(span), spent: Spent::default() };
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || {
+            let kept = shelf(&mut idle()).pop();
+            let workspace = kept.unwrap_or_else(|| Workspace::new(LONGEST_SPAN));
+            Worker { workspace, spent: Spent::default() }
+        };
         let work = |worker: &mut Worker<N>, (first, dwell, smooth_out): (u64, &mut [u32], Option<&mut [f64]>)| {
             if cancel.is_cancelled() {
                 return;
@@ -125,8 +145,11 @@ impl CpuEngine {
             progress.add(dwell.len() as u64);
         };
         let workers = parallel::for_each(self.threads, spans, start, work);
+        let wall = began.elapsed();
+        let (workspaces, spent): (Vec<_>, Vec<_>) = workers.into_iter().map(|w| (w.workspace, w.spent)).unzip();
+        shelf(&mut idle()).extend(workspaces);
         cancel.check()?;
-        Ok(share(began.elapsed(), workers.into_iter().map(|w| w.spent)))
+        Ok(share(wall, spent.into_iter()))
     }
 }
 
