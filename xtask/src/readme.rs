@@ -1,7 +1,8 @@
 //! The README's commands work as printed.
 //!
-//! Every line of a ```` ```sh ```` block is run by `sh` in a scratch folder that holds a link to the checkout's files; the built
-//! program is on the path. The test command, the line that starts with `cargo test`, is the one that the checks themselves run.
+//! Every line of a ```` ```sh ```` block is run by `sh` in a scratch folder that holds a link to the checkout's files;
+//! the built program is on the path. The test command, the line that starts with `cargo test`, is the one that the
+//! checks themselves run.
 
 use crate::{Done, root};
 use std::process::Command;

@@ -123,7 +123,8 @@ pub(crate) struct RenderArgs {
     #[arg(long, help_heading = "Iteration")]
     pub(crate) force: bool,
 
-    /// Colours: twilight, ember, glacier, verdigris, graphite, spectrum; or a palette file (.toml, .map) [default: twilight]
+    /// Colours: twilight, ember, glacier, verdigris, graphite, spectrum; or a palette file (.toml, .map) [default:
+    /// twilight]
     #[arg(long, value_name = "NAME|FILE", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
 

@@ -2,53 +2,56 @@
 //!
 //! # How
 //!
-//! 1. *Head.* The first `HEAD` steps are tested every time: most exterior points of most views end here. Several vectors
-//!    are in flight, since one alone waits for the latency of its own multiply-adds.
+//! 1. *Head.* The first `HEAD` steps are tested every time: most exterior points of most views end here. Several
+//!    vectors are in flight, since one alone waits for the latency of its own multiply-adds.
 //! 2. *Stages.* The survivors are packed into full vectors. All are at the same n, so n is one scalar and no vector is
-//!    spent on counting. Within a stage escape is tested every 8 to 64 steps; when a lane has escaped, its vector goes back
-//!    to the z saved before the batch and is replayed with a test at every step, which finds the exact n. After the
-//!    stage the survivors are packed again, for a stage twice as long.
-//! 3. Whoever is left at the limit has dwell 0; and so has, if cycles are looked for, whoever comes back to a z it had before.
+//!    spent on counting. Within a stage escape is tested every 8 to 64 steps; when a lane has escaped, the point is noted
+//!    with the z saved before the batch. After the stage the points noted are replayed together with a test at every
+//!    step, which finds the exact n, and the survivors are packed again, for a stage twice as long.
+//! 3. Whoever is left at the limit has dwell 0; and so has, if cycles are looked for, whoever comes back to a z it had
+//!    before.
 //!
 //! # Why a cycle proves dwell 0
 //!
-//! A step is a function of the bits of z and c alone. If z_m = z_n as computed, m > n, then from n on the orbit repeats for ever what it
-//! did between, and none of that escaped. Holds for every formula, recipe and R. Zeros of unlike sign compare equal and may differ in
-//! bits; but the sign of a zero part of z only ever decides the sign of zeros in the next z and in |z|^2 (a product or sum that
-//! is not zero does not depend on the sign of a zero that goes into it), so the orbits stay equal up to signs of zeros, and so do the
-//! tests. z is compared at the end of each batch with its value at the start of the stage: stages double, so any cycle is found once a stage is a
-//! multiple of its length, at most about as many steps after the orbit has settled as it took to settle. Points in the set usually
-//! settle within some hundreds of steps, attracted faster than bits last.
+//! A step is a function of the bits of z and c alone. If z_m = z_n as computed, m > n, then from n on the orbit repeats
+//! for ever what it did between, and none of that escaped. Holds for every formula, recipe and R. Zeros of unlike sign
+//! compare equal and may differ in bits; but the sign of a zero part of z only ever decides the sign of zeros in the
+//! next z and in |z|^2 (a product or sum that is not zero does not depend on the sign of a zero that goes into it), so
+//! the orbits stay equal up to signs of zeros, and so do the tests. z is compared at the end of each batch with its
+//! value at the start of the stage, so a cycle is found whose length divides some multiple of 64 within the stage (4096
+//! at most); stages double, so that is at most about as many steps after the orbit has settled as it took to settle.
+//! Points in the set usually settle within some hundreds of steps, attracted faster than bits last.
 //!
 //! # Why testing late changes nothing
 //!
-//! Let u be the unit roundoff, R >= 2, and kappa = [`Number::LATE_TEST_MARGIN`] with 16 u << kappa << 1. The claim: if a
-//! point with a >= -2 + 3 kappa has |z_n|^2 > R^2 *as computed* at some n >= 2, then so it has, or is NaN, at every later step. So an
-//! escape within a batch is still visible at its end, and the replay finds the first.
+//! Let u be the unit roundoff, R >= 2, and kappa = [`Number::LATE_TEST_MARGIN`] with 16 u << kappa << 1. The claim: if
+//! a point with a >= -2 + 3 kappa has |z_n|^2 > R^2 *as computed* at some n >= 2, then so it has, or is NaN, at every
+//! later step. So an escape within a batch is still visible at its end, and the replay finds the first.
 //!
 //! The point reached n >= 2, so |c|^2 = |z_1|^2 as computed was at most R^2. From |z_n|^2 > R^2 as computed follows
 //! |z_n| >= R (1 - 2u). One computed step adds an error of at most a few u |z_n|^2.
 //!
-//! * |c| <= 2 - kappa. Then |z_{n+1}| is at least |z_n|^2 - |c| - O(u)|z_n|^2, so at least R^2 - 2 + kappa - O(u) R^2. For R >= 2,
-//!   R^2 - 2 is at least R, with equality at R = 2 only, where kappa alone exceeds the error: |z_{n+1}| > R (1 + 4u). The new modulus
-//!   exceeds R by more than kappa / 2, and the excess at least triples each step (the derivative 2|z| is at least 4, less
-//!   rounding), so every later test sees it.
-//! * |c| > 2 - kappa and |c + 1| >= 1 + kappa. Then |z_2| = |c||c + 1| is at least |c|(1 + kappa). While |z_m| is that large, m >= 2, the
-//!   ratio |z_{m+1}| / |z_m| is at least |z_m| - |c| / |z_m|, so at least (2 - kappa)(1 + kappa) - 1 / (1 + kappa) > 1 + kappa: the modulus
-//!   grows by a factor beyond any rounding from z_2 on, so once over R it stays over R.
-//! * |c| > 2 - kappa and |c + 1| < 1 + kappa: the neighbourhood of the tip c = -2, where |z| stays at 2 for ever and rounding
-//!   decides. Subtracting, |c|^2 - |c + 1|^2 = -2a - 1 > 3 - 6 kappa, so a < -2 + 3 kappa. *These points are iterated by the
-//!   plain loop*, every step tested (`pack_new` takes them out).
+//! * |c| <= 2 - kappa. Then |z_{n+1}| is at least |z_n|^2 - |c| - O(u)|z_n|^2, so at least R^2 - 2 + kappa - O(u) R^2.
+//!   For R >= 2, R^2 - 2 is at least R, with equality at R = 2 only, where kappa alone exceeds the error: |z_{n+1}| > R
+//!   (1 + 4u). The new modulus exceeds R by more than kappa / 2, and the excess at least triples each step (the
+//!   derivative 2|z| is at least 4, less rounding), so every later test sees it.
+//! * |c| > 2 - kappa and |c + 1| >= 1 + kappa. Then |z_2| = |c||c + 1| is at least |c|(1 + kappa). While |z_m| is that
+//!   large, m >= 2, the ratio |z_{m+1}| / |z_m| is at least |z_m| - |c| / |z_m|, so at least (2 - kappa)(1 + kappa) - 1
+//!   / (1 + kappa) > 1 + kappa: the modulus grows by a factor beyond any rounding from z_2 on, so once over R it stays
+//!   over R.
+//! * |c| > 2 - kappa and |c + 1| < 1 + kappa: the neighbourhood of the tip c = -2, where |z| stays at 2 for ever and
+//!   rounding decides. Subtracting, |c|^2 - |c + 1|^2 = -2a - 1 > 3 - 6 kappa, so a < -2 + 3 kappa. *These points are
+//!   iterated by the plain loop*, every step tested (`pack_new` takes them out).
 //!
-//! Infinity and NaN do not come back: an infinite x or y gives NaN or infinity in the next step for either recipe, and both
-//! count as escaped. The argument uses z -> z^2 + c and an error O(u) a step only, so it holds for both recipes. It is
-//! tested in this file against the plain loop, at the tip of the needle in steps of one ulp among others.
+//! Infinity and NaN do not come back: an infinite x or y gives NaN or infinity in the next step for either recipe, and
+//! both count as escaped. The argument uses z -> z^2 + c and an error O(u) a step only, so it holds for both recipes.
+//! It is tested in this file against the plain loop, at the tip of the needle in steps of one ulp among others.
 //!
 //! # What was tried
 //!
-//! Fractions of [`crate::peak`], one thread, avx512, f64, no shortcuts, Zen 4; views [-2,1]x[-1,1] 3000x2000 limit 1000,
-//! [-1.5,0.5]x[-1,1] 4096^2 limit 512, [-2,2]^2 2048^2 limits 256 and 32 (`dwell render --bounds ... --repeat 8 --shortcuts none --stats -` against
-//! `dwell peak --threads 1`):
+//! Fractions of [`crate::peak`], one thread, avx512, f64, no shortcuts, Zen 4; views [-2,1]x[-1,1] 3000x2000 limit
+//! 1000, [-1.5,0.5]x[-1,1] 4096^2 limit 512, [-2,2]^2 2048^2 limits 256 and 32 (`dwell render --bounds ... --repeat 8
+//! --shortcuts none --stats -` against `dwell peak --threads 1`):
 //!
 //! | | 1000 | 512 | 256 | 32 |
 //! |---|---|---|---|---|
@@ -56,15 +59,15 @@
 //! | batches of 8 to 64, two steps a turn | 0.65 | 0.55 | 0.28 | 0.17 |
 //! | replays gathered into full vectors, nothing packed where nothing escaped | 0.67 | 0.57 | 0.36 | 0.17 |
 //! | packing and replays work from memory, not from arrays of registers indexed by a variable | 0.70 | 0.61 | 0.42 | 0.20 |
-//!
 //! | a head of 24 steps instead of 16; workspaces kept | 0.71 | 0.63 | 0.43 | 0.22 |
 //!
-//! Lost: a head of 8 (0.66 0.56 0.39 0.19), 12 (0.70 0.60 0.41 0.20) or 32 steps (better but for f32 at limit 256); a head that forgets who
-//! has escaped, since a later test sees it too, and looks every fourth step whether anybody is left (0.71 0.62 0.40 0.19: the steps
-//! that it does for nobody cost more than the masks); stages of at most 2^10 steps (more packing than they save) and 2^14 (lanes that end early idle for too long; with
-//! cycles looked for, 1.1 times the time of 2^12 at limit 100,000). What limits the rest: the inner loop runs at the peak and has 70 % of the
-//! time on the second view; the head, whose tests use the multiply-add pipes as much as its steps do, and packing have
-//! the rest.
+//! Lost: a head of 8 (0.66 0.56 0.39 0.19), 12 (0.70 0.60 0.41 0.20) or 32 steps (better but for f32 at limit 256); a
+//! head that forgets who has escaped, since a later test sees it too, and looks every fourth step whether anybody is
+//! left (0.71 0.62 0.40 0.19: the steps that it does for nobody cost more than the masks); stages of at most 2^10 steps
+//! (more packing than they save) and 2^14 (lanes that end early idle for too long; with cycles looked for, 1.1 times
+//! the time of 2^12 at limit 100,000). What limits the rest: the inner loop runs at the peak and has 70 % of the time
+//! on the second view; the head, whose tests use the multiply-add pipes as much as its steps do, and packing have the
+//! rest.
 
 use crate::level::{Kernel, Level};
 use crate::naive;
@@ -91,8 +94,8 @@ const WIDEST: usize = 16;
 /// Lanes of the head's vectors together.
 const MOST_LANES: usize = 4 * WIDEST;
 
-/// Steps between tests in a stage from `n` on: a test costs about as much as a step, a replay as much as the batch; the later, the
-/// rarer escapes are.
+/// Steps between tests in a stage from `n` on: a test costs about as much as a step, a replay as much as the batch; the
+/// later, the rarer escapes are.
 fn batch_after(n: u32) -> u32 {
     (n / 4).next_power_of_two().clamp(8, LONGEST_BATCH)
 }
@@ -186,9 +189,9 @@ pub struct Bounds<N> {
     pub find_cycles: bool,
 }
 
-/// Computes the dwell of every point of the workspace's span into `dwell`, which has its length. With `keep_ends`, z_n of
-/// each escaped point can be had from [`Workspace::ends`] after. Returns false, with `dwell` undefined, when it gave up
-/// because `stop` was set.
+/// Computes the dwell of every point of the workspace's span into `dwell`, which has its length. With `keep_ends`, z_n
+/// of each escaped point can be had from [`Workspace::ends`] after. Returns false, with `dwell` undefined, when it gave
+/// up because `stop` was set.
 ///
 /// # Panics
 /// When `dwell` has another length than the span, or R < 2.
@@ -267,8 +270,8 @@ struct Watched<S: Simd, N: Number, const U: usize> {
 }
 
 impl<N: Number, R: Roundings> Run<'_, N, R> {
-    /// Tests z, and again after each of `steps` steps, unless all have escaped before. With `ENDS`, a point that has escaped
-    /// keeps its z.
+    /// Tests z, and again after each of `steps` steps, unless all have escaped before. With `ENDS`, a point that has
+    /// escaped keeps its z.
     #[inline(always)]
     fn watch<S: Simd, const U: usize, const ENDS: bool>(
         &self,
@@ -570,8 +573,8 @@ impl<N: Number> Packed<N> {
         }
     }
 
-    /// Moves the points of the vectors from position `at` on, less the lanes `gone`, to position `kept` on, which is at most `at`.
-    /// Returns the position after them. Lanes behind the end count as gone.
+    /// Moves the points of the vectors from position `at` on, less the lanes `gone`, to position `kept` on, which is at
+    /// most `at`. Returns the position after them. Lanes behind the end count as gone.
     #[inline(always)]
     fn close_up<S: Simd>(&mut self, simd: S, at: usize, kept: usize, gone: &[u64]) -> usize {
         let lanes = Vector::<S, N>::LEN;
@@ -602,8 +605,8 @@ impl<N: Number> Packed<N> {
         (points, [&self.x, &self.y, &self.a, &self.b].map(|buffer| Vector::load(simd, &buffer[at..])))
     }
 
-    /// Puts the lanes `chosen`, whose places in the span are `points[lane]`, at position `to` on. Returns the position after
-    /// them. Whole vectors are written; what lies behind the last one is overwritten later or past the end.
+    /// Puts the lanes `chosen`, whose places in the span are `points[lane]`, at position `to` on. Returns the position
+    /// after them. Whole vectors are written; what lies behind the last one is overwritten later or past the end.
     #[inline(always)]
     fn put<S: Simd>(
         &mut self,
@@ -644,7 +647,8 @@ fn behind_the_end(all: usize, first: usize, lanes: usize) -> u64 {
     if inside == 0 { vector } else { vector & !(u64::MAX >> (64 - inside)) }
 }
 
-/// Whole numbers below 2^20, held exactly, as integers: added to 2^52 (2^23) they stand in the low bits of the significand.
+/// Whole numbers below 2^20, held exactly, as integers: added to 2^52 (2^23) they stand in the low bits of the
+/// significand.
 #[inline(always)]
 fn small_counts<S: Simd, N: Number>(counts: Vector<S, N>, out: &mut [u32]) {
     for (i, out) in out.iter_mut().enumerate() {

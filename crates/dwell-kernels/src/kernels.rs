@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicBool;
 
 /// A number that points can be iterated in.
 pub trait Kernels: Number {
-    /// Computes the dwell of every point of the workspace's span into `dwell`, which has its length. With `keep_ends`, z_n
-    /// of each escaped point can be had from [`Workspace::ends`] after. Returns false, with `dwell` undefined, when it gave
-    /// up because `stop` was set. See [`crate::escape`].
+    /// Computes the dwell of every point of the workspace's span into `dwell`, which has its length. With `keep_ends`,
+    /// z_n of each escaped point can be had from [`Workspace::ends`] after. Returns false, with `dwell` undefined, when
+    /// it gave up because `stop` was set. See [`crate::escape`].
     ///
     /// # Panics
     /// When `dwell` has another length than the span, or R < 2.
@@ -32,8 +32,8 @@ pub trait Kernels: Number {
     /// When `dwell` or `smooth` has another length than the span.
     fn smooth_values(level: Level, recipe: Recipe, workspace: &mut Workspace<Self>, dwell: &[u32], smooth: &mut [f64]);
 
-    /// Does `steps` steps on each of `in_flight` vectors of the level. Returns how many iterations that were and a sum over
-    /// the final z, which must be finite. See [`crate::peak`].
+    /// Does `steps` steps on each of `in_flight` vectors of the level. Returns how many iterations that were and a sum
+    /// over the final z, which must be finite. See [`crate::peak`].
     ///
     /// # Panics
     /// When `in_flight` is none of [`peak::IN_FLIGHT`].

@@ -7,8 +7,8 @@ use std::str::FromStr;
 /// The name of a level, whether or not this machine has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LevelName {
-    /// One number at a time, no vector instructions. Uses the machine's scalar fused multiply-add where there is one and
-    /// a correctly rounded software one elsewhere; the bits are the same.
+    /// One number at a time, no vector instructions. Uses the machine's scalar fused multiply-add where there is one
+    /// and a correctly rounded software one elsewhere; the bits are the same.
     Scalar,
     /// 256-bit vectors: x86-64 with AVX2 and FMA.
     Avx2,

@@ -1,8 +1,8 @@
 //! CPU kernels of `dwell`: code that iterates spans of points and knows numbers and slices, nothing else.
 //!
-//! Every kernel is written once over a vector ([`real::Real`], `vector.rs`) and runs on every [`Level`]. The order of roundings
-//! stands in [`recipe`] alone; [`naive`] is the plain loop over the same recipe, and the oracle that every other kernel is
-//! tested against, bit for bit.
+//! Every kernel is written once over a vector ([`real::Real`], `vector.rs`) and runs on every [`Level`]. The order of
+//! roundings stands in [`recipe`] alone; [`naive`] is the plain loop over the same recipe, and the oracle that every
+//! other kernel is tested against, bit for bit.
 //!
 //! | file | what it holds |
 //! |---|---|

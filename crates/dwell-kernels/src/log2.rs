@@ -1,12 +1,12 @@
 //! The base-2 logarithm, the one transcendental function that reaches pixels.
 //!
-//! Mathematics libraries differ in the last bits from one another and from one release to the next; colours must not. So this is
-//! the only logarithm used on the way to a picture: integer steps, additions, multiplications, one division and fused
-//! multiply-adds in one fixed order, the same on every level.
+//! Mathematics libraries differ in the last bits from one another and from one release to the next; colours must not.
+//! So this is the only logarithm used on the way to a picture: integer steps, additions, multiplications, one division
+//! and fused multiply-adds in one fixed order, the same on every level.
 //!
-//! With x = m 2^e, m in [sqrt(1/2), sqrt(2)), and s = (m - 1) / (m + 1):
-//! log2 x = e + (2 / ln 2) (s + s^3/3 + s^5/5 + ...), from artanh. |s| < 0.1716, so 11 terms leave under 2^-60 of s.
-//! Error against a correctly rounded logarithm: at most 2.5 ulp on [2^-1022, 2^1024) (tested on 200,000 values).
+//! With x = m 2^e, m in [sqrt(1/2), sqrt(2)), and s = (m - 1) / (m + 1): log2 x = e + (2 / ln 2) (s + s^3/3 + s^5/5 +
+//! ...), from artanh. |s| < 0.1716, so 11 terms leave under 2^-60 of s. Error against a correctly rounded logarithm: at
+//! most 2.5 ulp on [2^-1022, 2^1024) (tested on 200,000 values).
 
 use crate::real::Real;
 use crate::vector::Vector;

@@ -4,8 +4,8 @@ use crate::number::Number;
 use crate::recipe::{Recipe, Roundings, with_recipe};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The dwell of c = a + ib: the least n in 1..=limit with |z_n|^2 > `radius_squared` or NaN, where z_1 = c; 0 when there
-/// is none. Every rounding is as in [`crate::recipe`].
+/// The dwell of c = a + ib: the least n in 1..=limit with |z_n|^2 > `radius_squared` or NaN, where z_1 = c; 0 when
+/// there is none. Every rounding is as in [`crate::recipe`].
 #[must_use]
 pub fn dwell<N: Number>(recipe: Recipe, a: N, b: N, limit: u32, radius_squared: N) -> u32 {
     with_recipe!(recipe, R => run::<N, R>(a, b, limit, radius_squared, || false).map_or(0, |e| e.dwell))

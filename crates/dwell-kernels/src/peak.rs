@@ -1,9 +1,9 @@
 //! The limit of a recipe on this machine: its operations on independent data, nothing else.
 //!
 //! Performance elsewhere is stated as a fraction of this rate, measured in the same minute. Several vectors are kept in
-//! flight so that neither latency nor the number of registers binds; how many is best differs by machine, so each
-//! count in [`IN_FLIGHT`] is tried and the fastest is the peak. No test, no load, no store: z stays at the attracting cycle of
-//! its own c for ever, and its bits are returned so that nothing can be left out.
+//! flight so that neither latency nor the number of registers binds; how many is best differs by machine, so each count
+//! in [`IN_FLIGHT`] is tried and the fastest is the peak. No test, no load, no store: z stays at the attracting cycle
+//! of its own c for ever, and its bits are returned so that nothing can be left out.
 
 use crate::level::{Kernel, Level};
 use crate::number::Number;

@@ -6,9 +6,9 @@
 //! m + 1 - log2(ln|z_m| / ln 256)  =  m + 1 - log2(log2(|z_m|^2) / 16)
 //! ```
 //!
-//! the usual normalised count (Linas Vepstas, 1997; bailout 256 so that the error term O(1/R) is under what an eye sees).
-//! Not escaped: 0. Points with |c| > 256 start below 2 and may be negative: at least -4 in f64, where |z|^2 is capped at
-//! the largest finite number.
+//! the usual normalised count (Linas Vepstas, 1997; bailout 256 so that the error term O(1/R) is under what an eye
+//! sees). Not escaped: 0. Points with |c| > 256 start below 2 and may be negative: at least -4 in f64, where |z|^2 is
+//! capped at the largest finite number.
 //!
 //! Doubles in and out for both numbers: a float has no digits left for the fraction at ten million iterations.
 
@@ -23,8 +23,8 @@ use std::marker::PhantomData;
 
 /// |z|^2 beyond which the orbit is left: 256^2.
 const FAR_SQUARED: u32 = 65536;
-/// Steps after which an orbit that has not got there is taken as it is. From |z| = 2 (1 + 2^-53) the excess over 2 grows
-/// fourfold a step, so 30 steps reach 256; orbits that need more than this are NaN.
+/// Steps after which an orbit that has not got there is taken as it is. From |z| = 2 (1 + 2^-53) the excess over 2
+/// grows fourfold a step, so 30 steps reach 256; orbits that need more than this are NaN.
 const MOST_STEPS: u32 = 200;
 
 /// Smooth values of the workspace's span, after [`crate::escape::dwells`] with `keep_ends`.

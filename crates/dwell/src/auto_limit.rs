@@ -18,13 +18,13 @@ const DOUBLINGS: u32 = 25;
 const PROBE_WIDTH: u32 = 256;
 /// The most rows of the probe, for images much taller than wide.
 const PROBE_MAX_HEIGHT: u32 = 4096;
-/// A limit at which nothing at all has escaped is taken as settled only when it has been doubled this often: a deep view
-/// without a single escape at 100 is not black, it is late.
+/// A limit at which nothing at all has escaped is taken as settled only when it has been doubled this often: a deep
+/// view without a single escape at 100 is not black, it is late.
 const DOUBLINGS_WITHOUT_ESCAPE: u32 = 10;
 
 /// The smallest 100 * 2^k at which doubling it changes fewer than 0.1 % of the pixels of a probe: the view in f64, 256
-/// pixels wide, as high as the image's shape asks (1 to 4096 rows). A limit at which no pixel has escaped yet counts only if
-/// none escapes up to 102,400 either; the answer is then 100.
+/// pixels wide, as high as the image's shape asks (1 to 4096 rows). A limit at which no pixel has escaped yet counts
+/// only if none escapes up to 102,400 either; the answer is then 100.
 ///
 /// The settings' recipe and escape radius are used, its number and limit are not.
 ///

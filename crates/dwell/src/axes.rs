@@ -1,9 +1,9 @@
 //! Coordinates: from a view to the two (or, rotated, four) arrays of numbers that every engine is handed.
 //!
-//! Each entry is the correctly rounded value of an exact expression in the view's decimals, origin + k step with whole k. The
-//! fast way is fixed point with a few bits to spare and an interval around the result: where both ends round to the
-//! same number, that is the answer (Ziv's strategy). Where they do not, an exact division decides, or for irrational
-//! steps more bits.
+//! Each entry is the correctly rounded value of an exact expression in the view's decimals, origin + k step with whole
+//! k. The fast way is fixed point with a few bits to spare and an interval around the result: where both ends round to
+//! the same number, that is the answer (Ziv's strategy). Where they do not, an exact division decides, or for
+//! irrational steps more bits.
 
 use crate::error::InputError;
 use crate::limits::resize;
@@ -23,8 +23,8 @@ pub enum Axes<N> {
         /// Imaginary part by row.
         im: Vec<N>,
     },
-    /// Rotated: a = `re_of_column[i] + re_of_row[j]`, b = `im_of_column[i] + im_of_row[j]`, each sum rounded once. The centre
-    /// is in the column arrays.
+    /// Rotated: a = `re_of_column[i] + re_of_row[j]`, b = `im_of_column[i] + im_of_row[j]`, each sum rounded once. The
+    /// centre is in the column arrays.
     Rotated {
         /// Contribution of the column to the real part.
         re_of_column: Vec<N>,

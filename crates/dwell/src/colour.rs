@@ -16,10 +16,10 @@ const SPAN: usize = 1 << 14;
 
 /// Writes the picture of a field, which has smooth values, row by row: red, green, blue of each pixel.
 ///
-/// A pixel that did not escape has the palette's interior colour. One that did is at position
-/// 0.11 (sqrt(smooth) - 1) of the palette, which repeats with period 1 (smooth values under 1 are taken as 1): the root keeps
-/// the wide bands around the set and the dense ones at its boundary both readable, at any depth, without knowing the
-/// rest of the image; the far surroundings, which escape at once, have the palette's first colour.
+/// A pixel that did not escape has the palette's interior colour. One that did is at position 0.11 (sqrt(smooth) - 1)
+/// of the palette, which repeats with period 1 (smooth values under 1 are taken as 1): the root keeps the wide bands
+/// around the set and the dense ones at its boundary both readable, at any depth, without knowing the rest of the
+/// image; the far surroundings, which escape at once, have the palette's first colour.
 ///
 /// # Panics
 /// When the field has no smooth values or `picture` is not three bytes a pixel.

@@ -1,4 +1,5 @@
-//! Encoding: rows of a picture or of dwells as the bytes of a file, streamed. Nothing here is proportional to the image.
+//! Encoding: rows of a picture or of dwells as the bytes of a file, streamed. Nothing here is proportional to the
+//! image.
 
 mod csv;
 mod npy;

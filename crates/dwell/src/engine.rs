@@ -16,7 +16,8 @@ use std::time::Duration;
 pub enum Shortcuts {
     /// Every point is iterated to its escape or the limit.
     None,
-    /// A point whose orbit comes back to a z that it had before is spared the rest. Holds for every formula, recipe and R.
+    /// A point whose orbit comes back to a z that it had before is spared the rest. Holds for every formula, recipe and
+    /// R.
     #[default]
     Exact,
 }

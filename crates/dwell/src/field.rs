@@ -45,7 +45,8 @@ impl Field {
         self.rows.clone()
     }
 
-    /// The dwell of each pixel, row by row from the top: n from 1, or 0 for a point that did not escape within the limit.
+    /// The dwell of each pixel, row by row from the top: n from 1, or 0 for a point that did not escape within the
+    /// limit.
     #[must_use]
     pub fn dwell(&self) -> &[u32] {
         &self.dwell

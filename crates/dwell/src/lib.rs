@@ -25,9 +25,9 @@
 //!
 //! [`render()`] streams to files instead, in memory that does not grow with the image's height.
 //!
-//! **Dwell** is the least n >= 1 with |z_n|^2 > R^2, where z_0 = 0, z_1 = c, R = 2 unless said; 0 means: did not escape within the
-//! limit. The same view, number and recipe give the same dwells on every instruction set and thread count. See
-//! [`dwell_kernels::recipe`] for the order of roundings.
+//! **Dwell** is the least n >= 1 with |z_n|^2 > R^2, where z_0 = 0, z_1 = c, R = 2 unless said; 0 means: did not escape
+//! within the limit. The same view, number and recipe give the same dwells on every instruction set and thread count.
+//! See [`dwell_kernels::recipe`] for the order of roundings.
 
 #![forbid(unsafe_code)]
 

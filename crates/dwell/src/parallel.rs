@@ -2,8 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// Calls `work(state, piece)` for every piece, on `threads` threads, each with a `state` of its own from `start`. Returns the
-/// final states, fewer than `threads` where the system refuses some. Pieces are handed out in order; a piece is taken by whichever thread is free.
+/// Calls `work(state, piece)` for every piece, on `threads` threads, each with a `state` of its own from `start`.
+/// Returns the final states, fewer than `threads` where the system refuses some. Pieces are handed out in order; a
+/// piece is taken by whichever thread is free.
 pub(crate) fn for_each<P: Send, S: Send>(
     threads: usize,
     pieces: impl Iterator<Item = P> + Send,

@@ -1,9 +1,9 @@
 //! One point's dwell in truth: arbitrary precision with a bound on the error, raised until every decision is certain.
 //!
-//! z is kept in fixed point, P bits behind the point, with a bound e on |z - z_n| that grows as e' = 2|z|e + e^2 + what rounding the
-//! step adds. At each n, |z|^2 and R^2 decide only when they differ by more than e allows; otherwise everything is done
-//! again with twice the bits. While nothing has been rounded off (c = -2, or any short binary fraction early on) e is 0 and even
-//! a tie is decided.
+//! z is kept in fixed point, P bits behind the point, with a bound e on |z - z_n| that grows as e' = 2|z|e + e^2 + what
+//! rounding the step adds. At each n, |z|^2 and R^2 decide only when they differ by more than e allows; otherwise
+//! everything is done again with twice the bits. While nothing has been rounded off (c = -2, or any short binary
+//! fraction early on) e is 0 and even a tie is decided.
 
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -108,8 +108,8 @@ fn zeros(v: &IBig) -> usize {
     v.trailing_zeros().unwrap_or(usize::MAX)
 }
 
-/// A non-negative bound m 2^e, every operation rounded up by more than the machine could round down. Its range is that of e,
-/// since errors may grow to any number of bits before they are given up.
+/// A non-negative bound m 2^e, every operation rounded up by more than the machine could round down. Its range is that
+/// of e, since errors may grow to any number of bits before they are given up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bound {
     /// 0, or in [1, 2).

@@ -1,4 +1,5 @@
-//! The pipeline, wired: plan -> field -> picture -> files, a band of rows at a time. The only file that knows the order.
+//! The pipeline, wired: plan -> field -> picture -> files, a band of rows at a time. The only file that knows the
+//! order.
 
 use crate::cancel::Cancel;
 use crate::colour::{self, CHANNELS, Palette};
@@ -68,8 +69,8 @@ pub fn field(
     Ok(field)
 }
 
-/// Renders into any number of outputs at once. They are complete when it returns, all or none of those that are regular files
-/// having been left alone before.
+/// Renders into any number of outputs at once. They are complete when it returns, all or none of those that are regular
+/// files having been left alone before.
 ///
 /// # Errors
 /// [`Error::Interrupted`], [`Error::Write`], or [`Error::Input`] when a single row would take more memory than allowed.

@@ -1,8 +1,8 @@
 //! Files that appear whole or not at all.
 //!
-//! A regular file is written under a temporary name in its own folder, synced, and renamed over the old one; then the folder
-//! is synced, so that the new name survives a power loss too. An output that exists and is no regular file (a device, a
-//! FIFO) and standard output are written in place: there is nothing to rename.
+//! A regular file is written under a temporary name in its own folder, synced, and renamed over the old one; then the
+//! folder is synced, so that the new name survives a power loss too. An output that exists and is no regular file (a
+//! device, a FIFO) and standard output are written in place: there is nothing to rename.
 
 use crate::error::{Error, InputError, quote};
 use std::cell::RefCell;
@@ -13,8 +13,8 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The temporary files of outputs under way. A program that must leave at once removes them by [`Leftovers::remove`]; in
-/// every other case they are gone when their output is dropped.
+/// The temporary files of outputs under way. A program that must leave at once removes them by [`Leftovers::remove`];
+/// in every other case they are gone when their output is dropped.
 #[derive(Clone, Debug, Default)]
 pub struct Leftovers(Arc<Mutex<Vec<PathBuf>>>);
 
@@ -63,8 +63,8 @@ enum Target {
 const BUFFER: usize = 1 << 20;
 
 impl Output {
-    /// Opens an output at `path`, `-` being standard output. With `no_clobber`, one that exists is an error now, and again
-    /// if it has come to exist by the time this one is complete.
+    /// Opens an output at `path`, `-` being standard output. With `no_clobber`, one that exists is an error now, and
+    /// again if it has come to exist by the time this one is complete.
     ///
     /// # Errors
     /// [`Error::Input`] when it exists and `no_clobber` is set; [`Error::Write`] when it cannot be written there.

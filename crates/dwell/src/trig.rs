@@ -15,8 +15,8 @@ pub(crate) struct Direction {
 pub(crate) enum Real {
     /// Exactly this.
     Rational(Rational),
-    /// `factor` times the cosine of `degrees`, an irrational number (Niven's theorem: not a multiple of 30 with a rational
-    /// cosine).
+    /// `factor` times the cosine of `degrees`, an irrational number (Niven's theorem: not a multiple of 30 with a
+    /// rational cosine).
     Cosine {
         /// Not 0.
         factor: Rational,
@@ -72,7 +72,8 @@ fn cosine_times(degrees: &Rational, factor: &Rational) -> Real {
 }
 
 impl Real {
-    /// Whole numbers low and high with low <= self * 2^bits <= high, high - low <= 4, and equal only when that is exact.
+    /// Whole numbers low and high with low <= self * 2^bits <= high, high - low <= 4, and equal only when that is
+    /// exact.
     #[must_use]
     pub(crate) fn enclose(&self, bits: usize) -> (IBig, IBig) {
         match self {

@@ -66,7 +66,8 @@ const SIZE_FORM: &str = "WIDTHxHEIGHT, each 1 to 2147483647, such as 1920x1080";
 /// Where in its square of the plane a pixel is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Sample {
-    /// In the middle: column i at xmin + (i + 1/2)(xmax - xmin)/W, row j from the top at ymax - (j + 1/2)(ymax - ymin)/H.
+    /// In the middle: column i at xmin + (i + 1/2)(xmax - xmin)/W, row j from the top at ymax - (j + 1/2)(ymax -
+    /// ymin)/H.
     #[default]
     Centre,
     /// At the lower left corner: xmin + i dx and ymin + (H - 1 - j) dy.

@@ -69,6 +69,7 @@ fn three_hundred_random_views() {
         let settings = common::settings(&mut random, most);
         compared += check(&view, &settings, &format!("seed {seed}"));
     }
+    eprintln!("{compared} pixels compared with the plain loop, 0 differ");
     assert!(compared > 1_000_000, "{compared}");
 }
 

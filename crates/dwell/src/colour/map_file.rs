@@ -1,5 +1,5 @@
-//! `.map` palette files as Fractint introduced them: one colour a line, red, green and blue from 0 to 255, anything after them a
-//! comment.
+//! `.map` palette files as Fractint introduced them: one colour a line, red, green and blue from 0 to 255, anything
+//! after them a comment.
 
 use crate::error::{InputError, quote};
 

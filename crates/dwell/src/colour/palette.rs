@@ -39,15 +39,15 @@ struct File {
 
 impl Palette {
     /// The palette with these stops: position in the cycle (from 0, increasing, below 1) and colour. Between stops each
-    /// channel follows a monotone cubic through its neighbours (Fritsch and Carlson, 1980), so that no channel overshoots
-    /// and no stop shows as a crease; the last stop runs on into the first.
+    /// channel follows a monotone cubic through its neighbours (Fritsch and Carlson, 1980), so that no channel
+    /// overshoots and no stop shows as a crease; the last stop runs on into the first.
     fn from_stops(name: String, title: String, interior: Rgb, stops: &[(f64, Rgb)]) -> Self {
         let table = (0..TABLE).map(|i| interpolate(stops, i as f64 / TABLE as f64)).collect();
         Self { name, title, interior, table }
     }
 
-    /// Reads the text of a palette file in TOML: `colours = ["#rrggbb", ...]`, and if wanted `positions`, `interior`, `name`,
-    /// `title`.
+    /// Reads the text of a palette file in TOML: `colours = ["#rrggbb", ...]`, and if wanted `positions`, `interior`,
+    /// `name`, `title`.
     ///
     /// # Errors
     /// What is wrong and where.

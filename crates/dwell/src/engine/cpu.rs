@@ -12,7 +12,8 @@ use dwell_kernels::{Kernels, Level};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The longest span of pixels that a thread takes at once: its workspace (17 numbers a point) fits a second-level cache.
+/// The longest span of pixels that a thread takes at once: its workspace (17 numbers a point) fits a second-level
+/// cache.
 const LONGEST_SPAN: usize = 4096;
 /// The shortest: below, handing out costs more than iterating.
 const SHORTEST_SPAN: usize = 256;
