@@ -43,7 +43,6 @@ pub(crate) fn write() -> Done {
             watched: false,
             cancel: &Cancel::default(),
             progress: &Progress::default(),
-            limits: Limits::default(),
         };
         let output = Output::create(&root().join(file), false, &Leftovers::default())?;
         dwell::render(&request, vec![(Format::Png, output)], &mut Buffers::default())?;

@@ -32,6 +32,9 @@ impl Limits {
     }
 }
 
+/// Bytes that a pixel of the rows at hand takes at most: dwell, smooth value, three channels.
+pub(crate) const BYTES_PER_PIXEL: u64 = 4 + 8 + 3;
+
 /// Makes `buffer` hold `len` elements, the new ones `filler`, if the system has the memory.
 ///
 /// # Errors

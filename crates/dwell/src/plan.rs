@@ -4,7 +4,7 @@
 use crate::axes::Axes;
 use crate::decimal::Decimal;
 use crate::error::InputError;
-use crate::limits::Limits;
+use crate::limits::{BYTES_PER_PIXEL, Limits};
 use crate::resolution;
 use crate::settings::{NumberKind, Settings};
 use crate::trig::Direction;
@@ -45,8 +45,8 @@ impl Plan {
     /// Plans a view.
     ///
     /// # Errors
-    /// When a value is out of range, the view is too deep for the number (unless `settings.force`), or the coordinates
-    /// alone would take more memory than `limits` allows.
+    /// When a value is out of range, the view is too deep for the number (unless `settings.force`), or coordinates
+    /// and a row of pixels would take more memory than `limits` allows.
     pub fn new(view: &View, settings: &Settings, limits: &Limits) -> Result<Self, InputError> {
         settings.check()?;
         view.check()?;
@@ -139,7 +139,9 @@ fn points<N: Number>(
         warnings.push(format!("{error}; drawn all the same"));
     }
     let rotated = !Direction::new(&view.rotation.to_rational()).is_none();
-    limits.reserve("the coordinates", Axes::<N>::bytes(view.size.width, view.size.height, rotated))?;
+    // All that grows with the image, before the first of it is computed: coordinates, and at least one row at a time.
+    let coordinates = Axes::<N>::bytes(view.size.width, view.size.height, rotated);
+    limits.reserve("coordinates and a row of pixels", coordinates + u64::from(view.size.width) * BYTES_PER_PIXEL)?;
     let radius = settings.escape_radius.to_rational();
     Ok(Points { axes: Axes::new(view)?, radius_squared: radius.times(&radius).round() })
 }

@@ -40,8 +40,6 @@ pub struct Request<'a> {
     pub cancel: &'a Cancel,
     /// How far it is.
     pub progress: &'a Progress,
-    /// What it may take.
-    pub limits: Limits,
 }
 
 /// Buffers kept from one render to the next: the first touch of fresh memory can cost more than iterating into it.
@@ -73,16 +71,12 @@ pub fn field(
 /// files having been left alone before.
 ///
 /// # Errors
-/// [`Error::Interrupted`], [`Error::Write`], or [`Error::Input`] when a single row would take more memory than allowed.
+/// [`Error::Interrupted`], [`Error::Write`], or [`Error::Input`] when the system has less memory than was allowed.
 pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &mut Buffers) -> Result<Report, Error> {
     let began = Instant::now();
     let plan = request.plan;
     let size = plan.size();
     let with_picture = outputs.iter().any(|(format, _)| format.is_picture());
-    let bytes_of = |pixels: u64| {
-        Field::bytes(pixels, with_picture) + pixels.saturating_mul(if with_picture { CHANNELS as u64 } else { 0 })
-    };
-    request.limits.reserve("a row", bytes_of(u64::from(size.width)))?;
     let band_rows = u32::try_from(BAND_PIXELS / size.width as usize).unwrap_or(u32::MAX).clamp(1, size.height);
 
     let mut tally = Tally {

@@ -95,7 +95,6 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
             watched,
             cancel: &interrupt.cancel,
             progress: &progress,
-            limits,
         };
         let what = if repeats == 1 { "rendering".to_owned() } else { format!("run {} of {repeats}", repeat + 1) };
         let mut report =
