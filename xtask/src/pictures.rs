@@ -24,7 +24,7 @@ const PICTURES: [Picture; 2] = [
     Picture {
         file: "docs/home.png",
         location: "shallow-home",
-        palette: "ember",
+        palette: "twilight",
         size: Size { width: 960, height: 540 },
         limit: 1000,
     },

@@ -51,13 +51,7 @@ fn a_file_size_limit_leaves_the_old_file() {
     let folder = Folder::new().with("a.ppm", b"old");
     // 8 blocks of 512 or 1024 bytes: the write fails, and the signal that comes with it ends nothing.
     let script = "ulimit -f 8; exec \"$0\" render --size 640x480 -o a.ppm";
-    let ran = Ran::from(
-        std::process::Command::new("sh")
-            .args(["-c", script, env!("CARGO_BIN_EXE_dwell")])
-            .current_dir(folder.path())
-            .output()
-            .unwrap(),
-    );
+    let ran = Ran::from(folder.shell(script).output().unwrap());
     assert_eq!(ran.code, 4, "{}", ran.err);
     assert_eq!(folder.read("a.ppm"), b"old");
     assert_eq!(folder.names(), ["a.ppm"]);
@@ -140,11 +134,7 @@ fn appending_to_a_log_through_a_name_of_standard_output_keeps_the_log() {
     let folder = Folder::new().with("log", b"precious\n");
     for name in ["/dev/stdout", "/dev/fd/1", "-"] {
         let script = format!("exec \"$0\" render --size 4x2 -o {name} --format csv >> log");
-        let status = std::process::Command::new("sh")
-            .args(["-c", &script, env!("CARGO_BIN_EXE_dwell")])
-            .current_dir(folder.path())
-            .status()
-            .unwrap();
+        let status = folder.shell(&script).status().unwrap();
         assert!(status.success(), "{name}");
     }
     let log = String::from_utf8(folder.read("log")).unwrap();
@@ -157,11 +147,7 @@ fn little_memory_is_an_error_and_no_abort() {
     let folder = Folder::new();
     let limited = |limit: &str, line: &str| {
         let script = format!("{limit}; exec \"$0\" {line}");
-        let output = std::process::Command::new("sh")
-            .args(["-c", &script, env!("CARGO_BIN_EXE_dwell")])
-            .current_dir(folder.path())
-            .output()
-            .unwrap();
+        let output = folder.shell(&script).output().unwrap();
         Ran::from(output)
     };
     // Refused by the plan where the machine is small, and by the system, asked in time, where it is large.
@@ -183,11 +169,7 @@ fn little_memory_is_an_error_and_no_abort() {
 fn signals_ignored_by_the_parent_stay_ignored() {
     let folder = Folder::new();
     let script = "trap '' HUP; exec \"$0\" render --center 0,0 --zoom 1e9 --size 64x64 --max-iter 20000000 --shortcuts none -o a.npy";
-    let child = std::process::Command::new("sh")
-        .args(["-c", script, env!("CARGO_BIN_EXE_dwell")])
-        .current_dir(folder.path())
-        .spawn()
-        .unwrap();
+    let child = folder.shell(script).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(300));
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());

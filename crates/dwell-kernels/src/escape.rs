@@ -135,12 +135,6 @@ impl<N> std::fmt::Debug for Workspace<N> {
 }
 
 impl<N: Number> Workspace<N> {
-    /// Bytes that a workspace of `capacity` points takes.
-    #[must_use]
-    pub const fn bytes(capacity: usize) -> usize {
-        (capacity + SLACK) * (12 * size_of::<N>() + 3 * size_of::<u32>())
-    }
-
     /// A workspace for spans of up to `capacity` points.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
@@ -192,12 +186,7 @@ pub struct Bounds<N> {
     pub find_cycles: bool,
 }
 
-/// Computes the dwell of every point of the workspace's span into `dwell`, which has its length. With `keep_ends`, z_n
-/// of each escaped point can be had from [`Workspace::ends`] after. Returns false, with `dwell` undefined, when it gave
-/// up because `stop` was set.
-///
-/// # Panics
-/// When `dwell` has another length than the span, or R < 2.
+/// [`crate::Kernels::dwells`] for either number.
 pub(crate) fn dwells<N: Number>(
     level: Level,
     bounds: Bounds<N>,
@@ -344,8 +333,7 @@ impl<N: Number, R: Roundings> Run<'_, N, R> {
             if last == HEAD {
                 for (j, survivors) in survivors.into_iter().enumerate() {
                     let from = at + j * lanes;
-                    let inside = lanes.min(len.saturating_sub(from));
-                    let survivors = if inside == 0 { 0 } else { survivors & (u64::MAX >> (64 - inside)) };
+                    let survivors = survivors & !behind_the_end(here, j * lanes, lanes);
                     if survivors != 0 && !self.pack(simd, from, survivors) {
                         return false;
                     }

@@ -15,11 +15,7 @@ use std::marker::PhantomData;
 /// Vectors in flight that [`crate::Kernels::peak`] can be asked for.
 pub const IN_FLIGHT: [usize; 8] = [2, 3, 4, 5, 6, 7, 8, 10];
 
-/// Does `steps` steps on each of `in_flight` vectors of the level. Returns how many iterations that were and a sum over
-/// the final z, which must be finite.
-///
-/// # Panics
-/// When `in_flight` is none of [`IN_FLIGHT`].
+/// [`crate::Kernels::peak`] for either number.
 #[must_use]
 #[allow(clippy::panic, reason = "a caller's mistake, documented")]
 pub(crate) fn run<N: Number>(level: Level, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {

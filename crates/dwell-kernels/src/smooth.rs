@@ -27,10 +27,7 @@ const FAR_SQUARED: u32 = 65536;
 /// grows fourfold a step, so 30 steps reach 256; orbits that need more than this are NaN.
 const MOST_STEPS: u32 = 200;
 
-/// Smooth values of the workspace's span, after [`crate::escape::dwells`] with `keep_ends`.
-///
-/// # Panics
-/// When `dwell` or `smooth` has another length than the span.
+/// [`crate::Kernels::smooth_values`] for either number.
 pub(crate) fn values<N: Number>(
     level: Level,
     recipe: Recipe,

@@ -44,6 +44,12 @@ impl Folder {
     pub(crate) fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ran {
         Ran::from(self.command().args(args).output().unwrap())
     }
+    /// Runs a shell script, in which `"$0"` is the program.
+    pub(crate) fn shell(&self, script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_dwell")]).current_dir(self.path()).env_remove("DWELL_LEVEL");
+        command
+    }
     /// Runs a line of words that must succeed.
     pub(crate) fn good(&self, line: &str) -> Ran {
         let ran = self.run(line.split_whitespace());
