@@ -2,7 +2,9 @@
 
 use crate::{Done, root};
 use dwell::store::{Leftovers, Output};
-use dwell::{Buffers, Cancel, CpuEngine, Format, Limits, Location, Palette, Plan, Progress, Request, Settings, Size};
+use dwell::{
+    Buffers, Cancel, CpuEngine, Format, Limits, Location, Palette, Plan, Progress, Request, Settings, Size, Strategy,
+};
 
 /// A picture to make.
 struct Picture {
@@ -38,6 +40,8 @@ pub(crate) fn write() -> Done {
         let request = Request {
             plan: &plan,
             engine: &CpuEngine::default(),
+            strategy: Strategy::EveryPixel,
+            verify: false,
             palette: &Palette::built_in(palette)?,
             hash: false,
             watched: false,

@@ -146,14 +146,12 @@ fn at_depth(decade: u32) -> Result<Found, Box<dyn std::error::Error>> {
 
 /// The dwell of one pixel by the plain loop in the plan's number.
 fn in_number(plan: &Plan, column: u32, row: u32) -> u32 {
-    fn run<N: Number>(plan: &Plan, points: &Points<N>, at: u64) -> u32 {
-        let (mut re, mut im) = ([N::default()], [N::default()]);
-        points.axes.fill(plan.size().width, at, &mut re, &mut im);
-        naive::dwell(plan.recipe(), re[0], im[0], plan.limit(), points.radius_squared)
+    fn run<N: Number>(plan: &Plan, points: &Points<N>, column: u32, row: u32) -> u32 {
+        let [a, b] = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
+        naive::dwell(plan.recipe(), a, b, plan.limit(), points.radius_squared)
     }
-    let at = u64::from(row) * u64::from(plan.size().width) + u64::from(column);
     match plan.coordinates() {
-        Coordinates::F32(points) => run(plan, points, at),
-        Coordinates::F64(points) => run(plan, points, at),
+        Coordinates::F32(points) => run(plan, points, column, row),
+        Coordinates::F64(points) => run(plan, points, column, row),
     }
 }

@@ -57,6 +57,8 @@ const RENDER_EXAMPLES: &str = "Examples:
       The dwells of a rectangle as a NumPy array, and statistics.
   dwell render my-place.toml -o - --format ppm | display
       A location file, to another program.
+  dwell render --strategy mariani-silver --verify --stats - --size 4096x4096
+      How many pixels a published heuristic gets wrong, and how long it takes.
 
 A location file is TOML:
   re = \"-0.7436438870371587\"      # quoted, so that every digit is kept
@@ -131,9 +133,22 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
 
-    /// Exact shortcuts, which change no dwell: none, exact
+    /// How pixels are asked for: every-pixel; or mariani-silver, boundary-trace, which ask for fewer and infer the rest:
+    /// a few pixels may be wrong
+    #[arg(long, value_name = "STRATEGY", default_value = "every-pixel", help_heading = "Running")]
+    pub(crate) strategy: String,
+    /// Ask for every pixel as well, and report how many dwells differ
+    #[arg(long, help_heading = "Running")]
+    pub(crate) verify: bool,
+    /// Exact shortcuts, which change no dwell: none, exact (all), or some of interior,cycles,symmetry
     #[arg(long, value_name = "WHICH", default_value = "exact", help_heading = "Running")]
     pub(crate) shortcuts: String,
+    /// How tiles are handed out to threads: static, dynamic[:CHUNK], guided, work-stealing
+    #[arg(long, value_name = "SCHEDULE", default_value = "dynamic", help_heading = "Running")]
+    pub(crate) schedule: String,
+    /// Pixels of a tile, 1 to 4096 a side [default: up to 128x128, smaller in small images]
+    #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "Running")]
+    pub(crate) tile: Option<String>,
     /// Write statistics as JSON; `-` is standard error, which then carries nothing else
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub(crate) stats: Option<PathBuf>,

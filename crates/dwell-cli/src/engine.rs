@@ -2,10 +2,15 @@
 
 use crate::cli::EngineArgs;
 use crate::machine;
-use dwell::{CpuEngine, Decimal, InputError, Level, LevelName, NumberKind, Recipe, Shortcuts, quote, unknown_name};
+use dwell::{
+    CpuEngine, Decimal, InputError, Level, LevelName, NumberKind, Recipe, Schedule, Shortcuts, Strategy, TileSize,
+    quote, unknown_name,
+};
 
 /// The most threads that can be asked for.
 const MAX_THREADS: u64 = 4096;
+/// The most tiles that a thread may be told to take at once.
+const MAX_CHUNK: u64 = 1_000_000_000;
 /// The environment variable that names the level where the flag does not. Read here and nowhere else.
 const LEVEL_VARIABLE: &str = "DWELL_LEVEL";
 
@@ -29,10 +34,48 @@ pub(crate) fn level_from_environment() -> Option<String> {
     std::env::var_os(LEVEL_VARIABLE).map(|v| v.to_string_lossy().into_owned()).filter(|v| !v.is_empty())
 }
 
-/// The shortcuts of that name.
+/// The shortcuts of these names.
 pub(crate) fn shortcuts(text: &str) -> Result<Shortcuts, InputError> {
-    let found = Shortcuts::ALL.into_iter().find(|s| s.name() == text);
-    found.ok_or_else(|| unknown_name("--shortcuts", text, Shortcuts::ALL.map(Shortcuts::name)))
+    Shortcuts::parse(text).map_err(|name| {
+        let known = ["none", "exact"].into_iter().chain(Shortcuts::NAMES);
+        unknown_name("--shortcuts", name, known)
+    })
+}
+
+/// The strategy of that name.
+pub(crate) fn strategy(text: &str) -> Result<Strategy, InputError> {
+    let found = Strategy::ALL.into_iter().find(|s| s.name() == text);
+    found.ok_or_else(|| unknown_name("--strategy", text, Strategy::ALL.map(Strategy::name)))
+}
+
+/// The schedule of that name, with its chunk.
+pub(crate) fn schedule(text: &str) -> Result<Schedule, InputError> {
+    let (name, chunk) = text.split_once(':').map_or((text, None), |(name, chunk)| (name, Some(chunk)));
+    let schedule = match name {
+        "static" => Schedule::Static,
+        "dynamic" => {
+            let chunk = chunk.map_or(Ok(1), |chunk| whole("--schedule dynamic:CHUNK", chunk, 1, MAX_CHUNK))?;
+            return Ok(Schedule::Dynamic { chunk: usize::try_from(chunk).unwrap_or(usize::MAX) });
+        }
+        "guided" => Schedule::Guided,
+        "work-stealing" => Schedule::WorkStealing,
+        _ => return Err(unknown_name("--schedule", name, Schedule::NAMES)),
+    };
+    match chunk {
+        None => Ok(schedule),
+        Some(_) => Err(InputError::new("--schedule", format!("{} takes no chunk", quote(name)))
+            .accepted("static, dynamic[:CHUNK], guided, work-stealing")),
+    }
+}
+
+/// A tile's size.
+pub(crate) fn tile(text: &str) -> Result<TileSize, InputError> {
+    let accepted = format!("WxH, each 1 to {}", TileSize::MOST);
+    let side = |text: &str| text.parse::<u32>().ok().filter(|n| (1..=TileSize::MOST).contains(n));
+    let sides = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
+    let (width, height) = sides
+        .ok_or_else(|| InputError::new("--tile", format!("{} is no size of a tile", quote(text))).accepted(accepted))?;
+    Ok(TileSize { width, height })
 }
 
 /// The level asked for by the flag, else by the environment, else the widest.

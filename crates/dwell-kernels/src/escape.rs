@@ -1,15 +1,20 @@
-//! Dwells of a span of points, bit for bit those of [`crate::naive`].
+//! Dwells of a block of points, bit for bit those of [`crate::naive`].
 //!
 //! # How
 //!
-//! 1. *Head.* The first `HEAD` steps are tested every time: most exterior points of most views end here. Several
-//!    vectors are in flight, since one alone waits for the latency of its own multiply-adds.
-//! 2. *Stages.* The survivors are packed into full vectors. All are at the same n, so n is one scalar and no vector is
-//!    spent on counting. Within a stage escape is tested every 8 to 64 steps; when a lane has escaped, the point is noted
-//!    with the z saved before the batch. After the stage the points noted are replayed together with a test at every
-//!    step, which finds the exact n, and the survivors are packed again, for a stage twice as long.
-//! 3. Whoever is left at the limit has dwell 0; and so has, if cycles are looked for, whoever comes back to a z it had
-//!    before.
+//! 1. *Head* (`head.rs`). The first `HEAD` steps of every point, four vectors at a time, of four rows, so that what is
+//!    in flight lies close together and ends together. The first steps are tested one by one, since most exterior points
+//!    of most views end there; then every fourth, and the exact n is found from the last z known not to have escaped.
+//! 2. *Flight* (`flight.rs`). The survivors fly in bundles of full vectors, all at the same n, so n is one scalar and no
+//!    vector is spent on counting. Escape is tested every 32 to 128 steps; when a lane has escaped, the point is noted
+//!    with the z before the batch. At n = 64, 128, ... a bundle that has lost a quarter of its lanes is broken up: what is
+//!    left waits in the queue of its n (`lists.rs`) until a full bundle has come together. A bundle that stays whole
+//!    flies on to the limit without ever being stored.
+//! 3. *Replay* (`replay.rs`). The points noted are iterated again from the z noted, in full vectors, with a test at every
+//!    step, which finds the exact n.
+//! 4. Whoever is left at the limit has dwell 0; and so has, with the shortcut `cycles`, whoever comes back to a z it had
+//!    before, and, with the shortcut `interior`, whoever is inside the main cardioid or the period-2 disc
+//!    ([`crate::interior`]).
 //!
 //! # Why a cycle proves dwell 0
 //!
@@ -17,10 +22,10 @@
 //! for ever what it did between, and none of that escaped. Holds for every formula, recipe and R. Zeros of unlike sign
 //! compare equal and may differ in bits; but the sign of a zero part of z only ever decides the sign of zeros in the
 //! next z and in |z|^2 (a product or sum that is not zero does not depend on the sign of a zero that goes into it), so
-//! the orbits stay equal up to signs of zeros, and so do the tests. z is compared at the end of each batch with its
-//! value at the start of the stage, so a cycle is found whose length divides some multiple of 64 within the stage (4096
-//! at most); stages double, so that is at most about as many steps after the orbit has settled as it took to settle.
-//! Points in the set usually settle within some hundreds of steps, attracted faster than bits last.
+//! the orbits stay equal up to signs of zeros, and so do the tests. z is compared at the end of each batch (128 steps or
+//! more) with its value at the start of the stage, so a cycle is found whose length divides some multiple of 128 within
+//! the stage (4096 steps at most). Points in the set usually settle within some hundreds of steps, attracted faster than
+//! bits last.
 //!
 //! # Why testing late changes nothing
 //!
@@ -40,8 +45,8 @@
 //!   / (1 + kappa) > 1 + kappa: the modulus grows by a factor beyond any rounding from z_2 on, so once over R it stays
 //!   over R.
 //! * |c| > 2 - kappa and |c + 1| < 1 + kappa: the neighbourhood of the tip c = -2, where |z| stays at 2 for ever and
-//!   rounding decides. Subtracting, |c|^2 - |c + 1|^2 = -2a - 1 > 3 - 6 kappa, so a < -2 + 3 kappa. *These points are
-//!   iterated by the plain loop*, every step tested (`pack_new` takes them out).
+//!   rounding decides. Subtracting, |c|^2 - |c + 1|^2 = -2a - 1 > 3 - 6 kappa, so a < -2 + 3 kappa; and a > -2 - kappa,
+//!   or |c + 1| were more. *These points are iterated by the plain loop*, every step tested (`finish_tip_plainly`).
 //!
 //! No point at the tip is known for which the late test fails: the plain loop there is for the proof's sake, and costs
 //! nothing elsewhere.
@@ -72,105 +77,57 @@
 //! on the second view; the head, whose tests use the multiply-add pipes as much as its steps do, and packing have the
 //! rest.
 
-use crate::level::{Kernel, Level};
-use crate::naive;
-use crate::number::Number;
-use crate::real::Real;
-use crate::recipe::{Recipe, Roundings, with_recipe};
-use crate::vector::{Mask, Vector, bits};
-use fearless_simd::{Simd, SimdMask};
-use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, Ordering};
+mod flight;
+mod head;
+mod lists;
+mod replay;
+mod watch;
+mod workspace;
 
-/// Steps of the head, each tested.
-const HEAD: u32 = 24;
-/// The most steps between tests in a stage.
-const LONGEST_BATCH: u32 = 64;
-/// The longest stage: bounds the time between two looks at `stop` to about a millisecond.
-const LONGEST_STAGE: u32 = 1 << 12;
-/// From this n on cycles are looked for: before, batches are so short that it would cost more than it finds.
-const CYCLES_FROM: u32 = 128;
-/// Slack behind every buffer so that whole vectors may be loaded and stored: the widest bundle (8 vectors of 16 f32).
-const SLACK: usize = 8 * WIDEST;
+pub use workspace::{LONGEST_SIDE, Workspace};
+
+use crate::grid::Grid;
+use crate::level::{Kernel, Level};
+use crate::number::Number;
+use crate::recipe::{Recipe, Roundings, with_recipe};
+use crate::vector::Vector;
+use fearless_simd::Simd;
+use std::marker::PhantomData;
+use std::sync::atomic::AtomicBool;
+
+/// Steps of the head.
+const HEAD: u32 = 32;
+/// Steps of the head that are tested one by one.
+const HEAD_SINGLE: u32 = 4;
+/// Steps between tests in the rest of the head.
+const HEAD_BATCH: u32 = 4;
+/// Vectors of the head in flight.
+const HEAD_VECTORS: usize = 4;
+/// Vectors of the replay in flight.
+const REPLAY_VECTORS: usize = 4;
+/// The most steps between tests in a flight.
+const LONGEST_BATCH: u32 = 128;
 /// Lanes of the widest vector: 16 f32 in 512 bits.
 const WIDEST: usize = 16;
-/// Lanes of the head's vectors together.
-const MOST_LANES: usize = 4 * WIDEST;
+/// Lanes of the widest bundle: 8 vectors.
+const MOST_LANES: usize = 8 * WIDEST;
 
-/// Steps between tests in a stage from `n` on: a test costs about as much as a step, a replay as much as the batch; the
-/// later, the rarer escapes are.
-fn batch_after(n: u32) -> u32 {
-    (n / 4).next_power_of_two().clamp(8, LONGEST_BATCH)
+/// Exact shortcuts of the kernel: they change no dwell, only the time it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortcuts {
+    /// Points inside the main cardioid or the period-2 disc are not iterated. Holds for z^2 + c, both recipes and every
+    /// R >= 2. See [`crate::interior`].
+    pub interior: bool,
+    /// A point whose orbit comes back to a z that it had before is spared the rest. Holds for every formula, recipe and
+    /// R. See above.
+    pub cycles: bool,
 }
 
-/// Buffers for spans of up to a fixed number of points, kept by a thread for as long as it works.
-pub struct Workspace<N> {
-    len: usize,
-    re: Vec<N>,
-    im: Vec<N>,
-    x: Vec<N>,
-    y: Vec<N>,
-    /// The points still iterating, packed: all at the same n.
-    stage: Packed<N>,
-    /// Points that escaped within a batch, with the z saved before it.
-    replay: Packed<N>,
-    /// The n of that z.
-    replay_n: Vec<u32>,
-}
-
-/// Points in full vectors: z, c and the place in the span.
-struct Packed<N> {
-    len: usize,
-    x: Vec<N>,
-    y: Vec<N>,
-    a: Vec<N>,
-    b: Vec<N>,
-    index: Vec<u32>,
-}
-
-impl<N> std::fmt::Debug for Workspace<N> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Workspace").field("len", &self.len).finish_non_exhaustive()
-    }
-}
-
-impl<N: Number> Workspace<N> {
-    /// A workspace for spans of up to `capacity` points.
-    #[must_use]
-    pub fn new(capacity: usize) -> Self {
-        let zeros = || vec![N::default(); capacity + SLACK];
-        Self {
-            len: 0,
-            re: zeros(),
-            im: zeros(),
-            x: zeros(),
-            y: zeros(),
-            stage: Packed::new(capacity),
-            replay: Packed::new(capacity),
-            replay_n: vec![0; capacity + SLACK],
-        }
-    }
-
-    /// Starts a span of `len` points: the real and imaginary parts of c, to be filled by the caller.
-    ///
-    /// # Panics
-    /// When `len` is above the capacity.
-    pub fn points(&mut self, len: usize) -> (&mut [N], &mut [N]) {
-        assert!(len + SLACK <= self.re.len(), "a span of {len} points is above the workspace's capacity");
-        self.len = len;
-        (&mut self.re[..len], &mut self.im[..len])
-    }
-
-    /// c and, where [`crate::Kernels::dwells`] was asked to keep it and the point escaped, z_n: re c, im c, x, y.
-    #[must_use]
-    pub fn ends(&self) -> [&[N]; 4] {
-        [&self.re[..self.len], &self.im[..self.len], &self.x[..self.len], &self.y[..self.len]]
-    }
-
-    /// As [`Self::ends`] with the slack behind, so that whole vectors can be loaded.
-    pub(crate) fn whole(&self) -> [&[N]; 4] {
-        [&self.re, &self.im, &self.x, &self.y]
-    }
+impl Shortcuts {
+    /// All of them.
+    pub const ALL: Self = Self { interior: true, cycles: true };
+    /// None of them: every point is iterated to its escape or the limit.
+    pub const NONE: Self = Self { interior: false, cycles: false };
 }
 
 /// What to iterate to.
@@ -182,8 +139,8 @@ pub struct Bounds<N> {
     pub limit: u32,
     /// R^2, R >= 2.
     pub radius_squared: N,
-    /// Whether to look for cycles and spare them the rest of the iterations.
-    pub find_cycles: bool,
+    /// Which shortcuts to take.
+    pub shortcuts: Shortcuts,
 }
 
 /// [`crate::Kernels::dwells`] for either number.
@@ -191,466 +148,74 @@ pub(crate) fn dwells<N: Number>(
     level: Level,
     bounds: Bounds<N>,
     workspace: &mut Workspace<N>,
-    dwell: &mut [u32],
+    grid: Grid<'_, N>,
+    out: &mut [&mut [u32]],
     keep_ends: bool,
     stop: &AtomicBool,
 ) -> bool {
-    assert_eq!(dwell.len(), workspace.len, "one dwell for each point");
+    let (width, height) = (grid.width(), grid.height());
+    assert!(width <= LONGEST_SIDE && height <= LONGEST_SIDE, "{width} x {height} points are too many for a block");
+    assert!(grid.im_of_column.len() == width && grid.im_of_row.len() == height, "both parts of c of each point");
+    assert!(out.len() == height && out.iter().all(|row| row.len() == width), "one dwell for each point");
     assert!(bounds.radius_squared.to_f64() >= 4.0, "testing late is exact for R >= 2 only");
+    if width == 0 || height == 0 {
+        return true;
+    }
+    workspace.start(grid, keep_ends);
     with_recipe!(bounds.recipe, R => {
-        level.run(Run::<N, R> { bounds, workspace, dwell, keep_ends, stop, recipe: PhantomData })
+        level.run(Run::<N, R> { bounds, workspace, grid, out, keep_ends, stop, recipe: PhantomData })
     })
 }
 
-struct Run<'a, N, R> {
+/// The work on one block.
+struct Run<'a, 'b, N, R> {
     bounds: Bounds<N>,
     workspace: &'a mut Workspace<N>,
-    dwell: &'a mut [u32],
+    grid: Grid<'a, N>,
+    /// Dwells, row by row. Whoever survives the head has 0 until it escapes.
+    out: &'a mut [&'b mut [u32]],
     keep_ends: bool,
     stop: &'a AtomicBool,
     recipe: PhantomData<R>,
 }
 
-impl<N: Number, R: Roundings> Kernel for Run<'_, N, R> {
+impl<N: Number, R: Roundings> Kernel for Run<'_, '_, N, R> {
     type Output = bool;
 
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(mut self, simd: S) -> bool {
-        let finished = if self.keep_ends { self.head::<S, 4, true>(simd) } else { self.head::<S, 4, false>(simd) };
-        if !finished {
-            return false;
-        }
-        let mut n = HEAD;
-        let mut steps = HEAD;
-        while n < self.bounds.limit && self.workspace.stage.len > 0 {
-            let steps_here = steps.min(self.bounds.limit - n);
-            let finished = if REGISTERS > 1 {
-                self.stage::<S, 8>(simd, n, steps_here)
-            } else {
-                self.stage::<S, 4>(simd, n, steps_here)
-            };
-            if !finished {
-                return false;
-            }
-            // Its own function, though compiled for the level: it is rare.
-            simd.vectorize(
-                #[inline(always)]
-                || {
-                    if self.keep_ends {
-                        self.replay::<S, 4, true>(simd, batch_after(n));
-                    } else {
-                        self.replay::<S, 4, false>(simd, batch_after(n));
-                    }
-                },
-            );
-            n += steps_here;
-            steps = (2 * steps).min(LONGEST_STAGE);
-        }
-        true
+        self.head::<S, REGISTERS>(simd) && self.finish::<S, REGISTERS>(simd)
     }
 }
 
-/// What [`Run::watch`] finds, by lane.
-struct Watched<S: Simd, N: Number, const U: usize> {
-    /// z at the escape, if it is kept; otherwise of no use where the point escaped.
-    x: [Vector<S, N>; U],
-    y: [Vector<S, N>; U],
-    /// Tests survived, as numbers: exact up to 2^24.
-    count: [Vector<S, N>; U],
-    /// Lanes that survived all.
-    alive: [Mask<S, N>; U],
+/// Where in the block a point is, as one integer.
+#[inline(always)]
+fn place(row: usize, column: usize) -> u32 {
+    ((row << 16) + column) as u32
 }
 
-impl<N: Number, R: Roundings> Run<'_, N, R> {
-    /// Tests z, and again after each of `steps` steps, unless all have escaped before. With `ENDS`, a point that has
-    /// escaped keeps its z.
-    #[inline(always)]
-    fn watch<S: Simd, const U: usize, const ENDS: bool>(
-        &self,
-        simd: S,
-        steps: u32,
-        [mut x, mut y, a, b]: [[Vector<S, N>; U]; 4],
-    ) -> Watched<S, N, U> {
-        let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
-        let one = Vector::<S, N>::splat(simd, N::from(1_u8));
-        let mut count = [Vector::<S, N>::splat(simd, N::from(0_u8)); U];
-        let mut alive = [!radius_squared.not_at_most(radius_squared); U];
-        let mut step = 0;
-        loop {
-            let mut any = alive[0];
-            for j in 0..U {
-                alive[j] &= !R::norm(x[j], y[j]).not_at_most(radius_squared);
-                count[j] = count[j].add(one).where_else(alive[j], count[j]);
-                any = if j == 0 { alive[0] } else { any | alive[j] };
-            }
-            if step == steps || bits(any) == 0 {
-                return Watched { x, y, count, alive };
-            }
-            for j in 0..U {
-                let (next_x, next_y) = R::step(x[j], y[j], a[j], b[j]);
-                if ENDS {
-                    x[j] = next_x.where_else(alive[j], x[j]);
-                    y[j] = next_y.where_else(alive[j], y[j]);
-                } else {
-                    (x[j], y[j]) = (next_x, next_y);
-                }
-            }
-            step += 1;
-        }
-    }
-
-    /// The first [`HEAD`] steps of every point; the survivors are packed. `U` vectors are in flight.
-    #[inline(always)]
-    fn head<S: Simd, const U: usize, const ENDS: bool>(&mut self, simd: S) -> bool {
-        let lanes = Vector::<S, N>::LEN;
-        let len = self.workspace.len;
-        let one = Vector::<S, N>::splat(simd, N::from(1_u8));
-        let zero = Vector::<S, N>::splat(simd, N::from(0_u8));
-        let last = HEAD.min(self.bounds.limit);
-        self.workspace.stage.len = 0;
-        self.workspace.replay.len = 0;
-        // Whole vectors are computed past the end: their c is 0, which never escapes and is not packed.
-        self.workspace.re[len..len + U * lanes].fill(N::from(0_u8));
-        self.workspace.im[len..len + U * lanes].fill(N::from(0_u8));
-
-        let mut at = 0;
-        while at < len {
-            let a: [_; U] = std::array::from_fn(|j| Vector::load(simd, &self.workspace.re[at + j * lanes..]));
-            let b: [_; U] = std::array::from_fn(|j| Vector::load(simd, &self.workspace.im[at + j * lanes..]));
-            let Watched { x, y, count, alive } = self.watch::<S, U, ENDS>(simd, last - 1, [a, b, a, b]);
-            // Everything to memory first: what follows is rare or by lane, and registers cannot be indexed.
-            let mut dwell = [0_u32; MOST_LANES];
-            let mut survivors = [0_u64; U];
-            for j in 0..U {
-                // The first test is at n = 1, so who survives k of them escapes at k + 1.
-                small_counts(zero.where_else(alive[j], count[j].add(one)), &mut dwell[j * lanes..(j + 1) * lanes]);
-                x[j].store(&mut self.workspace.x[at + j * lanes..]);
-                y[j].store(&mut self.workspace.y[at + j * lanes..]);
-                survivors[j] = bits(alive[j]);
-            }
-            let here = (U * lanes).min(len - at);
-            self.dwell[at..at + here].copy_from_slice(&dwell[..here]);
-            if last == HEAD {
-                for (j, survivors) in survivors.into_iter().enumerate() {
-                    let from = at + j * lanes;
-                    let survivors = survivors & !behind_the_end(here, j * lanes, lanes);
-                    if survivors != 0 && !self.pack(simd, from, survivors) {
-                        return false;
-                    }
-                }
-            }
-            at += U * lanes;
-        }
-        true
-    }
-
-    /// Packs the survivors of the head; those at the tip of the needle are finished by the plain loop instead.
-    #[inline(always)]
-    fn pack<S: Simd>(&mut self, simd: S, from: usize, survivors: u64) -> bool {
-        let three_kappa = N::LATE_TEST_MARGIN * N::from(3_u8);
-        let tip = Vector::<S, N>::splat(simd, N::from(-2_i8) + three_kappa);
-        let at_the_tip = bits(Vector::load(simd, &self.workspace.re[from..]).less(tip)) & survivors;
-        if at_the_tip != 0 && !self.finish_plainly(from, at_the_tip) {
-            return false;
-        }
-        let Workspace { re, im, x, y, stage, .. } = &mut *self.workspace;
-        let state = [x, y, re, im].map(|buffer| Vector::load(simd, &buffer[from..]));
-        let first = u32::try_from(from).unwrap_or(u32::MAX);
-        let points = std::array::from_fn(|lane| first + lane as u32);
-        stage.len = stage.put(simd, stage.len, survivors & !at_the_tip, points, state);
-        true
-    }
-
-    /// Iterates the points `which` (bits, from point `from` on) by the plain loop. False when told to stop.
-    #[cold]
-    fn finish_plainly(&mut self, from: usize, which: u64) -> bool {
-        for i in (0..64).filter(|i| which >> i & 1 == 1).map(|i| from + i) {
-            let (a, b) = (self.workspace.re[i], self.workspace.im[i]);
-            let halt = || self.stop.load(Ordering::Relaxed);
-            match naive::run::<N, R>(a, b, self.bounds.limit, self.bounds.radius_squared, halt) {
-                Some(end) => {
-                    self.dwell[i] = end.dwell;
-                    self.workspace.x[i] = end.x;
-                    self.workspace.y[i] = end.y;
-                }
-                None if halt() => return false,
-                None => {}
-            }
-        }
-        true
-    }
-
-    /// `steps` steps from n for every point of the stage; those left are packed again. At most `U` vectors in flight.
-    #[inline(always)]
-    fn stage<S: Simd, const U: usize>(&mut self, simd: S, n: u32, steps: u32) -> bool {
-        let lanes = Vector::<S, N>::LEN;
-        let len = self.workspace.stage.len;
-        self.workspace.stage.pad(U * lanes);
-        let mut at = 0;
-        let mut kept = 0;
-        while at < len {
-            if self.stop.load(Ordering::Relaxed) {
-                return false;
-            }
-            // The narrowest bundle that holds what is left: empty vectors cost as much as full ones.
-            let left = (len - at).div_ceil(lanes);
-            let width;
-            (width, kept) = if left > 4 && U >= 8 {
-                (8, self.bundle::<S, 8>(simd, n, steps, at, kept))
-            } else if left > 2 {
-                (4, self.bundle::<S, 4>(simd, n, steps, at, kept))
-            } else {
-                (2, self.bundle::<S, 2>(simd, n, steps, at, kept))
-            };
-            at += width * lanes;
-        }
-        self.workspace.stage.len = kept;
-        true
-    }
-
-    /// `steps` steps for `U` vectors from position `at` of the stage; survivors go to position `kept` on, which is at
-    /// most `at`. Returns the position after them.
-    #[inline(always)]
-    fn bundle<S: Simd, const U: usize>(&mut self, simd: S, n: u32, steps: u32, at: usize, kept: usize) -> usize {
-        let lanes = Vector::<S, N>::LEN;
-        let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
-        let zero = Vector::<S, N>::splat(simd, N::from(0_u8));
-        let Workspace { stage, replay, replay_n, .. } = &mut *self.workspace;
-        let load = |buffer: &[N]| -> [Vector<S, N>; U] {
-            let buffer = &buffer[at..at + U * lanes];
-            std::array::from_fn(|j| Vector::load(simd, &buffer[j * lanes..]))
-        };
-        let [mut x, mut y, mut a, mut b] = [load(&stage.x), load(&stage.y), load(&stage.a), load(&stage.b)];
-        let all = (stage.len - at).min(U * lanes);
-        let mut alive = all;
-        // Lanes that need no more steps: escaped, in a cycle, or behind the end.
-        let mut gone_by_vector: [u64; U] = std::array::from_fn(|j| behind_the_end(all, j * lanes, lanes));
-        // z at the start of the stage, NaN in lanes that are gone: equal to nothing.
-        let nan = Vector::<S, N>::splat(simd, N::default() / N::default());
-        let find_cycles = self.bounds.find_cycles && n >= CYCLES_FROM;
-        let (mut anchor_x, anchor_y) = (x, y);
-        for j in 0..U {
-            if gone_by_vector[j] != 0 {
-                anchor_x[j] = nan.where_else(Mask::<S, N>::from_bitmask(simd, gone_by_vector[j]), anchor_x[j]);
-            }
-        }
-        let batch_length = batch_after(n);
-        let mut done = 0;
-        while done < steps && alive > 0 {
-            let batch = batch_length.min(steps - done);
-            // Two steps a turn, so that z alternates between two sets of registers and is not moved back.
-            for _ in 0..batch / 2 {
-                for _ in 0..2 {
-                    for j in 0..U {
-                        (x[j], y[j]) = R::step(x[j], y[j], a[j], b[j]);
-                    }
-                }
-            }
-            if batch % 2 == 1 {
-                for j in 0..U {
-                    (x[j], y[j]) = R::step(x[j], y[j], a[j], b[j]);
-                }
-            }
-            let mut any = R::norm(x[0], y[0]).not_at_most(radius_squared);
-            for j in 1..U {
-                any |= R::norm(x[j], y[j]).not_at_most(radius_squared);
-            }
-            if bits(any) != 0 {
-                for j in 0..U {
-                    let gone = R::norm(x[j], y[j]).not_at_most(radius_squared);
-                    let gone_bits = bits(gone);
-                    if gone_bits == 0 {
-                        continue;
-                    }
-                    alive -= gone_bits.count_ones() as usize;
-                    gone_by_vector[j] |= gone_bits;
-                    // Its own function, though compiled for the level: it would be repeated for each j.
-                    simd.vectorize(
-                        #[inline(always)]
-                        || replay.take(simd, stage, at + j * lanes, gone_bits, replay_n, n + done),
-                    );
-                    // The lane goes on with c = z = 0, where nothing happens any more.
-                    x[j] = zero.where_else(gone, x[j]);
-                    y[j] = zero.where_else(gone, y[j]);
-                    a[j] = zero.where_else(gone, a[j]);
-                    b[j] = zero.where_else(gone, b[j]);
-                    anchor_x[j] = nan.where_else(gone, anchor_x[j]);
-                }
-            }
-            if find_cycles {
-                let mut any = x[0].equals(anchor_x[0]) & y[0].equals(anchor_y[0]);
-                for j in 1..U {
-                    any |= x[j].equals(anchor_x[j]) & y[j].equals(anchor_y[j]);
-                }
-                if bits(any) != 0 {
-                    for j in 0..U {
-                        let back = x[j].equals(anchor_x[j]) & y[j].equals(anchor_y[j]);
-                        // The head has written their dwell: 0.
-                        alive -= bits(back).count_ones() as usize;
-                        gone_by_vector[j] |= bits(back);
-                        anchor_x[j] = nan.where_else(back, anchor_x[j]);
-                    }
-                }
-            }
-            // From here the next replay starts.
-            let (to_x, to_y) = (&mut stage.x[at..at + U * lanes], &mut stage.y[at..at + U * lanes]);
-            for j in 0..U {
-                x[j].store(&mut to_x[j * lanes..]);
-                y[j].store(&mut to_y[j * lanes..]);
-            }
-            done += batch;
-        }
-        if alive == all && kept == at {
-            // Nothing moves.
-            return at + all;
-        }
-        if alive == 0 {
-            return kept;
-        }
-        simd.vectorize(
-            #[inline(always)]
-            || stage.close_up(simd, at, kept, &gone_by_vector),
-        )
-    }
-
-    /// Finds the exact n of the points noted, each of which escapes within `batch` steps.
-    #[inline(always)]
-    fn replay<S: Simd, const U: usize, const ENDS: bool>(&mut self, simd: S, batch: u32) {
-        let lanes = Vector::<S, N>::LEN;
-        let len = self.workspace.replay.len;
-        self.workspace.replay.pad(U * lanes);
-        let mut at = 0;
-        while at < len {
-            let replay = &self.workspace.replay;
-            let load = |buffer: &[N]| -> [Vector<S, N>; U] {
-                let buffer = &buffer[at..at + U * lanes];
-                std::array::from_fn(|j| Vector::load(simd, &buffer[j * lanes..]))
-            };
-            let state = [load(&replay.x), load(&replay.y), load(&replay.a), load(&replay.b)];
-            // The padding never escapes: without a bound of its own it would run to the end of the batch.
-            let Watched { x, y, count, .. } = self.watch::<S, U, ENDS>(simd, batch, state);
-            for j in 0..U {
-                let from = at + j * lanes;
-                let here = lanes.min(len.saturating_sub(from));
-                let mut counts = [0_u32; WIDEST];
-                small_counts(count[j], &mut counts[..lanes]);
-                for (lane, count) in counts[..here].iter().enumerate() {
-                    let point = self.workspace.replay.index[from + lane] as usize;
-                    // The first test is of the saved z, at n; who survives k tests escapes at n + k.
-                    self.dwell[point] = self.workspace.replay_n[from + lane] + count;
-                    if ENDS {
-                        self.workspace.x[point] = x[j].0[lane];
-                        self.workspace.y[point] = y[j].0[lane];
-                    }
-                }
-            }
-            at += U * lanes;
-        }
-        self.workspace.replay.len = 0;
-    }
-}
-
-impl<N: Number> Packed<N> {
-    fn new(capacity: usize) -> Self {
-        let zeros = || vec![N::default(); capacity + SLACK];
-        Self { len: 0, x: zeros(), y: zeros(), a: zeros(), b: zeros(), index: vec![0; capacity + SLACK] }
-    }
-
-    /// Makes the `count` points behind the end harmless: z = c = 0 never escapes.
-    fn pad(&mut self, count: usize) {
-        let behind = self.len..self.len + count;
-        for buffer in [&mut self.x, &mut self.y, &mut self.a, &mut self.b] {
-            buffer[behind.clone()].fill(N::default());
-        }
-    }
-
-    /// Moves the points of the vectors from position `at` on, less the lanes `gone`, to position `kept` on, which is at
-    /// most `at`. Returns the position after them. Lanes behind the end count as gone.
-    #[inline(always)]
-    fn close_up<S: Simd>(&mut self, simd: S, at: usize, kept: usize, gone: &[u64]) -> usize {
-        let lanes = Vector::<S, N>::LEN;
-        let mut kept = kept;
-        for (j, gone) in gone.iter().enumerate() {
-            let survivors = !gone & (u64::MAX >> (64 - lanes));
-            if survivors != 0 {
-                let (points, state) = self.get(simd, at + j * lanes);
-                kept = self.put(simd, kept, survivors, points, state);
-            }
-        }
-        kept
-    }
-
-    /// Appends the lanes `chosen` of a vector of another list, which is at `n`.
-    #[inline(always)]
-    fn take<S: Simd>(&mut self, simd: S, from: &Self, at: usize, chosen: u64, ns: &mut [u32], n: u32) {
-        let (points, state) = from.get(simd, at);
-        let end = self.put(simd, self.len, chosen, points, state);
-        ns[self.len..end].fill(n);
-        self.len = end;
-    }
-
-    /// The vector at a position: places in the span, and z and c.
-    #[inline(always)]
-    fn get<S: Simd>(&self, simd: S, at: usize) -> ([u32; WIDEST], [Vector<S, N>; 4]) {
-        let points = std::array::from_fn(|lane| self.index[at + lane]);
-        (points, [&self.x, &self.y, &self.a, &self.b].map(|buffer| Vector::load(simd, &buffer[at..])))
-    }
-
-    /// Puts the lanes `chosen`, whose places in the span are `points[lane]`, at position `to` on. Returns the position
-    /// after them. Whole vectors are written; what lies behind the last one is overwritten later or past the end.
-    #[inline(always)]
-    fn put<S: Simd>(
-        &mut self,
-        simd: S,
-        to: usize,
-        chosen: u64,
-        points: [u32; WIDEST],
-        state: [Vector<S, N>; 4],
-    ) -> usize {
-        let lanes = Vector::<S, N>::LEN;
-        let buffers = [&mut self.x, &mut self.y, &mut self.a, &mut self.b];
-        if chosen == u64::MAX >> (64 - lanes) {
-            for (vector, buffer) in state.into_iter().zip(buffers) {
-                vector.store(&mut buffer[to..]);
-            }
-            self.index[to..to + lanes].copy_from_slice(&points[..lanes]);
-            return to + lanes;
-        }
-        let mask = Mask::<S, N>::from_bitmask(simd, chosen);
-        for (vector, buffer) in state.into_iter().zip(buffers) {
-            vector.compress(mask).store(&mut buffer[to..]);
-        }
-        let mut left = chosen;
-        let mut end = to;
-        while left != 0 {
-            self.index[end] = points[left.trailing_zeros() as usize];
-            left &= left - 1;
-            end += 1;
-        }
-        end
-    }
-}
-
-/// The lanes, as bits, of the vector of `lanes` lanes from lane `first` on that are not among the first `all`.
-fn behind_the_end(all: usize, first: usize, lanes: usize) -> u64 {
-    let inside = all.saturating_sub(first).min(lanes);
-    let vector = u64::MAX >> (64 - lanes);
-    if inside == 0 { vector } else { vector & !(u64::MAX >> (64 - inside)) }
+/// Row and column of a place.
+#[inline(always)]
+fn at_place(place: u32) -> (usize, usize) {
+    ((place >> 16) as usize, (place & 0xffff) as usize)
 }
 
 /// Whole numbers below 2^20, held exactly, as integers: added to 2^52 (2^23) they stand in the low bits of the
 /// significand.
 #[inline(always)]
 fn small_counts<S: Simd, N: Number>(counts: Vector<S, N>, out: &mut [u32]) {
-    for (i, out) in out.iter_mut().enumerate() {
-        *out = counts.0[i].small_to_u32();
+    let mut all = [N::default(); WIDEST];
+    counts.store(&mut all);
+    let lanes = Vector::<S, N>::LEN;
+    for (out, count) in out[..lanes].iter_mut().zip(&all[..lanes]) {
+        *out = count.small_to_u32();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::level::LevelName;
+    use crate::naive;
 
     /// A small generator with a printed seed: xorshift64*.
     struct Random(u64);
@@ -683,21 +248,22 @@ mod tests {
     /// Every level and recipe against the plain loop, dwell and z_n, on these points.
     fn check<N: Cast>(points: &[(N, N)], limit: u32, radius: f64) {
         let stop = AtomicBool::new(false);
-        let mut workspace = Workspace::new(points.len());
+        let mut workspace = Workspace::default();
+        let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
+        let nothing = [Grid::<N>::nothing()];
+        let grid = Grid::list(&re, &im, &nothing);
         for recipe in Recipe::ALL {
             let radius_squared = N::of(radius * radius);
             let expected: Vec<_> =
                 points.iter().map(|&(a, b)| naive::escape(recipe, a, b, limit, radius_squared)).collect();
             for level in Level::available() {
-                for (keep_ends, find_cycles) in [(false, false), (true, false), (true, true)] {
-                    let bounds = Bounds { recipe, limit, radius_squared, find_cycles };
-                    let (re, im) = workspace.points(points.len());
-                    for (i, &(a, b)) in points.iter().enumerate() {
-                        (re[i], im[i]) = (a, b);
-                    }
+                for (keep_ends, shortcuts) in
+                    [(false, Shortcuts::NONE), (true, Shortcuts::NONE), (true, Shortcuts::ALL)]
+                {
+                    let bounds = Bounds { recipe, limit, radius_squared, shortcuts };
                     let mut dwell = vec![77; points.len()];
-                    assert!(dwells(level, bounds, &mut workspace, &mut dwell, keep_ends, &stop));
-                    let [_, _, x, y] = workspace.ends();
+                    assert!(dwells(level, bounds, &mut workspace, grid, &mut [&mut dwell], keep_ends, &stop));
+                    let [x, y] = if keep_ends { workspace.ends(0) } else { [&re[..], &im] };
                     for (i, e) in expected.iter().enumerate() {
                         let what =
                             format!("{} {level:?} {recipe:?} limit {limit} R {radius} at {:?}", N::NAME, points[i]);
@@ -807,31 +373,82 @@ mod tests {
         both(&points, 6000, 2.0);
     }
 
+    /// Dwells of a list of points.
+    fn list(level: Level, bounds: Bounds<f64>, re: &[f64], im: &[f64], stop: bool) -> Option<Vec<u32>> {
+        let nothing = [Grid::<f64>::nothing()];
+        let grid = Grid::list(re, im, &nothing);
+        let mut dwell = vec![7; re.len()];
+        let stop = AtomicBool::new(stop);
+        dwells(level, bounds, &mut Workspace::default(), grid, &mut [&mut dwell], false, &stop).then_some(dwell)
+    }
+
     #[test]
     fn a_cycle_spares_the_rest() {
         // Three points that settle on cycles of 1, 2 and 3: at the greatest limit this ends only if that is noticed.
         for level in Level::available() {
-            let mut workspace = Workspace::<f64>::new(3);
-            let (re, im) = workspace.points(3);
-            re.copy_from_slice(&[-0.1, -1.05, -0.12]);
-            im.copy_from_slice(&[0.2, 0.02, 0.74]);
-            let bounds = Bounds { recipe: Recipe::Fused, limit: u32::MAX, radius_squared: 4.0, find_cycles: true };
-            let mut dwell = [7; 3];
-            assert!(dwells(level, bounds, &mut workspace, &mut dwell, false, &AtomicBool::new(false)));
-            assert_eq!(dwell, [0; 3]);
+            let shortcuts = Shortcuts { interior: false, cycles: true };
+            let bounds = Bounds { recipe: Recipe::Fused, limit: u32::MAX, radius_squared: 4.0, shortcuts };
+            assert_eq!(list(level, bounds, &[-0.1, -1.05, -0.12], &[0.2, 0.02, 0.74], false), Some(vec![0; 3]));
+        }
+    }
+
+    #[test]
+    fn the_inside_is_spared_all() {
+        // Points that do not come back to a z within a second or a minute: settling slowly, near the boundary.
+        for level in Level::available() {
+            let shortcuts = Shortcuts { interior: true, cycles: false };
+            let bounds = Bounds { recipe: Recipe::Fused, limit: u32::MAX, radius_squared: 4.0, shortcuts };
+            let (re, im) = ([-0.7499, 0.249, -1.2499, 0.0, -1.0], [0.0, 0.0, 0.0, 0.0, 0.2]);
+            assert_eq!(list(level, bounds, &re, &im, false), Some(vec![0; 5]));
+        }
+    }
+
+    #[test]
+    fn blocks_of_every_shape() {
+        // Rows and columns both, of lengths around the vectors' and the bundles'; rotated, so that all four arrays count.
+        let mut random = Random(9);
+        let mut workspace = Workspace::default();
+        for (width, height) in [(1, 1), (1, 9), (3, 2), (16, 4), (17, 5), (33, 7), (64, 3), (130, 131), (5, 40)] {
+            let mut some = |n: usize, from: f64, step: f64| -> Vec<f64> {
+                (0..n).map(|i| from + (i as f64 + random.unit()) * step / n as f64).collect()
+            };
+            let (re_of_column, im_of_column) = (some(width, -2.2, 3.0), some(width, -0.1, 0.2));
+            let (re_of_row, im_of_row) = (some(height, -0.1, 0.2), some(height, -1.2, 2.4));
+            let grid = Grid {
+                re_of_column: &re_of_column,
+                im_of_column: &im_of_column,
+                re_of_row: &re_of_row,
+                im_of_row: &im_of_row,
+                monotonic: false,
+            };
+            for level in Level::available() {
+                for (limit, shortcuts) in [(3, Shortcuts::NONE), (300, Shortcuts::NONE), (5000, Shortcuts::ALL)] {
+                    let bounds = Bounds { recipe: Recipe::Fused, limit, radius_squared: 4.0, shortcuts };
+                    let mut dwell = vec![9; width * height];
+                    let mut rows: Vec<&mut [u32]> = dwell.chunks_mut(width).collect();
+                    let stop = AtomicBool::new(false);
+                    assert!(dwells(level, bounds, &mut workspace, grid, &mut rows, true, &stop));
+                    for (i, dwell) in dwell.iter().enumerate() {
+                        let [a, b] = grid.point(i % width, i / width);
+                        let expected = naive::escape(Recipe::Fused, a, b, limit, 4.0);
+                        assert_eq!(*dwell, expected.map_or(0, |e| e.dwell), "{width} x {height} at {i}, {limit}");
+                        if let Some(end) = expected {
+                            let [x, y] = workspace.ends(i / width);
+                            assert_eq!((x[i % width], y[i % width]), (end.x, end.y), "{width} x {height} at {i}");
+                        }
+                    }
+                }
+            }
         }
     }
 
     #[test]
     fn gives_up_when_told() {
-        let stop = AtomicBool::new(true);
-        for name in LevelName::ALL {
-            let Some(level) = Level::get(name) else { continue };
+        for level in Level::available() {
             for a in [0.0, -2.0] {
-                let mut workspace = Workspace::<f64>::new(64);
-                workspace.points(64).0.fill(a);
-                let bounds = Bounds { recipe: Recipe::Fused, limit: u32::MAX, radius_squared: 4.0, find_cycles: false };
-                assert!(!dwells(level, bounds, &mut workspace, &mut [0; 64], false, &stop));
+                let bounds =
+                    Bounds { recipe: Recipe::Fused, limit: u32::MAX, radius_squared: 4.0, shortcuts: Shortcuts::NONE };
+                assert_eq!(list(level, bounds, &[a; 64], &[0.0; 64], true), None);
             }
         }
     }

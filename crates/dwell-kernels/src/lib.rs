@@ -8,7 +8,9 @@
 //! |---|---|
 //! | [`recipe`] | every rounding of every formula |
 //! | [`naive`] | the plain loop: one point at a time, tested every step |
-//! | [`escape`] | dwells of a span of points, fast |
+//! | [`grid`] | where the points of a block are |
+//! | [`escape`] | dwells of a block of points, fast |
+//! | [`interior`] | which points never escape, whatever the rounding |
 //! | [`smooth`] | smooth values of a span of escaped points |
 //! | [`log2`] | the one logarithm that reaches pixels |
 //! | [`peak`] | the limit of a recipe on this machine: its operations and nothing else |
@@ -17,6 +19,8 @@
 //! | `kernels.rs` | [`Kernels`]: all of that for f32 and f64, the face of this crate |
 
 pub mod escape;
+pub mod grid;
+pub mod interior;
 mod kernels;
 pub mod level;
 pub mod log2;
@@ -28,6 +32,7 @@ pub mod recipe;
 pub mod smooth;
 mod vector;
 
+pub use grid::Grid;
 pub use kernels::Kernels;
 pub use level::{Level, LevelName};
 pub use number::Number;

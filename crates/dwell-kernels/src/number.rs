@@ -26,6 +26,20 @@ pub trait Number: Real + SimdFloatElement + sealed::Sealed + Send + Sync + 'stat
     /// `significand * 2^exponent`, exactly; the caller has rounded: `significand` has at most
     /// [`Self::SIGNIFICAND_BITS`] bits and the value is representable.
     fn from_parts(negative: bool, significand: u64, exponent: i64) -> Self;
+    /// How far inside the main cardioid a point must be for [`crate::interior`]'s proof: delta, where the multiplier of
+    /// the fixed point has a modulus of at most 1 - delta.
+    const CARDIOID_MARGIN: f64;
+    /// The same for the disc of period 2 and the multiplier of its cycle.
+    const DISC_MARGIN: f64;
+
+    /// An integer carried in the bits, to be moved about with numbers and not to be reckoned with.
+    #[doc(hidden)]
+    fn carrying(integer: u32) -> Self;
+    /// The integer that [`Self::carrying`] put there.
+    #[doc(hidden)]
+    fn carried(self) -> u32;
+    /// The nearest number.
+    fn nearest(value: f64) -> Self;
     /// A whole number below 2^20 as an integer, without a conversion instruction.
     #[doc(hidden)]
     fn small_to_u32(self) -> u32;
@@ -42,13 +56,15 @@ fn power_of_two(e: i64) -> f64 {
 }
 
 macro_rules! number {
-    ($t:ident, $bits:literal, $min:literal, $max:literal, $margin:expr) => {
+    ($t:ident, $bits:literal, $min:literal, $max:literal, $margin:expr, $cardioid:expr, $disc:expr) => {
         impl Number for $t {
             const NAME: &'static str = stringify!($t);
             const SIGNIFICAND_BITS: u32 = $bits;
             const MIN_EXPONENT: i64 = $min;
             const MAX_EXPONENT: i64 = $max;
             const LATE_TEST_MARGIN: Self = $margin;
+            const CARDIOID_MARGIN: f64 = $cardioid;
+            const DISC_MARGIN: f64 = $disc;
 
             #[allow(clippy::cast_precision_loss, reason = "the caller has rounded: nothing is lost")]
             #[allow(clippy::cast_possible_truncation, reason = "f64 to f32 of a value that f32 holds")]
@@ -71,6 +87,22 @@ macro_rules! number {
                 (self + SHIFT).to_bits() as u32 & 0xf_ffff
             }
 
+            #[inline(always)]
+            fn carrying(integer: u32) -> Self {
+                Self::from_bits(integer.into())
+            }
+
+            #[inline(always)]
+            #[allow(clippy::cast_possible_truncation, clippy::cast_lossless, reason = "what was put there has 32 bits")]
+            fn carried(self) -> u32 {
+                self.to_bits() as u32
+            }
+
+            #[allow(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+            fn nearest(value: f64) -> Self {
+                value as $t
+            }
+
             fn to_f64(self) -> f64 {
                 #[allow(clippy::useless_conversion, reason = "one text for both numbers")]
                 f64::from(self)
@@ -89,8 +121,8 @@ macro_rules! number {
     };
 }
 
-number!(f32, 24, -126, 127, 1.0 / 65536.0);
-number!(f64, 53, -1022, 1023, 1.0 / 17_592_186_044_416.0);
+number!(f32, 24, -126, 127, 1.0 / 65536.0, 1.0 / 27.0, 3.0 / 32.0);
+number!(f64, 53, -1022, 1023, 1.0 / 17_592_186_044_416.0, 1.0 / 16384.0, 1.0 / 8192.0);
 
 #[cfg(test)]
 mod tests {

@@ -13,9 +13,11 @@
 //! Doubles in and out for both numbers: a float has no digits left for the fraction at ten million iterations.
 
 use crate::escape::Workspace;
+use crate::grid::Grid;
 use crate::level::{Kernel, Level};
 use crate::log2::log2;
 use crate::number::Number;
+use crate::real::Real;
 use crate::recipe::{Recipe, Roundings, with_recipe};
 use crate::vector::{Vector, bits};
 use fearless_simd::{Simd, SimdBase};
@@ -31,101 +33,122 @@ const MOST_STEPS: u32 = 200;
 pub(crate) fn values<N: Number>(
     level: Level,
     recipe: Recipe,
-    workspace: &mut Workspace<N>,
-    dwell: &[u32],
-    smooth: &mut [f64],
+    workspace: &Workspace<N>,
+    grid: Grid<'_, N>,
+    dwell: &[&mut [u32]],
+    smooth: &mut [&mut [f64]],
 ) {
-    assert_eq!(dwell.len(), smooth.len(), "one smooth value for each point");
-    assert_eq!(dwell.len(), workspace.ends()[0].len(), "one dwell for each point");
-    with_recipe!(recipe, R => level.run(Run::<N, R> { workspace, dwell, smooth, recipe: PhantomData }));
+    assert_eq!(dwell.len(), smooth.len(), "one row of smooth values for each row of points");
+    for (dwell, smooth) in dwell.iter().zip(smooth.iter()) {
+        assert_eq!(dwell.len(), smooth.len(), "one smooth value for each point");
+    }
+    with_recipe!(recipe, R => level.run(Run::<N, R> { workspace, grid, dwell, smooth, recipe: PhantomData }));
 }
 
-struct Run<'a, N, R> {
-    workspace: &'a mut Workspace<N>,
-    dwell: &'a [u32],
-    smooth: &'a mut [f64],
+struct Run<'a, 'b, 'c, N, R> {
+    workspace: &'a Workspace<N>,
+    grid: Grid<'a, N>,
+    dwell: &'a [&'b mut [u32]],
+    smooth: &'a mut [&'c mut [f64]],
     recipe: PhantomData<R>,
 }
 
 /// Points treated together: the widest vector there is.
 const GROUP: usize = 16;
 
-impl<N: Number, R: Roundings> Kernel for Run<'_, N, R> {
+impl<N: Number, R: Roundings> Kernel for Run<'_, '_, '_, N, R> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, simd: S) {
-        let lanes = Vector::<S, N>::LEN;
-        let far = Vector::<S, N>::splat(simd, N::from_parts(false, u64::from(FAR_SQUARED), 0));
-        let [re, im, end_x, end_y] = self.workspace.whole();
-        for (group, smooth) in self.smooth.chunks_mut(GROUP).enumerate() {
-            let from = group * GROUP;
-            let dwell = &self.dwell[from..from + smooth.len()];
-            let mut norms = [0.0_f64; GROUP];
-            let mut extra = [0.0_f64; GROUP];
-            let mut at = 0;
-            while at < smooth.len() {
-                let a = Vector::<S, N>::load(simd, &re[from + at..]);
-                let b = Vector::<S, N>::load(simd, &im[from + at..]);
-                let mut x = Vector::<S, N>::load(simd, &end_x[from + at..]);
-                let mut y = Vector::<S, N>::load(simd, &end_y[from + at..]);
-                let mut inside = 0_u64;
-                for i in 0..lanes {
-                    inside |= u64::from(dwell.get(at + i).is_none_or(|n| *n == 0)) << i;
-                }
-                for _ in 0..MOST_STEPS {
-                    let near = !R::norm(x, y).not_at_most(far);
-                    let going = bits(near) & !inside;
-                    if going == 0 {
-                        break;
-                    }
-                    let (next_x, next_y) = R::step(x, y, a, b);
-                    x = next_x.where_else(near, x);
-                    y = next_y.where_else(near, y);
-                    for (i, extra) in extra[at..at + lanes].iter_mut().enumerate() {
-                        *extra += f64::from(u8::from(going >> i & 1 == 1));
-                    }
-                }
-                let norm = R::norm(x, y).0;
-                for i in 0..lanes {
-                    let norm = norm[i].to_f64();
-                    // Infinite and NaN: beyond every finite modulus. Not escaped: any number that has a logarithm.
-                    norms[at + i] = if norm <= f64::MAX { norm.max(65536.0) } else { f64::MAX };
-                }
-                at += lanes;
-            }
-            let mut logs = [0.0_f64; GROUP];
-            let wide = S::f64s::LEN;
-            let sixteenth = S::f64s::splat(simd, 1.0 / 16.0);
-            for (norm, out) in norms.chunks_exact(wide).zip(logs.chunks_exact_mut(wide)) {
-                let once = log2(simd, S::f64s::from_slice(simd, norm));
-                log2(simd, once * sixteenth).store_slice(out);
-            }
-            for (i, smooth) in smooth.iter_mut().enumerate() {
-                let n = dwell[i];
-                *smooth = if n == 0 { 0.0 } else { f64::from(n) + extra[i] + 1.0 - logs[i] };
+        for (row, (dwell, smooth)) in self.dwell.iter().zip(self.smooth).enumerate() {
+            for (group, smooth) in smooth.chunks_mut(GROUP).enumerate() {
+                let from = group * GROUP;
+                let columns = self.workspace.columns(self.grid, from, GROUP);
+                let ends = self.workspace.ends(row).map(|end| &end[from..from + GROUP]);
+                let of_row = [self.grid.re_of_row[row], self.grid.im_of_row[row]];
+                one_group::<S, N, R>(simd, columns, of_row, ends, &dwell[from..from + smooth.len()], smooth);
             }
         }
+    }
+}
+
+/// Smooth values of at most [`GROUP`] points, from what their columns and their row contribute to c and from z_n.
+#[inline(always)]
+fn one_group<S: Simd, N: Number, R: Roundings>(
+    simd: S,
+    [re_of_column, im_of_column]: [&[N]; 2],
+    of_row: [N; 2],
+    [end_x, end_y]: [&[N]; 2],
+    dwell: &[u32],
+    smooth: &mut [f64],
+) {
+    let lanes = Vector::<S, N>::LEN;
+    let far = Vector::<S, N>::splat(simd, N::from_parts(false, u64::from(FAR_SQUARED), 0));
+    let [re_of_row, im_of_row] = of_row.map(|of_row| Vector::<S, N>::splat(simd, of_row));
+    let mut norms = [0.0_f64; GROUP];
+    let mut extra = [0.0_f64; GROUP];
+    let mut at = 0;
+    while at < smooth.len() {
+        let a = Vector::<S, N>::load(simd, &re_of_column[at..]).add(re_of_row);
+        let b = Vector::<S, N>::load(simd, &im_of_column[at..]).add(im_of_row);
+        let mut x = Vector::<S, N>::load(simd, &end_x[at..]);
+        let mut y = Vector::<S, N>::load(simd, &end_y[at..]);
+        let mut inside = 0_u64;
+        for i in 0..lanes {
+            inside |= u64::from(dwell.get(at + i).is_none_or(|n| *n == 0)) << i;
+        }
+        for _ in 0..MOST_STEPS {
+            let near = !R::norm(x, y).not_at_most(far);
+            let going = bits(near) & !inside;
+            if going == 0 {
+                break;
+            }
+            let (next_x, next_y) = R::step(x, y, a, b);
+            x = next_x.where_else(near, x);
+            y = next_y.where_else(near, y);
+            for (i, extra) in extra[at..at + lanes].iter_mut().enumerate() {
+                *extra += f64::from(u8::from(going >> i & 1 == 1));
+            }
+        }
+        let norm = R::norm(x, y).0;
+        for i in 0..lanes {
+            let norm = norm[i].to_f64();
+            // Infinite and NaN: beyond every finite modulus. Not escaped: any number that has a logarithm.
+            norms[at + i] = if norm <= f64::MAX { norm.max(65536.0) } else { f64::MAX };
+        }
+        at += lanes;
+    }
+    let mut logs = [0.0_f64; GROUP];
+    let wide = S::f64s::LEN;
+    let sixteenth = S::f64s::splat(simd, 1.0 / 16.0);
+    for (norm, out) in norms.chunks_exact(wide).zip(logs.chunks_exact_mut(wide)) {
+        let once = log2(simd, S::f64s::from_slice(simd, norm));
+        log2(simd, once * sixteenth).store_slice(out);
+    }
+    for (i, smooth) in smooth.iter_mut().enumerate() {
+        let n = dwell[i];
+        *smooth = if n == 0 { 0.0 } else { f64::from(n) + extra[i] + 1.0 - logs[i] };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::escape::{Bounds, dwells};
+    use crate::escape::{Bounds, Shortcuts, dwells};
     use std::sync::atomic::AtomicBool;
 
     fn smooth_of<N: Number>(level: Level, recipe: Recipe, points: &[(N, N)], limit: u32) -> (Vec<u32>, Vec<f64>) {
-        let mut workspace = Workspace::<N>::new(points.len());
-        let (re, im) = workspace.points(points.len());
-        for (i, &(a, b)) in points.iter().enumerate() {
-            (re[i], im[i]) = (a, b);
-        }
+        let mut workspace = Workspace::default();
+        let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
+        let nothing = [Grid::<N>::nothing()];
+        let grid = Grid::list(&re, &im, &nothing);
         let mut dwell = vec![0; points.len()];
         let mut smooth = vec![f64::NAN; points.len()];
-        let bounds = Bounds { recipe, limit, radius_squared: N::from_parts(false, 4, 0), find_cycles: true };
-        assert!(dwells(level, bounds, &mut workspace, &mut dwell, true, &AtomicBool::new(false)));
-        values(level, recipe, &mut workspace, &dwell, &mut smooth);
+        let bounds = Bounds { recipe, limit, radius_squared: N::from_parts(false, 4, 0), shortcuts: Shortcuts::ALL };
+        let stop = AtomicBool::new(false);
+        assert!(dwells(level, bounds, &mut workspace, grid, &mut [&mut dwell], true, &stop));
+        values(level, recipe, &workspace, grid, &[&mut dwell], &mut [&mut smooth]);
         (dwell, smooth)
     }
 

@@ -55,6 +55,12 @@ impl<S: Simd, N: Number> Vector<S, N> {
     pub(crate) fn where_else(self, mask: Mask<S, N>, o: Self) -> Self {
         Self(mask.select(self.0, o.0))
     }
+    /// The first `count` lanes.
+    #[inline(always)]
+    pub(crate) fn first_lanes(simd: S, count: usize) -> Mask<S, N> {
+        let bits = if count >= Self::LEN { u64::MAX } else { (1 << count) - 1 };
+        Mask::<S, N>::from_bitmask(simd, bits & (u64::MAX >> (64 - Self::LEN)))
+    }
     /// The lanes where the mask is set, packed to the front.
     #[inline(always)]
     pub(crate) fn compress(self, mask: Mask<S, N>) -> Self {

@@ -8,6 +8,7 @@ use crate::limits::Limits;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::settings::{NumberKind, Settings};
+use crate::strategy::Strategy;
 use crate::view::{Size, View};
 
 /// The first limit tried; each next one is twice the last.
@@ -40,7 +41,7 @@ pub fn auto_limit(view: &View, settings: &Settings, engine: &dyn Engine, cancel:
         let settings = Settings { limit, number: NumberKind::F64, force: true, ..settings.clone() };
         let plan = Plan::new(&probe, &settings, &Limits::default())?;
         field.prepare(&plan, 0..height, false)?;
-        engine.iterate(&plan, &mut field, cancel, &Progress::default())?;
+        engine.iterate(&plan, Strategy::EveryPixel, field.whole(), cancel, &Progress::default())?;
         Ok(std::mem::take(&mut field))
     };
     for k in 0..DOUBLINGS {
@@ -79,13 +80,13 @@ mod tests {
         let view = View::centred("-0.75", "0", "1.5").unwrap().sized(Size::new(256, 144).unwrap());
         let plan = Plan::new(&view, &Settings::default(), &Limits::default()).unwrap();
         let crate::plan::Coordinates::F64(points) = plan.coordinates() else { panic!("f64") };
-        let (mut re, mut im) = (vec![0.0; 256 * 144], vec![0.0; 256 * 144]);
-        points.axes.fill(256, 0, &mut re, &mut im);
+        let grid = points.axes.grid(0..256, 0..144);
         let changed = |limit: u32| {
-            let late = |(a, b): (&f64, &f64)| {
-                dwell_kernels::naive::dwell(crate::Recipe::Fused, *a, *b, 2 * limit, 4.0) > limit
+            let late = |i: &usize| {
+                let [a, b] = grid.point(i % 256, i / 256);
+                dwell_kernels::naive::dwell(crate::Recipe::Fused, a, b, 2 * limit, 4.0) > limit
             };
-            re.iter().zip(&im).filter(|p| late(*p)).count()
+            (0..256 * 144).filter(late).count()
         };
         assert!(changed(limit) * 1000 < 256 * 144);
         assert!(limit == 100 || changed(limit / 2) * 1000 >= 256 * 144);

@@ -1,4 +1,4 @@
-//! Coordinates: from a view to the two (or, rotated, four) arrays of numbers that every engine is handed.
+//! Coordinates: from a view to the four arrays of numbers that every engine is handed.
 //!
 //! Each entry is the correctly rounded value of an exact expression in the view's decimals, origin + k step with whole
 //! k. The fast way is fixed point with a few bits to spare and an interval around the result: where both ends round to
@@ -11,30 +11,22 @@ use crate::rational::Rational;
 use crate::trig::{Direction, Real};
 use crate::view::{ExactFrame, View};
 use dashu_int::{IBig, UBig};
-use dwell_kernels::Number;
+use dwell_kernels::{Grid, Number};
+use std::ops::Range;
 
 /// The coordinates of every pixel of a view in one number.
+///
+/// c of the pixel at a column and a row is the sum of what both contribute, each sum rounded once: a =
+/// `re_of_column[i] + re_of_row[j]`, b = `im_of_column[i] + im_of_row[j]`. In a rotated view the centre is in the column
+/// arrays. In one that is not rotated a is the column's and b the row's, and the other contributes -0, which changes
+/// nothing.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Axes<N> {
-    /// Not rotated: a = `re[column]`, b = `im[row]`.
-    Straight {
-        /// Real part by column.
-        re: Vec<N>,
-        /// Imaginary part by row.
-        im: Vec<N>,
-    },
-    /// Rotated: a = `re_of_column[i] + re_of_row[j]`, b = `im_of_column[i] + im_of_row[j]`, each sum rounded once. The
-    /// centre is in the column arrays.
-    Rotated {
-        /// Contribution of the column to the real part.
-        re_of_column: Vec<N>,
-        /// Contribution of the row to the real part.
-        re_of_row: Vec<N>,
-        /// Contribution of the column to the imaginary part.
-        im_of_column: Vec<N>,
-        /// Contribution of the row to the imaginary part.
-        im_of_row: Vec<N>,
-    },
+pub struct Axes<N> {
+    re_of_column: Vec<N>,
+    im_of_column: Vec<N>,
+    re_of_row: Vec<N>,
+    im_of_row: Vec<N>,
+    rotated: bool,
 }
 
 impl<N: Number> Axes<N> {
@@ -48,18 +40,26 @@ impl<N: Number> Axes<N> {
         let upwards = || (0..view.size.height).map(|j| view.half_pixels_up(j));
         let direction = Direction::new(&view.rotation.to_rational());
         if direction.is_none() {
-            return Ok(Self::Straight {
-                re: entries(&re, &Real::Rational(half_x), rightwards())?,
-                im: entries(&im, &Real::Rational(half_y), upwards())?,
+            let nothing = |count: u32| {
+                let mut entries = Vec::new();
+                resize(&mut entries, count as usize, Grid::<N>::nothing(), "the coordinates").map(|()| entries)
+            };
+            return Ok(Self {
+                re_of_column: entries(&re, &Real::Rational(half_x), rightwards())?,
+                im_of_column: nothing(view.size.width)?,
+                re_of_row: nothing(view.size.height)?,
+                im_of_row: entries(&im, &Real::Rational(half_y), upwards())?,
+                rotated: false,
             });
         }
         // A pixel u to the right and v up is at u (cos, sin) + v (-sin, cos) from the centre.
         let zero = Rational::whole(0);
-        Ok(Self::Rotated {
+        Ok(Self {
             re_of_column: entries(&re, &direction.cosine_times(&half_x), rightwards())?,
-            re_of_row: entries(&zero, &direction.sine_times(&half_y.negated()), upwards())?,
             im_of_column: entries(&im, &direction.sine_times(&half_x), rightwards())?,
+            re_of_row: entries(&zero, &direction.sine_times(&half_y.negated()), upwards())?,
             im_of_row: entries(&zero, &direction.cosine_times(&half_y), upwards())?,
+            rotated: true,
         })
     }
 
@@ -68,50 +68,53 @@ impl<N: Number> Axes<N> {
         let thin = |axis: &Vec<N>, count: usize| {
             (0..count).map(|i| axis[(2 * i + 1) * axis.len() / (2 * count)]).collect::<Vec<N>>()
         };
-        match self {
-            Self::Straight { re, im } => Self::Straight { re: thin(re, columns), im: thin(im, rows) },
-            Self::Rotated { re_of_column, re_of_row, im_of_column, im_of_row } => Self::Rotated {
-                re_of_column: thin(re_of_column, columns),
-                re_of_row: thin(re_of_row, rows),
-                im_of_column: thin(im_of_column, columns),
-                im_of_row: thin(im_of_row, rows),
-            },
+        Self {
+            re_of_column: thin(&self.re_of_column, columns),
+            im_of_column: thin(&self.im_of_column, columns),
+            re_of_row: thin(&self.re_of_row, rows),
+            im_of_row: thin(&self.im_of_row, rows),
+            rotated: self.rotated,
         }
     }
 
     /// Bytes that the arrays of a view of this size take.
     #[must_use]
-    pub fn bytes(width: u32, height: u32, rotated: bool) -> u64 {
-        (u64::from(width) + u64::from(height)) * size_of::<N>() as u64 * if rotated { 2 } else { 1 }
+    pub fn bytes(width: u32, height: u32) -> u64 {
+        2 * (u64::from(width) + u64::from(height)) * size_of::<N>() as u64
     }
 
-    /// Fills `re` and `im` with the points of the pixels from `first` on, counted along rows from the top left.
-    pub fn fill(&self, width: u32, first: u64, re: &mut [N], im: &mut [N]) {
-        let row_length = width as usize;
-        let mut row = usize::try_from(first / u64::from(width)).unwrap_or(usize::MAX);
-        let mut column = usize::try_from(first % u64::from(width)).unwrap_or(usize::MAX);
-        let mut at = 0;
-        while at < re.len() {
-            let here = (row_length - column).min(re.len() - at);
-            let (a, b) = (&mut re[at..at + here], &mut im[at..at + here]);
-            match self {
-                Self::Straight { re, im } => {
-                    a.copy_from_slice(&re[column..column + here]);
-                    b.fill(im[row]);
-                }
-                Self::Rotated { re_of_column, re_of_row, im_of_column, im_of_row } => {
-                    for (a, of_column) in a.iter_mut().zip(&re_of_column[column..]) {
-                        *a = *of_column + re_of_row[row];
-                    }
-                    for (b, of_column) in b.iter_mut().zip(&im_of_column[column..]) {
-                        *b = *of_column + im_of_row[row];
-                    }
-                }
-            }
-            at += here;
-            row += 1;
-            column = 0;
+    /// The points of a rectangle of pixels.
+    ///
+    /// # Panics
+    /// When it reaches beyond the view.
+    #[must_use]
+    pub fn grid(&self, columns: Range<u32>, rows: Range<u32>) -> Grid<'_, N> {
+        let (columns, rows) = (columns.start as usize..columns.end as usize, rows.start as usize..rows.end as usize);
+        Grid {
+            re_of_column: &self.re_of_column[columns.clone()],
+            im_of_column: &self.im_of_column[columns],
+            re_of_row: &self.re_of_row[rows.clone()],
+            im_of_row: &self.im_of_row[rows],
+            monotonic: true,
         }
+    }
+
+    /// Rows that are mirror images of rows above them in the real axis, to the last bit: a range of rows, and the sum
+    /// of the numbers of a row and of its image. Empty in a rotated view.
+    pub(crate) fn mirrored_rows(&self) -> (Range<u32>, u32) {
+        let im = &self.im_of_row;
+        let height = im.len();
+        let below = im.partition_point(|b| *b > N::default());
+        let mirrored = |row: usize, sum: usize| sum >= row && im[row] == -im[sum - row];
+        if self.rotated || below == 0 || below == height {
+            return (0..0, 0);
+        }
+        // On the axis itself lies a row, which is its own image, or none.
+        let on_axis = im[below] == N::default();
+        let (sum, first) = if on_axis { (2 * below, below + 1) } else { (2 * below - 1, below) };
+        let end = (first..height).find(|row| !mirrored(*row, sum)).unwrap_or(height);
+        let row = |row: usize| u32::try_from(row).unwrap_or(u32::MAX);
+        (row(first)..row(end), row(sum))
     }
 }
 
@@ -204,11 +207,10 @@ mod tests {
             for sample in Sample::ALL {
                 let mut view = View::centred(re, im, zoom).unwrap().sized(Size::new(31, 18).unwrap());
                 view.sample = sample;
-                let (Axes::Straight { re: wide, .. }, Axes::Straight { im: narrow, .. }) =
-                    (Axes::<f64>::new(&view).unwrap(), Axes::<f32>::new(&view).unwrap())
-                else {
-                    panic!("not rotated")
-                };
+                let (wide, narrow) = (Axes::<f64>::new(&view).unwrap(), Axes::<f32>::new(&view).unwrap());
+                assert!(!wide.rotated);
+                let wide: Vec<f64> = (0..31).map(|i| wide.grid(0..31, 0..18).point(i, 7)[0]).collect();
+                let narrow: Vec<f32> = (0..18).map(|j| narrow.grid(0..31, 0..18).point(5, j)[1]).collect();
                 for column in 0..31 {
                     let exact = view.plane_from_pixel(column, 0).unwrap();
                     assert_eq!(wide[column as usize].to_bits(), exact[0].round::<f64>().to_bits());
@@ -226,8 +228,7 @@ mod tests {
         // Three million bits of zoom: only those that a rounded coordinate needs are ever computed.
         let mut view = View::centred("-0.75", "0.1", "1e1000000").unwrap().sized(Size::new(40, 20).unwrap());
         view.rotation = number("12.5");
-        let Axes::Rotated { re_of_column, .. } = Axes::<f64>::new(&view).unwrap() else { panic!("rotated") };
-        assert_eq!(re_of_column, vec![-0.75; 40]);
+        assert_eq!(Axes::<f64>::new(&view).unwrap().re_of_column, vec![-0.75; 40]);
     }
 
     #[test]
@@ -241,7 +242,7 @@ mod tests {
             ymin: number("-1"),
             ymax: number("1"),
         };
-        let Axes::Straight { re, .. } = Axes::<f32>::new(&view).unwrap() else { panic!("not rotated") };
+        let re = Axes::<f32>::new(&view).unwrap().re_of_column;
         for (i, a) in re.iter().enumerate() {
             let exact = 1.0 + i as f64 * 2f64.powi(-25);
             assert_eq!(*a, exact as f32, "{i}");
@@ -250,21 +251,35 @@ mod tests {
 
     #[test]
     fn rows_above_and_below_a_centre_of_zero_are_exact_negatives() {
-        let view = View::centred("-0.7", "0", "3").unwrap().sized(Size::new(5, 101).unwrap());
-        let Axes::Straight { im, .. } = Axes::<f64>::new(&view).unwrap() else { panic!("not rotated") };
+        let axes = |im: &str, height: u32| {
+            let view = View::centred("-0.7", im, "3").unwrap().sized(Size::new(5, height).unwrap());
+            Axes::<f64>::new(&view).unwrap()
+        };
+        let im = axes("0", 101).im_of_row;
         for j in 0..101 {
             assert_eq!(im[j], -im[100 - j]);
         }
         assert_eq!(im[50].to_bits(), 0.0_f64.to_bits());
+        assert_eq!(axes("0", 101).mirrored_rows(), (51..101, 100));
+        assert_eq!(axes("0", 100).mirrored_rows(), (50..100, 99));
+        // 4/3 high, 100 rows: half a row, one row and most of the view off the axis; nothing mirrored; not on the grid.
+        assert_eq!(axes("0.00666666666666666666666666666666666666666666666666", 100).mirrored_rows().0.len(), 0);
+        let view = View::centred("0", "2", "1").unwrap().sized(Size::new(4, 16).unwrap());
+        assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (0..0, 0), "4 high, above the axis");
+        let view = View::centred("0", "1", "1").unwrap().sized(Size::new(4, 16).unwrap());
+        assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (12..16, 23), "three quarters above the axis");
+        let mut view = View::centred("0", "0", "1").unwrap().sized(Size::new(4, 16).unwrap());
+        view.rotation = number("180");
+        assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (0..0, 0), "rotated");
     }
 
     #[test]
     fn quarter_turns_are_exact() {
         let mut view = View::centred("-0.75", "0.25", "1").unwrap().sized(Size::new(8, 4).unwrap());
         let fill = |view: &View| {
-            let (mut re, mut im) = (vec![0.0_f64; 32], vec![0.0_f64; 32]);
-            Axes::<f64>::new(view).unwrap().fill(8, 0, &mut re, &mut im);
-            re.into_iter().zip(im).collect::<Vec<_>>()
+            let axes = Axes::<f64>::new(view).unwrap();
+            let grid = axes.grid(0..8, 0..4);
+            (0..32).map(|i| grid.point(i % 8, i / 8)).map(|[a, b]| (a, b)).collect::<Vec<_>>()
         };
         let upright = fill(&view);
         let turn = |(a, b): (f64, f64)| (-(b - 0.25) - 0.75, (a + 0.75) + 0.25);
@@ -286,14 +301,14 @@ mod tests {
             im: number("0.25"),
             magnification: Magnification::Height(number("0.9")),
         };
-        let (mut re, mut im) = (vec![0.0_f64; 100], vec![0.0_f64; 100]);
-        Axes::<f64>::new(&view).unwrap().fill(16, 20, &mut re, &mut im);
-        for k in 0..100 {
-            let (column, row) = ((k + 20) % 16, (k + 20) / 16);
+        let axes = Axes::<f64>::new(&view).unwrap();
+        for k in 0..16 * 9 {
+            let (column, row) = (k % 16, k / 16);
+            let [a, b] = axes.grid(0..16, 0..9).point(column, row);
             let (u, v) = ((column as f64 - 7.5) * 0.1, (4.0 - row as f64) * 0.1);
             let (s, c) = 30.5_f64.to_radians().sin_cos();
-            assert!((re[k] - (-0.5 + u * c - v * s)).abs() < 1e-15);
-            assert!((im[k] - (0.25 + u * s + v * c)).abs() < 1e-15);
+            assert!((a - (-0.5 + u * c - v * s)).abs() < 1e-15);
+            assert!((b - (0.25 + u * s + v * c)).abs() < 1e-15);
         }
     }
 }

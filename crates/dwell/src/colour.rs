@@ -6,7 +6,7 @@ mod palette;
 pub use palette::Palette;
 
 use crate::field::Field;
-use crate::parallel;
+use crate::parallel::{Schedule, Team};
 
 /// Bytes of a pixel: red, green, blue, in sRGB.
 pub const CHANNELS: usize = 3;
@@ -23,7 +23,7 @@ const SPAN: usize = 1 << 14;
 ///
 /// # Panics
 /// When the field has no smooth values or `picture` is not three bytes a pixel.
-pub fn colour(field: &Field, palette: &Palette, threads: usize, picture: &mut [u8]) {
+pub fn colour(field: &Field, palette: &Palette, team: &Team, picture: &mut [u8]) {
     assert_eq!(field.smooth().len() * CHANNELS, picture.len(), "a smooth value and three bytes for each pixel");
     let spans = picture.chunks_mut(SPAN * CHANNELS).zip(field.smooth().chunks(SPAN).zip(field.dwell().chunks(SPAN)));
     let work = |(): &mut (), (out, (smooth, dwell)): (&mut [u8], (&[f64], &[u32]))| {
@@ -31,7 +31,7 @@ pub fn colour(field: &Field, palette: &Palette, threads: usize, picture: &mut [u
             out.copy_from_slice(&if *dwell == 0 { palette.interior() } else { palette.at(position(*smooth)) });
         }
     };
-    parallel::for_each(threads, spans, || (), work);
+    team.for_each(Schedule::default(), spans.collect(), || (), work);
 }
 
 /// Turns of the palette for each unit of the root of the smooth value.

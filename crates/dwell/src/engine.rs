@@ -1,37 +1,83 @@
 //! Engines: who iterates. All give the same bytes.
 
 mod cpu;
+mod tiles;
+mod worker;
 
 pub use cpu::CpuEngine;
+pub(crate) use tiles::Tile;
+pub use tiles::TileSize;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::field::Field;
+use crate::field::FieldPart;
+use crate::parallel::{Schedule, Team};
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::strategy::Strategy;
 use std::time::Duration;
 
-/// Exact shortcuts: they change no dwell, only the time it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Shortcuts {
-    /// Every point is iterated to its escape or the limit.
-    None,
-    /// A point whose orbit comes back to a z that it had before is spared the rest. Holds for every formula, recipe and
-    /// R.
-    #[default]
-    Exact,
+/// Exact shortcuts: they change no dwell, only the time it takes. All hold for z^2 + c, both recipes and every R >= 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortcuts {
+    /// Points inside the main cardioid or the period-2 disc, by a margin that rounding cannot cross, are not iterated.
+    /// See [`dwell_kernels::interior`].
+    pub interior: bool,
+    /// A point whose orbit comes back to a z that it had before is spared the rest. Holds for every formula. See
+    /// [`dwell_kernels::escape`].
+    pub cycles: bool,
+    /// Rows whose imaginary parts are exact negatives are computed once: every operation of a step commutes with
+    /// conjugation, rounding to nearest is symmetric, and |z|^2 is the same. Holds for formulas that are symmetric under
+    /// conjugation (not the Burning Ship) in views that are not rotated.
+    pub symmetry: bool,
+}
+
+impl Default for Shortcuts {
+    fn default() -> Self {
+        Self::EXACT
+    }
 }
 
 impl Shortcuts {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::None, Self::Exact];
+    /// Every point is iterated to its escape or the limit.
+    pub const NONE: Self = Self { interior: false, cycles: false, symmetry: false };
+    /// All of them.
+    pub const EXACT: Self = Self { interior: true, cycles: true, symmetry: true };
+    /// Names of single ones.
+    pub const NAMES: [&'static str; 3] = ["interior", "cycles", "symmetry"];
 
-    /// Its name as users write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Exact => "exact",
+    /// Those named: `none`, `exact`, or some of [`Self::NAMES`] with commas between.
+    ///
+    /// # Errors
+    /// The name that is none of these.
+    pub fn parse(text: &str) -> Result<Self, &str> {
+        match text {
+            "none" => return Ok(Self::NONE),
+            "exact" => return Ok(Self::EXACT),
+            _ => {}
+        }
+        let mut shortcuts = Self::NONE;
+        for name in text.split(',') {
+            match name {
+                "interior" => shortcuts.interior = true,
+                "cycles" => shortcuts.cycles = true,
+                "symmetry" => shortcuts.symmetry = true,
+                _ => return Err(name),
+            }
+        }
+        Ok(shortcuts)
+    }
+}
+
+impl std::fmt::Display for Shortcuts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Self::NONE => f.write_str("none"),
+            Self::EXACT => f.write_str("exact"),
+            _ => {
+                let chosen = Self::NAMES.into_iter().zip([self.interior, self.cycles, self.symmetry]);
+                f.write_str(&chosen.filter_map(|(name, on)| on.then_some(name)).collect::<Vec<_>>().join(","))
+            }
         }
     }
 }
@@ -44,13 +90,31 @@ pub trait Engine: Sync {
     fn level(&self) -> String;
     /// The shortcuts it takes.
     fn shortcuts(&self) -> Shortcuts;
-    /// Threads of this machine that it keeps busy.
-    fn threads(&self) -> usize;
-    /// Fills the rows that `field` was prepared for: every dwell, and every smooth value if there is room for them.
+    /// The threads of this machine that it keeps busy.
+    fn team(&self) -> &Team;
+    /// How it hands out work to its threads, and in which pieces, for the statistics.
+    fn work(&self) -> Work;
+    /// Fills rows of a plan's image: every dwell, and every smooth value if there is room for them.
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; the field's contents are then undefined.
-    fn iterate(&self, plan: &Plan, field: &mut Field, cancel: &Cancel, progress: &Progress) -> Result<Spent, Error>;
+    /// [`Error::Interrupted`]; the rows' contents are then undefined.
+    fn iterate(
+        &self,
+        plan: &Plan,
+        strategy: Strategy,
+        part: FieldPart<'_>,
+        cancel: &Cancel,
+        progress: &Progress,
+    ) -> Result<Spent, Error>;
+}
+
+/// How an engine hands out work to its threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// In which order, and to whom.
+    pub schedule: Schedule,
+    /// Pixels of a piece, across and down, if they were asked for; chosen by the size of the image otherwise.
+    pub tile: Option<TileSize>,
 }
 
 /// Wall time that an engine spent on a call.

@@ -14,6 +14,19 @@ pub struct Field {
     smooth: Vec<f64>,
 }
 
+/// Rows of a field, for an engine to fill.
+#[derive(Debug)]
+pub struct FieldPart<'a> {
+    /// Columns.
+    pub width: u32,
+    /// Which rows of the image.
+    pub rows: Range<u32>,
+    /// The dwell of each pixel, row by row.
+    pub dwell: &'a mut [u32],
+    /// The smooth value of each pixel; empty where it is not wanted.
+    pub smooth: &'a mut [f64],
+}
+
 impl Field {
     /// Makes room for these rows of a plan's image, keeping the buffers there are. Every dwell is 0 or left over from
     /// before, until an engine has written it.
@@ -58,9 +71,22 @@ impl Field {
         &self.smooth
     }
 
-    /// Both to write to, for an engine.
-    pub(crate) fn parts_mut(&mut self) -> (&mut [u32], &mut [f64]) {
-        (&mut self.dwell, &mut self.smooth)
+    /// Some of its rows to write to, as rows of the image.
+    ///
+    /// # Panics
+    /// When they are not among those it was prepared for.
+    pub(crate) fn part(&mut self, rows: Range<u32>) -> FieldPart<'_> {
+        let width = self.width as usize;
+        let of_rows =
+            |rows: &Range<u32>, first: u32| (rows.start - first) as usize * width..(rows.end - first) as usize * width;
+        let pixels = of_rows(&rows, self.rows.start);
+        let smooth = if self.smooth.is_empty() { &mut [][..] } else { &mut self.smooth[pixels.clone()] };
+        FieldPart { width: self.width, rows, dwell: &mut self.dwell[pixels], smooth }
+    }
+
+    /// All of its rows to write to.
+    pub(crate) fn whole(&mut self) -> FieldPart<'_> {
+        self.part(self.rows.clone())
     }
 
     /// The dwells as little-endian bytes.

@@ -9,15 +9,16 @@
 //! A picture in ten lines:
 //!
 //! ```
-//! use dwell::{Cancel, CpuEngine, Limits, Palette, Plan, Settings, Size, View};
+//! use dwell::{Cancel, CpuEngine, Engine, Limits, Palette, Plan, Settings, Size, Strategy, View};
 //!
 //! let view = View::centred("-0.7436438870371587", "0.1318259042053119", "1e5")?.sized(Size::new(320, 180)?);
 //! let plan = Plan::new(&view, &Settings { limit: 2000, ..Settings::default() }, &Limits::default())?;
-//! let field = dwell::field(&plan, &CpuEngine::default(), true, &Limits::default(), &Cancel::default())?;
+//! let engine = CpuEngine::default();
+//! let field = dwell::field(&plan, &engine, Strategy::EveryPixel, true, &Limits::default(), &Cancel::default())?;
 //! println!("{} of {} pixels did not escape", field.interior_pixels(), field.dwell().len());
 //!
 //! let mut picture = vec![0; field.dwell().len() * 3];
-//! dwell::colour(&field, &Palette::default(), 2, &mut picture);
+//! dwell::colour(&field, &Palette::default(), engine.team(), &mut picture);
 //! let (low, high) = (picture.iter().min(), picture.iter().max());
 //! assert!(low < high, "there is something to see");
 //! # Ok::<(), dwell::Error>(())
@@ -42,6 +43,7 @@ mod error;
 mod field;
 mod limits;
 mod location;
+mod mirror;
 mod parallel;
 mod plan;
 mod progress;
@@ -50,6 +52,7 @@ mod render;
 mod report;
 mod resolution;
 mod settings;
+mod strategy;
 mod trig;
 mod view;
 
@@ -63,11 +66,12 @@ pub use cancel::Cancel;
 pub use colour::{CHANNELS, Palette, colour};
 pub use decimal::Decimal;
 pub use encode::Format;
-pub use engine::{CpuEngine, Engine, Shortcuts, Spent};
+pub use engine::{CpuEngine, Engine, Shortcuts, Spent, TileSize, Work};
 pub use error::{Error, InputError, nearest, quote, unknown_name};
-pub use field::Field;
+pub use field::{Field, FieldPart};
 pub use limits::Limits;
 pub use location::Location;
+pub use parallel::{Schedule, Team};
 pub use plan::{Coordinates, Plan, Points};
 pub use progress::Progress;
 pub use rational::Rational;
@@ -75,6 +79,7 @@ pub use render::{Buffers, Request, field, render};
 pub use report::{Report, Seconds};
 pub use resolution::bits_needed;
 pub use settings::{NumberKind, Settings};
+pub use strategy::Strategy;
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
 pub use dwell_kernels::{Level, LevelName, Number, Recipe, naive};

@@ -7,9 +7,9 @@ use crate::error::InputError;
 use crate::limits::{BYTES_PER_PIXEL, Limits};
 use crate::resolution;
 use crate::settings::{NumberKind, Settings};
-use crate::trig::Direction;
 use crate::view::{Size, View};
 use dwell_kernels::{Number, Recipe};
+use std::ops::Range;
 
 /// What an engine is handed.
 #[derive(Clone, Debug)]
@@ -104,6 +104,14 @@ impl Plan {
             Coordinates::F64(_) => NumberKind::F64,
         }
     }
+    /// Rows that are exact mirror images of rows above them, and the sum of the numbers of a row and of its image.
+    pub(crate) fn mirrored_rows(&self) -> (Range<u32>, u32) {
+        match &self.coordinates {
+            Coordinates::F32(points) => points.axes.mirrored_rows(),
+            Coordinates::F64(points) => points.axes.mirrored_rows(),
+        }
+    }
+
     /// What the user should know although it is no error.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
@@ -138,9 +146,8 @@ fn points<N: Number>(
         }
         warnings.push(format!("{error}; drawn all the same"));
     }
-    let rotated = !Direction::new(&view.rotation.to_rational()).is_none();
     // All that grows with the image, before the first of it is computed: coordinates, and at least one row at a time.
-    let coordinates = Axes::<N>::bytes(view.size.width, view.size.height, rotated);
+    let coordinates = Axes::<N>::bytes(view.size.width, view.size.height);
     limits.reserve("coordinates and a row of pixels", coordinates + u64::from(view.size.width) * BYTES_PER_PIXEL)?;
     let radius = settings.escape_radius.to_rational();
     Ok(Points { axes: Axes::new(view)?, radius_squared: radius.times(&radius).round() })

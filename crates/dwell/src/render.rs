@@ -8,10 +8,12 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::field::Field;
 use crate::limits::{Limits, resize};
+use crate::mirror::Mirror;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::report::{Report, Seconds};
 use crate::store::{Output, Shared};
+use crate::strategy::Strategy;
 use crate::view::Size;
 use std::io;
 use std::path::PathBuf;
@@ -30,6 +32,10 @@ pub struct Request<'a> {
     pub plan: &'a Plan,
     /// Who iterates.
     pub engine: &'a dyn Engine,
+    /// How pixels are asked for.
+    pub strategy: Strategy,
+    /// Whether to ask for every pixel as well, and count those whose dwell differs.
+    pub verify: bool,
     /// The colours of pictures.
     pub palette: &'a Palette,
     /// Whether to hash the dwells.
@@ -46,24 +52,41 @@ pub struct Request<'a> {
 #[derive(Debug, Default)]
 pub struct Buffers {
     field: Field,
+    verified: Field,
+    mirror: Mirror,
     picture: Vec<u8>,
 }
 
-/// Computes the whole field at once, with smooth values if asked for.
+/// Computes the whole field at once, pixels asked for by a strategy, with smooth values if asked for.
 ///
 /// # Errors
 /// [`Error::Interrupted`], or [`Error::Input`] when it would take more memory than `limits` allows.
 pub fn field(
     plan: &Plan,
     engine: &dyn Engine,
+    strategy: Strategy,
     with_smooth: bool,
     limits: &Limits,
     cancel: &Cancel,
 ) -> Result<Field, Error> {
-    limits.reserve("the field", Field::bytes(plan.size().pixels(), with_smooth))?;
+    let symmetry = engine.shortcuts().symmetry;
+    let mirrored = if symmetry { Mirror::bytes(plan, with_smooth) } else { 0 };
+    limits.reserve("the field", Field::bytes(plan.size().pixels(), with_smooth).saturating_add(mirrored))?;
     let mut field = Field::default();
     field.prepare(plan, 0..plan.size().height, with_smooth)?;
-    engine.iterate(plan, &mut field, cancel, &Progress::default())?;
+    let mut mirror = Mirror::default();
+    mirror.prepare(plan, symmetry, with_smooth);
+    let mut row = 0;
+    while row < plan.size().height {
+        let (rows, images) = mirror.alike(row, plan.size().height);
+        row = rows.end;
+        if images {
+            mirror.keep(&field);
+            mirror.fill(field.part(rows));
+        } else {
+            engine.iterate(plan, strategy, field.part(rows), cancel, &Progress::default())?;
+        }
+    }
     Ok(field)
 }
 
@@ -79,12 +102,7 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
     let with_picture = outputs.iter().any(|(format, _)| format.is_picture());
     let band_rows = u32::try_from(BAND_PIXELS / size.width as usize).unwrap_or(u32::MAX).clamp(1, size.height);
 
-    let mut tally = Tally {
-        hasher: request.hash.then(blake3::Hasher::new),
-        iterations: 0,
-        interior_pixels: 0,
-        seconds: Seconds::default(),
-    };
+    let mut tally = Tally { hasher: request.hash.then(blake3::Hasher::new), ..Tally::default() };
     let strips =
         if request.watched && size.pixels() >= PROBE_FROM_PIXELS { cost_of_strips(request)? } else { Vec::new() };
     request.progress.start(size.pixels(), strips);
@@ -93,18 +111,33 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
         .into_iter()
         .map(|(format, output)| EncodedFile::start(format, size, output))
         .collect::<Result<Vec<_>, _>>()?;
+    buffers.mirror.prepare(plan, request.engine.shortcuts().symmetry, with_picture);
     let mut row = 0;
     while row < size.height {
-        let rows = row..(row + band_rows).min(size.height);
+        let (rows, images) = buffers.mirror.alike(row, (row + band_rows).min(size.height));
         row = rows.end;
         buffers.field.prepare(plan, rows, with_picture)?;
-        let spent = request.engine.iterate(plan, &mut buffers.field, request.cancel, request.progress)?;
-        tally.seconds.iterate += spent.iterate.as_secs_f64();
-        tally.seconds.colour += spent.smooth.as_secs_f64();
+        if images {
+            let begun = Instant::now();
+            buffers.mirror.fill(buffers.field.whole());
+            request.progress.add(buffers.field.dwell().len() as u64);
+            tally.seconds.iterate += begun.elapsed().as_secs_f64();
+        } else {
+            let whole = buffers.field.whole();
+            let spent = request.engine.iterate(plan, request.strategy, whole, request.cancel, request.progress)?;
+            tally.seconds.iterate += spent.iterate.as_secs_f64();
+            tally.seconds.colour += spent.smooth.as_secs_f64();
+            buffers.mirror.keep(&buffers.field);
+        }
+        if request.verify {
+            let begun = Instant::now();
+            tally.differing += differing(request, &buffers.field, &mut buffers.verified)?;
+            tally.seconds.verify += begun.elapsed().as_secs_f64();
+        }
         if with_picture {
             let begun = Instant::now();
             resize(&mut buffers.picture, buffers.field.dwell().len() * CHANNELS, 0, "the picture")?;
-            colour::colour(&buffers.field, request.palette, request.engine.threads(), &mut buffers.picture);
+            colour::colour(&buffers.field, request.palette, request.engine.team(), &mut buffers.picture);
             tally.seconds.colour += begun.elapsed().as_secs_f64();
         }
         request.cancel.check()?;
@@ -130,14 +163,15 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
     tally.seconds.encode = (tally.seconds.encode - while_encoding.as_secs_f64()).max(0.0);
     tally.seconds.write = writing.as_secs_f64();
     tally.seconds.total = began.elapsed().as_secs_f64();
-    Ok(Report::new(
-        plan,
-        request.engine,
-        tally.iterations,
-        tally.interior_pixels,
-        tally.hasher.map(|h| h.finalize().to_hex().to_string()),
-        tally.seconds,
-    ))
+    Ok(Report::new(request, tally))
+}
+
+/// How many dwells of some rows differ when every pixel is asked for.
+fn differing(request: &Request<'_>, field: &Field, verified: &mut Field) -> Result<u64, Error> {
+    verified.prepare(request.plan, field.rows(), false)?;
+    let quiet = Progress::default();
+    request.engine.iterate(request.plan, Strategy::EveryPixel, verified.whole(), request.cancel, &quiet)?;
+    Ok(field.dwell().iter().zip(verified.dwell()).filter(|(a, b)| a != b).count() as u64)
 }
 
 /// An output and the encoder that fills it.
@@ -171,11 +205,14 @@ impl EncodedFile {
 }
 
 /// What is summed up over bands.
-struct Tally {
-    hasher: Option<blake3::Hasher>,
-    iterations: u128,
-    interior_pixels: u64,
-    seconds: Seconds,
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) hasher: Option<blake3::Hasher>,
+    pub(crate) iterations: u128,
+    pub(crate) interior_pixels: u64,
+    /// Pixels whose dwell is not that of every pixel asked for.
+    pub(crate) differing: u64,
+    pub(crate) seconds: Seconds,
 }
 
 impl Tally {
@@ -196,7 +233,7 @@ fn cost_of_strips(request: &Request<'_>) -> Result<Vec<f64>, Error> {
     let probe = request.plan.thinned(across, strips);
     let mut field = Field::default();
     field.prepare(&probe, 0..probe.size().height, false)?;
-    request.engine.iterate(&probe, &mut field, request.cancel, &Progress::default())?;
+    request.engine.iterate(&probe, Strategy::EveryPixel, field.whole(), request.cancel, &Progress::default())?;
     let limit = probe.limit();
     let cost = |row: &[u32]| row.iter().map(|n| f64::from(if *n == 0 { limit } else { *n }) + 20.0).sum();
     Ok(field.dwell().chunks(field.width() as usize).map(cost).collect())

@@ -1,8 +1,7 @@
 //! What a render did: the statistics that `--stats` writes. They are facts of the run, checked from outside.
 
 use crate::decimal::Decimal;
-use crate::engine::Engine;
-use crate::plan::Plan;
+use crate::render::{Request, Tally};
 use crate::view::{Frame, Magnification, View};
 use serde::Serialize;
 
@@ -35,9 +34,16 @@ pub struct Report {
     /// How pixels were asked for.
     pub strategy: &'static str,
     /// Which shortcuts were taken.
-    pub shortcuts: &'static str,
+    pub shortcuts: String,
+    /// How pieces of work were handed out to threads.
+    pub schedule: String,
+    /// Pixels of a piece, WxH, or `auto`.
+    pub tile: String,
     /// Whether every dwell is that of the plain loop, by construction.
     pub exact: bool,
+    /// Pixels whose dwell differs from that of every pixel asked for; only when that was to be verified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub differing_pixels: Option<u64>,
     /// width * height.
     pub pixels: u64,
     /// Iterations that the plain loop needs: n where escaped, the limit where not.
@@ -118,19 +124,22 @@ pub struct Seconds {
     pub write: f64,
     /// Hashing and counting.
     pub hash: f64,
+    /// Asking for every pixel, to compare.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub verify: f64,
     /// From the plan to the finished file.
     pub total: f64,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
 impl Report {
-    pub(crate) fn new(
-        plan: &Plan,
-        engine: &dyn Engine,
-        iterations: u128,
-        interior_pixels: u64,
-        field_blake3: Option<String>,
-        seconds: Seconds,
-    ) -> Self {
+    pub(crate) fn new(request: &Request<'_>, tally: Tally) -> Self {
+        let Request { plan, engine, strategy, .. } = *request;
+        let work = engine.work();
         let mut report = Self {
             width: plan.size().width,
             height: plan.size().height,
@@ -142,15 +151,18 @@ impl Report {
             recipe: plan.recipe().name(),
             level: engine.level(),
             engine: engine.name(),
-            threads: engine.threads(),
-            strategy: "every-pixel",
-            shortcuts: engine.shortcuts().name(),
-            exact: true,
+            threads: engine.team().threads(),
+            strategy: strategy.name(),
+            shortcuts: engine.shortcuts().to_string(),
+            schedule: work.schedule.to_string(),
+            tile: work.tile.map_or_else(|| "auto".to_owned(), |tile| tile.to_string()),
+            exact: strategy.is_exact(),
+            differing_pixels: request.verify.then_some(tally.differing),
             pixels: plan.size().pixels(),
-            iterations,
-            interior_pixels,
-            field_blake3,
-            seconds,
+            iterations: tally.iterations,
+            interior_pixels: tally.interior_pixels,
+            field_blake3: tally.hasher.map(|hasher| hasher.finalize().to_hex().to_string()),
+            seconds: tally.seconds,
             iterations_per_second: 0.0,
             pixels_per_second: 0.0,
             repeats: 1,
@@ -186,6 +198,7 @@ impl Report {
             // Only the last run writes to the real outputs.
             write: report.seconds.write,
             hash: of(|s| s.hash),
+            verify: of(|s| s.verify),
             total: of(|s| s.total),
         };
         report.repeats = u32::try_from(runs.len()).unwrap_or(u32::MAX);

@@ -7,7 +7,7 @@ mod common;
 use common::Random;
 use dwell::{
     Axes, Cancel, Coordinates, CpuEngine, Level, Limits, Number, NumberKind, Plan, Recipe, Settings, Shortcuts, Size,
-    View, naive,
+    Strategy, View, naive,
 };
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
@@ -16,11 +16,14 @@ const THREADS: [usize; 4] = [1, 2, 3, 8];
 fn plain(plan: &Plan) -> Vec<u32> {
     fn run<N: Number>(plan: &Plan, axes: &Axes<N>, radius_squared: N) -> Vec<u32> {
         let (width, height) = (plan.size().width, plan.size().height);
-        let pixels = usize::try_from(plan.size().pixels()).unwrap();
-        let (mut re, mut im) = (vec![N::default(); pixels], vec![N::default(); pixels]);
-        assert_eq!(pixels, width as usize * height as usize);
-        axes.fill(width, 0, &mut re, &mut im);
-        re.iter().zip(&im).map(|(a, b)| naive::dwell(plan.recipe(), *a, *b, plan.limit(), radius_squared)).collect()
+        let grid = axes.grid(0..width, 0..height);
+        let places = (0..height as usize).flat_map(|row| (0..width as usize).map(move |column| (column, row)));
+        places
+            .map(|(column, row)| {
+                let [a, b] = grid.point(column, row);
+                naive::dwell(plan.recipe(), a, b, plan.limit(), radius_squared)
+            })
+            .collect()
     }
     match plan.coordinates() {
         Coordinates::F32(points) => run(plan, &points.axes, points.radius_squared),
@@ -38,11 +41,13 @@ fn check(view: &View, settings: &Settings, what: &str) -> u64 {
             let expected = plain(&plan);
             for level in Level::available() {
                 for threads in THREADS {
-                    let shortcuts = Shortcuts::ALL[usize::from(threads != 3)];
+                    let shortcuts = if threads == 3 { Shortcuts::NONE } else { Shortcuts::EXACT };
                     let engine = CpuEngine::new(level, threads).with_shortcuts(shortcuts);
                     let with_smooth = threads == 2;
+                    let every = Strategy::EveryPixel;
                     let field =
-                        dwell::field(&plan, &engine, with_smooth, &Limits::default(), &Cancel::default()).unwrap();
+                        dwell::field(&plan, &engine, every, with_smooth, &Limits::default(), &Cancel::default())
+                            .unwrap();
                     let differ = field.dwell().iter().zip(&expected).filter(|(a, b)| a != b).count();
                     assert_eq!(
                         differ, 0,
@@ -125,7 +130,8 @@ fn smooth_values_are_the_same_bits_everywhere() {
         for level in Level::available() {
             for threads in THREADS {
                 let engine = CpuEngine::new(level, threads);
-                let field = dwell::field(&plan, &engine, true, &Limits::default(), &Cancel::default()).unwrap();
+                let every = Strategy::EveryPixel;
+                let field = dwell::field(&plan, &engine, every, true, &Limits::default(), &Cancel::default()).unwrap();
                 let bits: Vec<u64> = field.smooth().iter().map(|s| s.to_bits()).collect();
                 assert_eq!(*first.get_or_insert_with(|| bits.clone()), bits, "{level:?} {threads}");
             }

@@ -7,14 +7,14 @@
 mod common;
 
 use common::Random;
-use dwell::{Cancel, CpuEngine, Field, Level, Limits, NumberKind, Plan, Recipe, Settings, Size, View};
+use dwell::{Cancel, CpuEngine, Field, Level, Limits, NumberKind, Plan, Recipe, Settings, Size, Strategy, View};
 use std::fmt::Write;
 
 const COMMITTED: &str = include_str!("field_hashes.txt");
 
 fn field(view: &View, settings: &Settings, engine: &CpuEngine) -> Field {
     let plan = Plan::new(view, settings, &Limits::default()).unwrap();
-    dwell::field(&plan, engine, false, &Limits::default(), &Cancel::default()).unwrap()
+    dwell::field(&plan, engine, Strategy::EveryPixel, false, &Limits::default(), &Cancel::default()).unwrap()
 }
 
 fn cases() -> Vec<(String, View, Settings)> {

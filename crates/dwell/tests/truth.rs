@@ -18,17 +18,15 @@ fn wrong(view: &View, number: NumberKind, limit: u32, samples: u64, random: &mut
         let (column, row) = (random.below(view.size.width.into()), random.below(view.size.height.into()));
         let [a, b] = view.plane_from_pixel(column as u32, row as u32).unwrap();
         let truth = precise::dwell(&a, &b, limit, &Rational::whole(2), &Cancel::default()).unwrap();
-        let first = row * u64::from(view.size.width) + column;
+        let (column, row) = (column as u32, row as u32);
         let found = match plan.coordinates() {
             Coordinates::F32(points) => {
-                let (mut re, mut im) = ([0.0], [0.0]);
-                points.axes.fill(view.size.width, first, &mut re, &mut im);
-                naive::dwell(plan.recipe(), re[0], im[0], limit, points.radius_squared)
+                let [a, b] = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
+                naive::dwell(plan.recipe(), a, b, limit, points.radius_squared)
             }
             Coordinates::F64(points) => {
-                let (mut re, mut im) = ([0.0], [0.0]);
-                points.axes.fill(view.size.width, first, &mut re, &mut im);
-                naive::dwell(plan.recipe(), re[0], im[0], limit, points.radius_squared)
+                let [a, b] = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
+                naive::dwell(plan.recipe(), a, b, limit, points.radius_squared)
             }
         };
         wrong += u64::from(truth != Truth::Dwell(found));

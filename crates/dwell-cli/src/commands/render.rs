@@ -7,7 +7,7 @@ use crate::{engine, output, progress_bar};
 use dwell::store::{self, Output};
 use dwell::{
     Buffers, Decimal, Error, Format, Frame, InputError, Limits, Location, Magnification, Palette, Plan, Progress,
-    Report, Request, Sample, Settings, Size, View, auto_limit, quote, unknown_name,
+    Report, Request, Sample, Settings, Size, View, Work, auto_limit, quote, unknown_name,
 };
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,10 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
     let max_iter = max_iter(args, &location)?;
     let settings = settings(args, &max_iter)?;
     let palette = palette(args.palette.as_deref())?;
-    let engine = engine::engine(&args.engine)?.with_shortcuts(engine::shortcuts(&args.shortcuts)?);
+    let work =
+        Work { schedule: engine::schedule(&args.schedule)?, tile: args.tile.as_deref().map(engine::tile).transpose()? };
+    let strategy = engine::strategy(&args.strategy)?;
+    let engine = engine::engine(&args.engine)?.with_shortcuts(engine::shortcuts(&args.shortcuts)?).with_work(work);
     let repeats = match &args.repeat {
         None => 1,
         Some(text) => engine::whole("--repeat", text, 1, MAX_REPEATS)?,
@@ -90,6 +93,8 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         let request = Request {
             plan: &plan,
             engine: &engine,
+            strategy,
+            verify: args.verify,
             palette: &palette,
             hash: args.stats.is_some(),
             watched,
@@ -276,4 +281,16 @@ fn summarise(args: &RenderArgs, report: &Report, files: &[(PathBuf, Format)]) {
         if report.threads == 1 { "" } else { "s" },
         report.level,
     ));
+    if let Some(differing) = report.differing_pixels {
+        let percent = 100.0 * differing as f64 / report.pixels as f64;
+        output::remark_to_person(&format!(
+            "verified: {differing} of {} pixels differ ({percent:.4} %) from every pixel asked for",
+            report.pixels
+        ));
+    } else if !report.exact {
+        output::remark_to_person(&format!(
+            "{} is a heuristic: some pixels may be wrong; --verify counts them",
+            report.strategy
+        ));
+    }
 }

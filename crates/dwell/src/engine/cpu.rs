@@ -1,57 +1,60 @@
-//! The CPU engine: spans of pixels over threads.
+//! The CPU engine: tiles over threads.
 
-use super::{Engine, Shortcuts, Spent};
+use super::tiles::{self, Tile, TileSize};
+use super::worker::{Buffers, Call, Worker};
+use super::{Engine, Shortcuts, Spent, Work};
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::field::Field;
-use crate::parallel;
+use crate::field::FieldPart;
+use crate::parallel::{Schedule, Team};
 use crate::plan::{Coordinates, Plan, Points};
 use crate::progress::Progress;
-use dwell_kernels::escape::{Bounds, Workspace};
+use crate::strategy::{Scratch, Strategy};
+use dwell_kernels::escape::{self, Bounds};
 use dwell_kernels::{Kernels, Level};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The longest span of pixels that a thread takes at once: its workspace (17 numbers a point) fits a second-level
-/// cache.
-const LONGEST_SPAN: usize = 4096;
-/// The shortest: below, handing out costs more than iterating.
-const SHORTEST_SPAN: usize = 256;
-/// Spans that each thread should find, so that one that is late does not leave the others idle for long.
-const SPANS_PER_THREAD: usize = 64;
-
 /// Iterates on this machine's processors.
 ///
-/// Keeps its threads' workspaces from call to call: the first touch of fresh memory costs more than many a span.
+/// Keeps its threads' buffers from call to call: the first touch of fresh memory costs more than many a tile.
 #[derive(Debug)]
 pub struct CpuEngine {
     level: Level,
-    threads: usize,
+    team: Team,
     shortcuts: Shortcuts,
+    work: Work,
     idle: Mutex<Idle>,
 }
 
-/// Workspaces that no thread is using.
+/// Buffers that no thread is using.
 #[derive(Debug, Default)]
 struct Idle {
-    f32: Vec<Workspace<f32>>,
-    f64: Vec<Workspace<f64>>,
+    f32: Vec<Buffers<f32>>,
+    f64: Vec<Buffers<f64>>,
 }
 
-/// Where the idle workspaces of a number are.
-type Shelf<N> = fn(&mut Idle) -> &mut Vec<Workspace<N>>;
+/// Where the idle buffers of a number are.
+type Shelf<N> = fn(&mut Idle) -> &mut Vec<Buffers<N>>;
 
 impl CpuEngine {
     /// On `threads` threads (at least 1) with the kernels of `level` and every exact shortcut.
     #[must_use]
     pub fn new(level: Level, threads: usize) -> Self {
-        Self { level, threads: threads.max(1), shortcuts: Shortcuts::Exact, idle: Mutex::default() }
+        let work = Work { schedule: Schedule::default(), tile: None };
+        Self { level, team: Team::new(threads), shortcuts: Shortcuts::EXACT, work, idle: Mutex::default() }
     }
 
     /// The same with these shortcuts.
     #[must_use]
     pub fn with_shortcuts(self, shortcuts: Shortcuts) -> Self {
         Self { shortcuts, ..self }
+    }
+
+    /// The same with work handed out like that.
+    #[must_use]
+    pub fn with_work(self, work: Work) -> Self {
+        Self { work, ..self }
     }
 }
 
@@ -75,90 +78,83 @@ impl Engine for CpuEngine {
         self.shortcuts
     }
 
-    fn threads(&self) -> usize {
-        self.threads
+    fn team(&self) -> &Team {
+        &self.team
     }
 
-    fn iterate(&self, plan: &Plan, field: &mut Field, cancel: &Cancel, progress: &Progress) -> Result<Spent, Error> {
+    fn work(&self) -> Work {
+        self.work
+    }
+
+    fn iterate(
+        &self,
+        plan: &Plan,
+        strategy: Strategy,
+        part: FieldPart<'_>,
+        cancel: &Cancel,
+        progress: &Progress,
+    ) -> Result<Spent, Error> {
+        let pixels = part.dwell.len() as u64;
+        let size = self.work.tile.unwrap_or_else(|| TileSize::fitting(pixels, part.width, self.team.threads()));
+        let tiles = tiles::cut(part, size);
         match plan.coordinates() {
-            Coordinates::F32(points) => self.iterate_in(plan, points, |i| &mut i.f32, field, cancel, progress),
-            Coordinates::F64(points) => self.iterate_in(plan, points, |i| &mut i.f64, field, cancel, progress),
+            Coordinates::F32(points) => {
+                self.iterate_in(plan, strategy, points, |i| &mut i.f32, tiles, cancel, progress)
+            }
+            Coordinates::F64(points) => {
+                self.iterate_in(plan, strategy, points, |i| &mut i.f64, tiles, cancel, progress)
+            }
         }
     }
 }
 
-/// What a thread has.
-struct Worker<N> {
-    workspace: Workspace<N>,
-    spent: Spent,
-}
-
 impl CpuEngine {
+    #[allow(clippy::too_many_arguments, reason = "a call's parts, handed on once for each number")]
     fn iterate_in<N: Kernels>(
         &self,
         plan: &Plan,
+        strategy: Strategy,
         points: &Points<N>,
         shelf: Shelf<N>,
-        field: &mut Field,
+        tiles: Vec<Tile<'_>>,
         cancel: &Cancel,
         progress: &Progress,
     ) -> Result<Spent, Error> {
         let began = Instant::now();
-        let width = plan.size().width;
-        let first = u64::from(field.rows().start) * u64::from(width);
+        let Shortcuts { interior, cycles, .. } = self.shortcuts;
         let bounds = Bounds {
             recipe: plan.recipe(),
             limit: plan.limit(),
             radius_squared: points.radius_squared,
-            find_cycles: self.shortcuts == Shortcuts::Exact,
+            shortcuts: escape::Shortcuts { interior, cycles },
         };
-        let (dwell, smooth_out) = field.parts_mut();
-        let keep_ends = !smooth_out.is_empty();
-        let span = (dwell.len() / (self.threads * SPANS_PER_THREAD)).clamp(SHORTEST_SPAN, LONGEST_SPAN);
-        let mut smooth_spans = smooth_out.chunks_mut(span);
-        let spans = dwell
-            .chunks_mut(span)
-            .enumerate()
-            .map(move |(i, dwell)| (first + (i * span) as u64, dwell, smooth_spans.next()));
-
+        let call = Call { level: self.level, points, bounds, cancel };
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || {
             let kept = shelf(&mut idle()).pop();
-            let workspace = kept.unwrap_or_else(|| Workspace::new(LONGEST_SPAN));
-            Worker { workspace, spent: Spent::default() }
+            let worker = Worker { call: &call, buffers: kept.unwrap_or_default(), smooth: Duration::ZERO };
+            (worker, Scratch::default(), Duration::ZERO)
         };
-        let work = |worker: &mut Worker<N>, (first, dwell, smooth_out): (u64, &mut [u32], Option<&mut [f64]>)| {
-            if cancel.is_cancelled() {
-                return;
-            }
+        let work = |(worker, scratch, spent): &mut (Worker<'_, N>, Scratch, Duration), mut tile: Tile<'_>| {
             let begun = Instant::now();
-            let (re, im) = worker.workspace.points(dwell.len());
-            points.axes.fill(width, first, re, im);
-            if !N::dwells(self.level, bounds, &mut worker.workspace, dwell, keep_ends, cancel.flag()) {
-                return;
+            if !cancel.is_cancelled() && strategy.fill(&mut tile, worker, scratch) {
+                progress.add((tile.width() * tile.height()) as u64);
             }
-            let iterated = Instant::now();
-            worker.spent.iterate += iterated - begun;
-            if let Some(smooth_out) = smooth_out {
-                N::smooth_values(self.level, bounds.recipe, &mut worker.workspace, dwell, smooth_out);
-                worker.spent.smooth += iterated.elapsed();
-            }
-            progress.add(dwell.len() as u64);
+            *spent += begun.elapsed();
         };
-        let workers = parallel::for_each(self.threads, spans, start, work);
+        let workers = self.team.for_each(self.work.schedule, tiles, start, work);
         let wall = began.elapsed();
-        let (workspaces, spent): (Vec<_>, Vec<_>) = workers.into_iter().map(|w| (w.workspace, w.spent)).unzip();
-        shelf(&mut idle()).extend(workspaces);
+        let mut all = Duration::ZERO;
+        let mut smooth = Duration::ZERO;
+        for (worker, _, spent) in workers {
+            all += spent;
+            smooth += worker.smooth;
+            shelf(&mut idle()).push(worker.buffers);
+        }
         cancel.check()?;
-        Ok(share(wall, spent.into_iter()))
+        // Wall time, shared out as the threads spent theirs.
+        let part = if all.is_zero() { 0.0 } else { smooth.as_secs_f64() / all.as_secs_f64() };
+        let smooth = wall.mul_f64(part.clamp(0.0, 1.0));
+        Ok(Spent { iterate: wall.saturating_sub(smooth), smooth })
     }
-}
-
-/// Wall time, shared out as the threads spent theirs.
-fn share(wall: Duration, spent: impl Iterator<Item = Spent>) -> Spent {
-    let sum =
-        spent.fold(Spent::default(), |a, b| Spent { iterate: a.iterate + b.iterate, smooth: a.smooth + b.smooth });
-    let all = (sum.iterate + sum.smooth).as_secs_f64();
-    let smooth = if all > 0.0 { wall.mul_f64(sum.smooth.as_secs_f64() / all) } else { Duration::ZERO };
-    Spent { iterate: wall.saturating_sub(smooth), smooth }
 }

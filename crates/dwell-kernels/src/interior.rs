@@ -1,0 +1,237 @@
+//! Inside the main cardioid or the period-2 disc: points whose computed orbit never escapes.
+//!
+//! Holds for z -> z^2 + c, both recipes, every R >= 2, with the margins of [`Number::CARDIOID_MARGIN`] and
+//! [`Number::DISC_MARGIN`].
+//!
+//! # Why the computed orbit stays
+//!
+//! That the exact orbit of a c in there is bounded is classical. The computed one differs by a rounding error in every
+//! step, which near the boundary might carry it out; so the margin must be shown to be enough.
+//!
+//! *Noise.* With u the unit roundoff and |z| <= 1.8, |c| <= 1.3, the roundings of one step of either recipe move the
+//! result by at most eta = 18 u (fused 10 u; separate rounds three products more).
+//!
+//! *Cardioid.* c = lambda/2 - lambda^2/4 with l = |lambda| <= 1 - delta. f(z) = z^2 + c has the attracting fixed point
+//! lambda/2 with multiplier lambda. Its immediate basin U is simply connected and holds 0, the only critical point, so
+//! f: U -> U is proper of degree 2. Let phi: D -> U be a Riemann map with phi(0) = lambda/2. Then g = phi^-1 f phi is a
+//! Blaschke product of degree 2 with g(0) = 0 and |g'(0)| = l, so
+//!
+//! ```text
+//! |g(w)| <= |w| (|w| + l) / (1 + l |w|)  =  |w| - |w| (1 - |w|) (1 - l) / (1 + l |w|)
+//! ```
+//!
+//! and its critical point, where phi takes 0, has modulus rho = l / (1 + sqrt(1 - l^2)). Let r = max(rho, 1/2). Claim:
+//! every computed z_n is in phi(|w| <= r). z_0 = 0 is. If z_n is, f(z_n) = phi(w) with |w| <= r - d, where d = r (1 - r)
+//! (1 - l) / (1 + l r). By Koebe's quarter theorem on the disc of radius d about w, phi(|w| <= r) holds the disc of
+//! radius |phi'(w)| d / 4 about f(z_n). By Koebe's distortion theorem |phi'(w)| >= |phi'(0)| (1 - r) / (1 + r)^3, and
+//! |phi'(0)| is at least the distance of lambda/2 to the boundary of U (Schwarz), which is at least 1 - l: |f(lambda/2 +
+//! w) - lambda/2| = |w| |lambda + w| < |w| for |w| < 1 - l. So z_{n+1} is in phi(|w| <= r), too, if
+//!
+//! ```text
+//! eta <= (1 - l) (1 - r) / (1 + r)^3 * r (1 - r) (1 - l) / (1 + l r) / 4.
+//! ```
+//!
+//! *Disc.* l = 4 |c + 1| <= 1 - delta. Let p be the point of the attracting 2-cycle near 0 and U the component of its
+//! basin around it. F = f f maps U to itself, properly and with degree 2, with multiplier 4 (c + 1) at p and critical
+//! point 0. The argument is the same for F, with three changes. Two steps move the result by at most 4.5 eta, since |f'|
+//! <= 2 * 1.73 on the way. |p| <= 1/2 and |q| <= 3/2 for the other point q = -1 - p, so F(p + w) - p = lambda w + (2 q +
+//! 4 p^2) w^2 + 4 p w^3 + w^4 is at most |w| (l + 4 |w| + 2 |w|^2 + |w|^3), and |phi'(0)| is at least min(1 - l, 0.1) /
+//! 4.2. And the points between lie in f(U).
+//!
+//! All of these sets lie in the filled Julia set, so |z| <= (1 + sqrt(1 + 4 |c|)) / 2, which is 1.5 for the cardioid and
+//! 1.73 for the disc: less than 2 by far more than rounding, whatever R. A test in this file holds the margins to the
+//! inequalities; the test below asks for half as much again, which covers its own rounding.
+//!
+//! # How it is tested
+//!
+//! |lambda| <= 1 - delta for c = a + ib, with lambda = 1 - sqrt(1 - 4c), p = |c - 1/4| and kappa = 2 delta - delta^2,
+//! is 4 p + kappa <= 2 Re sqrt(1 - 4c), and squared, with Re sqrt(v) = sqrt((|v| + Re v) / 2), after some sorting,
+//!
+//! ```text
+//! m = (2 p^2 + (a - 1/4) + kappa^2 / 8 ) / (1 - kappa) <= p,
+//! ```
+//!
+//! so m^2 <= p^2 is enough: no root is needed.
+
+use crate::number::Number;
+use crate::real::Real;
+use crate::vector::{Mask, Vector};
+use fearless_simd::Simd;
+
+/// How much of the margin that is proved the test adds for its own rounding.
+const FOR_THE_TEST: f64 = 1.5;
+
+/// The constants of the test.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interior<N> {
+    /// 2 / (1 - kappa).
+    of_square: N,
+    /// 1 / (1 - kappa).
+    of_real: N,
+    /// kappa^2 / 8 / (1 - kappa).
+    constant: N,
+    /// ((1 - delta) / 4)^2.
+    disc: N,
+}
+
+impl<N: Number> Interior<N> {
+    pub(crate) fn new() -> Self {
+        let delta = FOR_THE_TEST * N::CARDIOID_MARGIN;
+        let kappa = delta * (2.0 - delta);
+        let disc = (1.0 - FOR_THE_TEST * N::DISC_MARGIN) / 4.0;
+        Self {
+            of_square: N::nearest(2.0 / (1.0 - kappa)),
+            of_real: N::nearest(1.0 / (1.0 - kappa)),
+            constant: N::nearest(kappa * kappa / 8.0 / (1.0 - kappa)),
+            disc: N::nearest(disc * disc),
+        }
+    }
+
+    /// Points that are inside for certain.
+    #[inline(always)]
+    pub(crate) fn holds<S: Simd>(self, simd: S, a: Vector<S, N>, b: Vector<S, N>) -> Mask<S, N> {
+        let splat = |v: N| Vector::<S, N>::splat(simd, v);
+        let b_squared = b.mul(b);
+        let from_cusp = a.sub(splat(N::nearest(0.25)));
+        let p_squared = from_cusp.fma(from_cusp, b_squared);
+        let m = p_squared.fma(splat(self.of_square), from_cusp.fma(splat(self.of_real), splat(self.constant)));
+        let from_centre = a.add(splat(N::from(1_u8)));
+        let disc = from_centre.fma(from_centre, b_squared);
+        !m.mul(m).not_at_most(p_squared) | !disc.not_at_most(splat(self.disc))
+    }
+
+    /// Whether a point is inside for certain: the same in f64, for a look at single points.
+    pub(crate) fn holds_point([a, b]: [N; 2]) -> bool {
+        let test = Interior::<f64>::new();
+        let (a, b) = (a.to_f64(), b.to_f64());
+        let square = |v: f64| v * v;
+        let p_squared = square(a - 0.25) + square(b);
+        let m = p_squared * test.of_square + (a - 0.25) * test.of_real + test.constant;
+        square(m) <= p_squared || square(a + 1.0) + square(b) <= test.disc
+    }
+}
+
+/// Whether a rectangle, as [least, greatest] of re and im, may hold a point that is inside: it meets one of two discs,
+/// of which one covers the cardioid.
+pub(crate) fn may_hold([re, im]: [[f64; 2]; 2]) -> bool {
+    let distance_squared = |a: f64| {
+        let (dx, dy) = (a.clamp(re[0], re[1].max(re[0])) - a, 0.0_f64.clamp(im[0], im[1].max(im[0])));
+        dx * dx + dy * dy
+    };
+    // The cardioid's farthest point from -0.16 is (-1/8, 3 sqrt(3) / 8), at 0.6505.
+    re[0] <= re[1] && im[0] <= im[1] && (distance_squared(-0.16) < 0.652 * 0.652 || distance_squared(-1.0) < 0.0625)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::level::{Kernel, Level};
+    use crate::naive;
+    use crate::recipe::Recipe;
+    use crate::vector::bits;
+    use std::f64::consts::TAU;
+
+    /// The right hand side of the inequality above, less what is at the front.
+    fn room(l: f64) -> f64 {
+        let r = (l / (1.0 + (1.0 - l * l).sqrt())).max(0.5);
+        (1.0 - r) / (1.0 + r).powi(3) * r * (1.0 - r) * (1.0 - l) / (1.0 + l * r) / 4.0
+    }
+
+    fn margins_leave_room<N: Number>() {
+        let eta = 18.0 * 0.5_f64.powi(i32::try_from(N::SIGNIFICAND_BITS).unwrap());
+        for i in 0..=10_000 {
+            let part = f64::from(i) / 10_000.0;
+            let l = part * (1.0 - N::CARDIOID_MARGIN);
+            assert!(eta <= (1.0 - l) * room(l), "{} cardioid {l}", N::NAME);
+            let l = part * (1.0 - N::DISC_MARGIN);
+            assert!(4.5 * eta <= (1.0 - l).min(0.1) / 4.2 * room(l), "{} disc {l}", N::NAME);
+        }
+    }
+
+    #[test]
+    fn the_margins_are_those_of_the_proof() {
+        margins_leave_room::<f32>();
+        margins_leave_room::<f64>();
+    }
+
+    struct Holds<'a, N>(&'a [[N; 2]]);
+    impl<N: Number> Kernel for Holds<'_, N> {
+        type Output = Vec<bool>;
+        #[inline(always)]
+        fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> Vec<bool> {
+            let test = Interior::<N>::new();
+            let mut found = Vec::new();
+            for &[a, b] in self.0 {
+                found.push(bits(test.holds(simd, Vector::splat(simd, a), Vector::splat(simd, b))) & 1 == 1);
+            }
+            found
+        }
+    }
+
+    /// c on the curve |lambda| = l of the cardioid, and of the disc.
+    #[allow(clippy::disallowed_methods, reason = "any points near the curves will do")]
+    fn on_the_curves(l: f64) -> Vec<([f64; 2], [f64; 2])> {
+        (0..2000)
+            .map(|i| {
+                let (s, c) = (TAU * f64::from(i) / 2000.0).sin_cos();
+                let (s2, c2) = (2.0 * s * c, c * c - s * s);
+                ([l * c / 2.0 - l * l * c2 / 4.0, l * s / 2.0 - l * l * s2 / 4.0], [-1.0 + l * c / 4.0, l * s / 4.0])
+            })
+            .collect()
+    }
+
+    fn inside_and_outside<N: Number>() {
+        for level in Level::available() {
+            let ask = |delta: [f64; 2]| {
+                let narrow = |[a, b]: [f64; 2]| [N::nearest(a), N::nearest(b)];
+                let cardioid: Vec<_> = on_the_curves(1.0 - delta[0]).iter().map(|c| narrow(c.0)).collect();
+                let disc: Vec<_> = on_the_curves(1.0 - delta[1]).iter().map(|c| narrow(c.1)).collect();
+                [level.run(Holds(&cardioid)), level.run(Holds(&disc))]
+            };
+            // Inside by more than the test's margin: found. Inside by the margin that is proved: not any more.
+            let found = ask([1.6 * N::CARDIOID_MARGIN, 1.6 * N::DISC_MARGIN]);
+            assert!(found.iter().flatten().all(|f| *f), "{} {level:?}", N::NAME);
+            let found = ask([N::CARDIOID_MARGIN, N::DISC_MARGIN]);
+            assert!(!found.iter().flatten().any(|f| *f), "{} {level:?}", N::NAME);
+        }
+    }
+
+    #[test]
+    fn the_test_follows_the_curves() {
+        inside_and_outside::<f32>();
+        inside_and_outside::<f64>();
+    }
+
+    #[test]
+    fn nobody_inside_escapes() {
+        for (on_cardioid, on_disc) in on_the_curves(1.0 - 1.5 * f32::CARDIOID_MARGIN).into_iter().step_by(20) {
+            for c in [on_cardioid, on_disc] {
+                if Interior::<f32>::holds_point([c[0] as f32, c[1] as f32]) {
+                    for recipe in Recipe::ALL {
+                        assert_eq!(naive::dwell(recipe, c[0] as f32, c[1] as f32, 20_000, 4.0), 0, "{c:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rectangles_that_may_hold_some() {
+        for (rectangle, expected) in [
+            ([[-2.0, 1.0], [-1.0, 1.0]], true),
+            ([[-0.1, 0.1], [-0.1, 0.1]], true),
+            ([[-1.01, -1.0], [0.1, 0.2]], true),
+            ([[-1.8, -1.7], [-0.1, 0.1]], false),
+            ([[-1.2, -1.1], [0.4, 0.5]], false),
+            ([[0.5, 1.0], [-1.0, 1.0]], false),
+            ([[f64::INFINITY, f64::NEG_INFINITY], [0.0, 0.0]], false),
+        ] {
+            assert_eq!(may_hold(rectangle), expected, "{rectangle:?}");
+        }
+        for (cardioid, disc) in on_the_curves(0.999) {
+            for [a, b] in [cardioid, disc] {
+                assert!(may_hold([[a, a], [b, b]]), "{a} {b}");
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! A thread at work: it answers a strategy's questions with the kernel.
+
+use super::tiles::Tile;
+use crate::cancel::Cancel;
+use crate::plan::Points;
+use crate::strategy::Ask;
+use dwell_kernels::escape::{Bounds, Workspace};
+use dwell_kernels::{Grid, Kernels, Level, Number};
+use std::time::{Duration, Instant};
+
+/// Tiles narrower than this are asked for as a list of points: in rows of their own most lanes would be empty.
+const NARROW: usize = 24;
+/// Points of a list that are asked for at once.
+const LIST: usize = 4096;
+
+/// What all threads of a call share.
+pub(super) struct Call<'a, N> {
+    pub(super) level: Level,
+    pub(super) points: &'a Points<N>,
+    pub(super) bounds: Bounds<N>,
+    pub(super) cancel: &'a Cancel,
+}
+
+/// What a thread has, beside the tile at hand.
+pub(super) struct Worker<'a, N> {
+    pub(super) call: &'a Call<'a, N>,
+    pub(super) buffers: Buffers<N>,
+    /// Time spent on smooth values.
+    pub(super) smooth: Duration,
+}
+
+/// Buffers of a thread, kept from call to call.
+#[derive(Debug)]
+pub(super) struct Buffers<N> {
+    workspace: Workspace<N>,
+    re: Vec<N>,
+    im: Vec<N>,
+    dwell: Vec<u32>,
+    smooth: Vec<f64>,
+}
+
+impl<N: Kernels> Default for Buffers<N> {
+    fn default() -> Self {
+        let (re, im) = (Vec::new(), Vec::new());
+        Self { workspace: Workspace::default(), re, im, dwell: Vec::new(), smooth: Vec::new() }
+    }
+}
+
+impl<N: Kernels> Call<'_, N> {
+    /// Dwells of a grid, and smooth values where there are rows for them. Returns the time that the latter took, or
+    /// `None` when told to stop.
+    fn iterate(
+        &self,
+        workspace: &mut Workspace<N>,
+        grid: Grid<'_, N>,
+        dwell: &mut [&mut [u32]],
+        smooth: &mut [&mut [f64]],
+    ) -> Option<Duration> {
+        let keep_ends = !smooth.is_empty();
+        if !N::dwells(self.level, self.bounds, workspace, grid, dwell, keep_ends, self.cancel.flag()) {
+            return None;
+        }
+        let begun = Instant::now();
+        if keep_ends {
+            N::smooth_values(self.level, self.bounds.recipe, workspace, grid, dwell, smooth);
+        }
+        Some(begun.elapsed())
+    }
+
+    fn grid(&self, tile: &Tile<'_>) -> Grid<'_, N> {
+        self.points.axes.grid(tile.columns.clone(), tile.rows.clone())
+    }
+}
+
+impl<N: Kernels> Ask for Worker<'_, N> {
+    fn all(&mut self, tile: &mut Tile<'_>) -> bool {
+        if tile.width() < NARROW {
+            let width = tile.columns.len() as u32;
+            let places = (0..tile.rows.len() as u32).flat_map(|row| (0..width).map(move |column| (column, row)));
+            return self.places(tile, &places.collect::<Vec<_>>());
+        }
+        let grid = self.call.grid(tile);
+        let spent = self.call.iterate(&mut self.buffers.workspace, grid, &mut tile.dwell, &mut tile.smooth);
+        self.smooth += spent.unwrap_or_default();
+        spent.is_some()
+    }
+
+    fn places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> bool {
+        let grid = self.call.grid(tile);
+        let nothing = [Grid::<N>::nothing()];
+        let with_smooth = tile.with_smooth();
+        let Buffers { workspace, re, im, dwell, smooth } = &mut self.buffers;
+        for places in places.chunks(LIST) {
+            re.clear();
+            im.clear();
+            for (column, row) in places {
+                let [a, b] = grid.point(*column as usize, *row as usize);
+                re.push(a);
+                im.push(b);
+            }
+            dwell.resize(places.len(), 0);
+            smooth.resize(if with_smooth { places.len() } else { 0 }, 0.0);
+            let list = Grid::list(re, im, &nothing);
+            let smooth_rows: &mut [&mut [f64]] = if with_smooth { &mut [smooth] } else { &mut [] };
+            let Some(spent) = self.call.iterate(workspace, list, &mut [dwell], smooth_rows) else { return false };
+            self.smooth += spent;
+            for (i, (column, row)) in places.iter().enumerate() {
+                tile.dwell[*row as usize][*column as usize] = dwell[i];
+                if with_smooth {
+                    tile.smooth[*row as usize][*column as usize] = smooth[i];
+                }
+            }
+        }
+        true
+    }
+
+    fn point(&self, tile: &Tile<'_>, column: usize, row: usize) -> [f64; 2] {
+        self.call.grid(tile).point(column, row).map(Number::to_f64)
+    }
+}

@@ -1,0 +1,96 @@
+//! Mirror symmetry: rows that are images of rows above them are copied, not computed.
+//!
+//! A view that crosses the real axis so that rows lie symmetric about it has, below the axis, exact negatives of imaginary
+//! parts above. Negating the imaginary part of c negates that of every z to the last bit, and changes no |z|^2 (see
+//! [`crate::Shortcuts::symmetry`]). Rows stream from top to bottom, so those that will be copied are kept until then.
+
+use crate::field::{Field, FieldPart};
+use crate::limits::resize;
+use crate::plan::Plan;
+use std::ops::Range;
+
+/// The most bytes kept. Rows farther from the axis than these last are computed twice.
+const MOST_BYTES: u64 = 1 << 28;
+
+/// Which rows are images, and those that they are images of once these are known.
+#[derive(Debug, Default)]
+pub(crate) struct Mirror {
+    /// The rows that are images.
+    images: Range<u32>,
+    /// The number of a row and that of its image sum up to this.
+    sum: u32,
+    width: usize,
+    /// Rows `sum - images.end + 1 ..= sum - images.start`, from the top.
+    dwell: Vec<u32>,
+    smooth: Vec<f64>,
+}
+
+impl Mirror {
+    /// Bytes that are kept for a plan at most.
+    pub(crate) fn bytes(plan: &Plan, with_smooth: bool) -> u64 {
+        let (images, _) = plan.mirrored_rows();
+        Field::bytes(images.len() as u64 * u64::from(plan.size().width), with_smooth).min(MOST_BYTES)
+    }
+
+    /// Prepares for a plan; buffers are kept from one to the next. With `wanted` false, or where the system has no
+    /// memory for it, no row is an image.
+    pub(crate) fn prepare(&mut self, plan: &Plan, wanted: bool, with_smooth: bool) {
+        let (mut images, sum) = plan.mirrored_rows();
+        let row_bytes = Field::bytes(u64::from(plan.size().width), with_smooth);
+        let most = if wanted { u32::try_from(MOST_BYTES / row_bytes).unwrap_or(u32::MAX) } else { 0 };
+        images.end = images.end.min(images.start.saturating_add(most));
+        self.width = plan.size().width as usize;
+        let pixels = images.len() * self.width;
+        let smooth = if with_smooth { pixels } else { 0 };
+        let made = resize(&mut self.dwell, pixels, 0, "the mirrored rows")
+            .and_then(|()| resize(&mut self.smooth, smooth, 0.0, "the mirrored rows"));
+        if made.is_err() {
+            images.end = images.start;
+        }
+        (self.images, self.sum) = (images, sum);
+    }
+
+    /// The rows from `from` on up to `end` that are alike: all images, or none.
+    pub(crate) fn alike(&self, from: u32, end: u32) -> (Range<u32>, bool) {
+        let Range { start: first, end: last } = self.images;
+        if from < first {
+            (from..end.min(first), false)
+        } else if from < last {
+            (from..end.min(last), true)
+        } else {
+            (from..end, false)
+        }
+    }
+
+    /// Keeps those of some computed rows that will be wanted.
+    pub(crate) fn keep(&mut self, field: &Field) {
+        if self.images.is_empty() {
+            return;
+        }
+        let top = self.sum + 1 - self.images.end;
+        let wanted = top..self.sum + 1 - self.images.start;
+        let rows = field.rows().start.max(wanted.start)..field.rows().end.min(wanted.end);
+        if rows.is_empty() {
+            return;
+        }
+        let pixels = |first: u32| (rows.start - first) as usize * self.width..(rows.end - first) as usize * self.width;
+        let (from, to) = (pixels(field.rows().start), pixels(top));
+        self.dwell[to.clone()].copy_from_slice(&field.dwell()[from.clone()]);
+        if !self.smooth.is_empty() {
+            self.smooth[to].copy_from_slice(&field.smooth()[from]);
+        }
+    }
+
+    /// Fills rows that are images.
+    pub(crate) fn fill(&self, part: FieldPart<'_>) {
+        let top = self.sum + 1 - self.images.end;
+        for (i, row) in part.rows.enumerate() {
+            let at = |row: u32| row as usize * self.width..(row as usize + 1) * self.width;
+            let (from, to) = (at(self.sum - row - top), i * self.width..(i + 1) * self.width);
+            part.dwell[to.clone()].copy_from_slice(&self.dwell[from.clone()]);
+            if !part.smooth.is_empty() {
+                part.smooth[to].copy_from_slice(&self.smooth[from]);
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Strategies: how the pixels of a tile are asked for.
+//!
+//! Asking for every pixel is exact. The others infer pixels from their surroundings and are heuristic on a grid of
+//! pixels, however sound they are in the plane: a filament can pass between two samples of a border. They ask for far
+//! fewer pixels where large parts of a view are alike.
+//!
+//! What they infer rests on one theorem. Every set of the points that have not escaped after n steps is connected and
+//! holds the Mandelbrot set: each of its components holds a zero of the polynomial z_n(c), by the maximum principle for
+//! 1/z_n, and those zeros never escape; and the Mandelbrot set itself is connected. It is also full. So around a
+//! rectangle whose border has one dwell, nothing else can be inside, unless the border has escaped *and the whole
+//! Mandelbrot set is inside*. That last case is what the published programs forget (a small set in the middle of a large
+//! tile vanishes); here a rectangle that may hold c = 0 is never filled with a dwell other than 0.
+
+mod boundary_trace;
+mod mariani_silver;
+
+use crate::engine::Tile;
+
+/// How the pixels of a tile are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Strategy {
+    /// Each of them. Exact.
+    #[default]
+    EveryPixel,
+    /// Rectangles whose border has one dwell are filled, others divided (Mariani 1982, Silver). Heuristic.
+    MarianiSilver,
+    /// Only the boundaries between dwells are followed, and what they enclose filled. Heuristic.
+    BoundaryTrace,
+}
+
+impl Strategy {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::EveryPixel, Self::MarianiSilver, Self::BoundaryTrace];
+
+    /// Its name as users write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EveryPixel => "every-pixel",
+            Self::MarianiSilver => "mariani-silver",
+            Self::BoundaryTrace => "boundary-trace",
+        }
+    }
+
+    /// Whether every dwell is that of the plain loop, by construction.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        self == Self::EveryPixel
+    }
+
+    /// Fills a tile. False when told to stop.
+    pub(crate) fn fill(self, tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratch) -> bool {
+        match self {
+            Self::EveryPixel => ask.all(tile),
+            Self::MarianiSilver => mariani_silver::fill(tile, ask, scratch),
+            Self::BoundaryTrace => boundary_trace::fill(tile, ask, scratch),
+        }
+    }
+}
+
+/// Whom a strategy asks. Places are columns and rows within the tile.
+pub(crate) trait Ask {
+    /// Has every pixel of a tile computed. False when told to stop.
+    fn all(&mut self, tile: &mut Tile<'_>) -> bool;
+    /// Has these pixels computed. False when told to stop.
+    fn places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> bool;
+    /// c of a pixel.
+    fn point(&self, tile: &Tile<'_>, column: usize, row: usize) -> [f64; 2];
+}
+
+/// Buffers that a thread keeps from tile to tile.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// By pixel: asked for, or filled.
+    known: Vec<bool>,
+    /// By pixel: its surroundings are to be looked at, or were.
+    seen: Vec<bool>,
+    /// Pixels to be asked for.
+    asked: Vec<(u32, u32)>,
+}
+
+impl Scratch {
+    fn start(&mut self, tile: &Tile<'_>) {
+        let pixels = tile.width() * tile.height();
+        for flags in [&mut self.known, &mut self.seen] {
+            flags.clear();
+            flags.resize(pixels, false);
+        }
+        self.asked.clear();
+    }
+
+    /// Asks for a pixel, unless it is known.
+    fn want(&mut self, width: usize, column: usize, row: usize) {
+        let known = &mut self.known[row * width + column];
+        if !*known {
+            *known = true;
+            self.asked.push((column as u32, row as u32));
+        }
+    }
+}
+
+/// A rectangle of pixels of a tile, ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rectangle {
+    left: usize,
+    right: usize,
+    top: usize,
+    bottom: usize,
+}
+
+impl Rectangle {
+    fn of(tile: &Tile<'_>) -> Self {
+        Self { left: 0, right: tile.width() - 1, top: 0, bottom: tile.height() - 1 }
+    }
+
+    /// The pixels of its border, some of them twice where it is narrow.
+    fn border(self) -> impl Iterator<Item = (usize, usize)> {
+        let Self { left, right, top, bottom } = self;
+        let across = (left..=right).flat_map(move |column| [(column, top), (column, bottom)]);
+        across.chain((top..=bottom).flat_map(move |row| [(left, row), (right, row)]))
+    }
+
+    /// Whether it may hold c = 0, and so the whole Mandelbrot set: the least upright rectangle in the plane around its
+    /// corners does.
+    fn may_hold_the_set(self, tile: &Tile<'_>, ask: &impl Ask) -> bool {
+        let Self { left, right, top, bottom } = self;
+        let corners = [(left, top), (right, top), (left, bottom), (right, bottom)];
+        let corners = corners.map(|(column, row)| ask.point(tile, column, row));
+        [0, 1].into_iter().all(|part| {
+            corners.iter().any(|corner| corner[part] <= 0.0) && corners.iter().any(|corner| corner[part] >= 0.0)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cancel::Cancel;
+    use crate::engine::{CpuEngine, TileSize, Work};
+    use crate::parallel::Schedule;
+    use crate::{Field, Level, Limits, Plan, Settings, Shortcuts, Size, View};
+
+    fn dwells(view: &View, limit: u32, strategy: Strategy, tile: u32, with_smooth: bool) -> Field {
+        let plan =
+            Plan::new(view, &Settings { limit, force: true, ..Settings::default() }, &Limits::default()).unwrap();
+        let tile = Some(TileSize { width: tile, height: tile });
+        let engine = CpuEngine::new(Level::best(), 2)
+            .with_shortcuts(Shortcuts::NONE)
+            .with_work(Work { schedule: Schedule::default(), tile });
+        crate::field(&plan, &engine, strategy, with_smooth, &Limits::default(), &Cancel::default()).unwrap()
+    }
+
+    fn differing(view: &View, limit: u32, tile: u32, strategy: Strategy) -> usize {
+        let exact = dwells(view, limit, Strategy::EveryPixel, tile, false);
+        let other = dwells(view, limit, strategy, tile, false);
+        exact.dwell().iter().zip(other.dwell()).filter(|(a, b)| a != b).count()
+    }
+
+    const HEURISTIC: [Strategy; 2] = [Strategy::MarianiSilver, Strategy::BoundaryTrace];
+
+    #[test]
+    fn the_whole_set_in_one_tile_does_not_vanish() {
+        // 20 pixels of set in a sea of escaped points, inside a tile, also off its middle and turned; a published
+        // program draws nothing at all here.
+        for (centre, rotation) in [("0", "0"), ("7.3", "0"), ("-4", "33")] {
+            let mut view = View::centred(centre, "0", "0.125").unwrap().sized(Size::new(200, 200).unwrap());
+            view.rotation = rotation.parse().unwrap();
+            let set = dwells(&view, 100, Strategy::EveryPixel, 256, false).interior_pixels();
+            assert!(set > 20);
+            for strategy in HEURISTIC {
+                assert!(differing(&view, 100, 256, strategy) <= 2, "{strategy:?} {centre} {rotation}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_pixels_differ_at_any_size_and_tile() {
+        for (re, im, zoom, limit) in [("-0.75", "0", "1.5", 300), ("-0.1592", "1.0317", "300", 200)] {
+            for (width, height) in [(1, 1), (1, 50), (50, 1), (2, 3), (129, 65), (200, 133)] {
+                let view = View::centred(re, im, zoom).unwrap().sized(Size::new(width, height).unwrap());
+                for tile in [1, 2, 3, 16, 64, 257] {
+                    for strategy in HEURISTIC {
+                        let wrong = differing(&view, limit, tile, strategy);
+                        let most = (width * height / 200) as usize;
+                        assert!(wrong <= most, "{strategy:?} {width}x{height} tile {tile}: {wrong} of {most}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pixels_with_one_dwell_around_them_are_not_asked_for() {
+        // Counted by what would come out if nothing were inferred: an asker that knows one island off the border.
+        struct Island(usize);
+        impl Ask for Island {
+            fn all(&mut self, _: &mut Tile<'_>) -> bool {
+                panic!("not every pixel")
+            }
+            fn places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> bool {
+                self.0 += places.len();
+                for (column, row) in places {
+                    let inside = (20..30).contains(column) && (20..30).contains(row);
+                    tile.dwell[*row as usize][*column as usize] = if inside { 0 } else { 5 };
+                }
+                true
+            }
+            fn point(&self, _: &Tile<'_>, column: usize, row: usize) -> [f64; 2] {
+                [1.0 + column as f64, 1.0 + row as f64]
+            }
+        }
+        for strategy in HEURISTIC {
+            let mut pixels = vec![9; 64 * 64];
+            let mut tile =
+                Tile { columns: 0..64, rows: 0..64, dwell: pixels.chunks_mut(64).collect(), smooth: Vec::new() };
+            let mut island = Island(0);
+            assert!(strategy.fill(&mut tile, &mut island, &mut Scratch::default()));
+            assert_eq!(island.0, 4 * 63, "{strategy:?}: the border and no more");
+            assert!(pixels.iter().all(|n| *n == 5));
+        }
+    }
+
+    #[test]
+    fn smooth_values_are_never_inferred() {
+        let view = View::centred("-0.75", "0", "1.5").unwrap().sized(Size::new(160, 90).unwrap());
+        let exact = dwells(&view, 200, Strategy::EveryPixel, 64, true);
+        for strategy in HEURISTIC {
+            let other = dwells(&view, 200, strategy, 64, true);
+            for i in 0..exact.dwell().len() {
+                if other.dwell()[i] != 0 {
+                    assert_eq!(exact.smooth()[i], other.smooth()[i], "{strategy:?}");
+                    assert_eq!(exact.dwell()[i], other.dwell()[i], "{strategy:?}");
+                }
+            }
+        }
+    }
+}

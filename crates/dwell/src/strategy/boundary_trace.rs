@@ -1,0 +1,126 @@
+//! Boundary trace: pixels next to a pixel of another dwell are followed, and what they enclose is filled.
+//!
+//! Starts at the tile's border, and, where the tile may hold the whole Mandelbrot set, at the row and the column through
+//! c = 0. A pixel's four neighbours are asked for; those that differ, and the corners between, are looked at next. Round
+//! by round, all pixels of a round at once, so that the kernel's vectors are full. Pixels never asked for take the dwell
+//! of the one to their left: no boundary lies between.
+
+use super::{Ask, Rectangle, Scratch};
+use crate::engine::Tile;
+
+/// Fills a tile. False when told to stop.
+pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratch) -> bool {
+    let (width, height) = (tile.width(), tile.height());
+    scratch.start(tile);
+    let whole = Rectangle::of(tile);
+    let mut front: Vec<(usize, usize)> = whole.border().collect();
+    if whole.may_hold_the_set(tile, ask) {
+        let (column, row) = nearest_to_zero(tile, ask);
+        front.extend((0..width).map(|column| (column, row)));
+        front.extend((0..height).map(|row| (column, row)));
+    }
+    front.retain(|(column, row)| !std::mem::replace(&mut scratch.seen[row * width + column], true));
+    while !front.is_empty() {
+        for &(column, row) in &front {
+            scratch.want(width, column, row);
+            // At the tile's border the other side is another tile's; along it, neighbours are at the front themselves.
+            if column > 0 && column < width - 1 && row > 0 && row < height - 1 {
+                for (column, row) in [(column - 1, row), (column + 1, row), (column, row - 1), (column, row + 1)] {
+                    scratch.want(width, column, row);
+                }
+            }
+        }
+        if !answered(tile, ask, scratch) {
+            return false;
+        }
+        // Along the border inner neighbours are asked for only where something changes there.
+        for &(column, row) in &front {
+            if on_border(column, row, width, height) && changes_along_border(tile, column, row) {
+                for (column, row) in around(column, row, width, height) {
+                    scratch.want(width, column, row);
+                }
+            }
+        }
+        if !answered(tile, ask, scratch) {
+            return false;
+        }
+        let mut next = Vec::new();
+        for &(column, row) in &front {
+            let here = tile.dwell[row][column];
+            let differs = |column: usize, row: usize, scratch: &Scratch| {
+                scratch.known[row * width + column] && tile.dwell[row][column] != here
+            };
+            let neighbours = around(column, row, width, height);
+            let some = neighbours.clone().any(|(c, r)| (c == column || r == row) && differs(c, r, scratch));
+            if some {
+                // Whoever differs, and the corners, where the boundary may go on.
+                for (c, r) in neighbours {
+                    let corner = c != column && r != row;
+                    if (corner || differs(c, r, scratch)) && !std::mem::replace(&mut scratch.seen[r * width + c], true)
+                    {
+                        next.push((c, r));
+                    }
+                }
+            }
+        }
+        front = next;
+    }
+    infer(tile, ask, scratch)
+}
+
+/// Has the pixels computed that are asked for.
+fn answered(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratch) -> bool {
+    let finished = ask.places(tile, &scratch.asked);
+    scratch.asked.clear();
+    finished
+}
+
+/// The up to eight pixels around one.
+fn around(column: usize, row: usize, width: usize, height: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
+    let rows = row.saturating_sub(1)..=(row + 1).min(height - 1);
+    rows.flat_map(move |r| (column.saturating_sub(1)..=(column + 1).min(width - 1)).map(move |c| (c, r)))
+        .filter(move |place| *place != (column, row))
+}
+
+fn on_border(column: usize, row: usize, width: usize, height: usize) -> bool {
+    column == 0 || row == 0 || column == width - 1 || row == height - 1
+}
+
+/// Whether a pixel on the tile's border differs from one next to it there.
+fn changes_along_border(tile: &Tile<'_>, column: usize, row: usize) -> bool {
+    let (width, height) = (tile.width(), tile.height());
+    around(column, row, width, height).any(|(c, r)| {
+        (c == column || r == row) && on_border(c, r, width, height) && tile.dwell[r][c] != tile.dwell[row][column]
+    })
+}
+
+/// Gives every pixel that was not asked for the dwell to its left; asks for those after all that need a smooth value.
+fn infer(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratch) -> bool {
+    let width = tile.width();
+    for row in 0..tile.height() {
+        for column in 1..width {
+            if scratch.known[row * width + column] {
+                continue;
+            }
+            let dwell = tile.dwell[row][column - 1];
+            tile.dwell[row][column] = dwell;
+            if tile.with_smooth() {
+                tile.smooth[row][column] = 0.0;
+                if dwell != 0 {
+                    scratch.asked.push((column as u32, row as u32));
+                }
+            }
+        }
+    }
+    answered(tile, ask, scratch)
+}
+
+/// The pixel whose c is nearest to 0.
+fn nearest_to_zero(tile: &Tile<'_>, ask: &impl Ask) -> (usize, usize) {
+    let distance = |(column, row): (usize, usize)| {
+        let [a, b] = ask.point(tile, column, row);
+        a * a + b * b
+    };
+    let places = (0..tile.height()).flat_map(|row| (0..tile.width()).map(move |column| (column, row)));
+    places.min_by(|p, q| distance(*p).total_cmp(&distance(*q))).unwrap_or((0, 0))
+}
