@@ -146,7 +146,7 @@ pub(crate) struct RenderArgs {
     /// How tiles are handed out to threads: static, dynamic[:CHUNK], guided, work-stealing
     #[arg(long, value_name = "SCHEDULE", default_value = "dynamic", help_heading = "Running")]
     pub(crate) schedule: String,
-    /// Pixels of a tile, 1 to 4096 a side [default: up to 128x128, smaller in small images]
+    /// Pixels of a tile, 1 to 4096 a side and 1048576 in all [default: about 16384, as wide as the image]
     #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) tile: Option<String>,
     /// Write statistics as JSON; `-` is standard error, which then carries nothing else

@@ -70,12 +70,14 @@ pub(crate) fn schedule(text: &str) -> Result<Schedule, InputError> {
 
 /// A tile's size.
 pub(crate) fn tile(text: &str) -> Result<TileSize, InputError> {
-    let accepted = format!("WxH, each 1 to {}", TileSize::MOST);
+    let accepted = format!("WxH, each 1 to {}, at most {} pixels", TileSize::MOST, TileSize::MOST_PIXELS);
     let side = |text: &str| text.parse::<u32>().ok().filter(|n| (1..=TileSize::MOST).contains(n));
     let sides = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
-    let (width, height) = sides
-        .ok_or_else(|| InputError::new("--tile", format!("{} is no size of a tile", quote(text))).accepted(accepted))?;
-    Ok(TileSize { width, height })
+    match sides {
+        Some((width, height)) if width * height <= TileSize::MOST_PIXELS => Ok(TileSize { width, height }),
+        Some(_) => Err(InputError::new("--tile", format!("{} is too large", quote(text))).accepted(accepted)),
+        None => Err(InputError::new("--tile", format!("{} is no size of a tile", quote(text))).accepted(accepted)),
+    }
 }
 
 /// The level asked for by the flag, else by the environment, else the widest.

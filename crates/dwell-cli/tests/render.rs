@@ -206,6 +206,66 @@ fn the_depth_that_f64_resolves_and_force() {
 }
 
 #[test]
+fn ways_of_working_change_no_byte() {
+    let folder = Folder::new();
+    let line = "--bounds -2,1,-1,1 --size 150x100 --max-iter 500 --threads 2";
+    let plain = folder.stats(&format!("{line} --shortcuts none -o plain.png"));
+    assert_eq!((plain["schedule"].as_str(), plain["tile"].as_str()), (Some("dynamic:1"), Some("auto")));
+    assert_eq!((plain["strategy"].as_str(), plain["exact"].as_bool()), (Some("every-pixel"), Some(true)));
+    for way in [
+        "--schedule static",
+        "--schedule dynamic:3",
+        "--schedule guided --tile 7x5",
+        "--schedule work-stealing --tile 16x16",
+        "--tile 1x1",
+        "--tile 1024x1024",
+        "--shortcuts symmetry",
+        "--shortcuts cycles,interior",
+        "--threads 5 --tile 10x10",
+    ] {
+        let stats = folder.stats(&format!("{line} {way} -o other.png").replace("--threads 2 --threads", "--threads"));
+        assert_eq!(stats["field_blake3"], plain["field_blake3"], "{way}");
+        assert_eq!(folder.read("other.png"), folder.read("plain.png"), "{way}");
+        let words: Vec<&str> = way.split(' ').collect();
+        for pair in words.chunks(2).filter(|pair| pair[0] != "--threads" && pair[1] != "cycles,interior") {
+            assert_eq!(stats[&pair[0][2..]], pair[1], "{way}");
+        }
+    }
+}
+
+#[test]
+fn heuristics_say_what_they_are_and_are_counted() {
+    let folder = Folder::new();
+    let line = "--bounds -2,1,-1,1 --size 300x200 --max-iter 500 --shortcuts none";
+    let exact = folder.stats(&format!("{line} -o exact.npy --verify"));
+    assert_eq!((exact["exact"].as_bool(), exact["differing_pixels"].as_u64()), (Some(true), Some(0)));
+    let (_, _, exact) = npy(&folder.read("exact.npy"));
+    for strategy in ["mariani-silver", "boundary-trace"] {
+        let line = format!("{line} --strategy {strategy}");
+        let stats = folder.stats(&format!("{line} --verify -o other.npy"));
+        assert_eq!((stats["strategy"].as_str(), stats["exact"].as_bool()), (Some(strategy), Some(false)));
+        let (_, _, other) = npy(&folder.read("other.npy"));
+        let differing = exact.iter().zip(&other).filter(|(a, b)| a != b).count();
+        assert_eq!(stats["differing_pixels"], differing, "{strategy}");
+        assert!(differing < 300, "{strategy}: {differing}");
+        assert!(folder.stats(&line)["differing_pixels"].is_null(), "nobody asked");
+    }
+}
+
+#[test]
+fn mirrored_rows_of_an_image_of_several_bands() {
+    // A million pixels is a band: rows are kept from one to the next, and bands are cut where the mirrored rows begin and
+    // end. The axis is in the upper third, so rows follow that are no images.
+    let folder = Folder::new();
+    let line = "--bounds -2,1,-2,1 --size 1100x1500 --max-iter 60";
+    let plain = folder.stats(&format!("{line} --shortcuts none -o plain.ppm"));
+    let mirrored = folder.stats(&format!("{line} --shortcuts symmetry -o mirrored.ppm"));
+    assert_eq!(plain["field_blake3"], mirrored["field_blake3"]);
+    assert_eq!(plain["iterations"], mirrored["iterations"]);
+    assert_eq!(folder.read("plain.ppm"), folder.read("mirrored.ppm"));
+}
+
+#[test]
 fn shortcuts_change_no_dwell() {
     let folder = Folder::new();
     for line in [

@@ -1,0 +1,91 @@
+//! Everything that may change only the time: shortcuts, schedules, tiles, threads, levels. Each on against off, on random
+//! views: 0 pixels differ, in dwells and in the bits of smooth values.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+
+mod common;
+
+use common::Random;
+use dwell::{
+    Cancel, CpuEngine, Field, Frame, Level, Limits, NumberKind, Plan, Schedule, Settings, Shortcuts, Size, Strategy,
+    TileSize, Work,
+};
+
+const VIEWS: u64 = 200;
+
+/// A name and the engine that differs from the plain one in that alone.
+fn switches() -> Vec<(String, CpuEngine)> {
+    let plain = || CpuEngine::new(Level::best(), 1).with_shortcuts(Shortcuts::NONE);
+    let tiles = |width, height| Some(TileSize { width, height });
+    let mut switches = vec![];
+    for shortcuts in [
+        Shortcuts { interior: true, ..Shortcuts::NONE },
+        Shortcuts { cycles: true, ..Shortcuts::NONE },
+        Shortcuts { symmetry: true, ..Shortcuts::NONE },
+        Shortcuts::EXACT,
+    ] {
+        switches.push((format!("shortcuts {shortcuts}"), plain().with_shortcuts(shortcuts)));
+    }
+    for schedule in [
+        Schedule::Static,
+        Schedule::Dynamic { chunk: 1 },
+        Schedule::Dynamic { chunk: 5 },
+        Schedule::Guided,
+        Schedule::WorkStealing,
+    ] {
+        let engine = CpuEngine::new(Level::best(), 3).with_shortcuts(Shortcuts::NONE);
+        switches.push((format!("schedule {schedule}"), engine.with_work(Work { schedule, tile: tiles(8, 8) })));
+    }
+    for (width, height) in [(1, 1), (16, 16), (64, 64), (257, 257), (3, 200), (4096, 1)] {
+        let work = Work { schedule: Schedule::default(), tile: tiles(width, height) };
+        switches.push((format!("tile {width}x{height}"), plain().with_work(work)));
+    }
+    for threads in [2, 3, 8] {
+        let engine = CpuEngine::new(Level::best(), threads).with_shortcuts(Shortcuts::NONE);
+        switches.push((format!("{threads} threads"), engine));
+    }
+    for level in Level::available() {
+        switches.push((format!("{level:?}"), CpuEngine::new(level, 1).with_shortcuts(Shortcuts::EXACT)));
+    }
+    switches
+}
+
+fn field(plan: &Plan, engine: &CpuEngine) -> Field {
+    dwell::field(plan, engine, Strategy::EveryPixel, true, &Limits::default(), &Cancel::default()).unwrap()
+}
+
+#[test]
+fn two_hundred_views_and_no_pixel_differs() {
+    let switches = switches();
+    assert!(switches.len() >= 12);
+    let plain = CpuEngine::new(Level::best(), 1).with_shortcuts(Shortcuts::NONE);
+    let (mut compared, mut interior, mut mirrored) = (0, 0, 0);
+    for seed in 0..VIEWS {
+        let mut random = Random::new(seed + 1000);
+        let size = *random.one_of(&[(31, 17), (64, 33), (70, 50), (1, 40), (97, 2), (20, 64)]);
+        // Shallow enough for much of the inside to be seen, and every fourth astride the real axis.
+        let mut view = common::view(&mut random, 6, Size::new(size.0, size.1).unwrap());
+        if seed % 4 == 0
+            && let Frame::Centred { im, .. } = &mut view.frame
+        {
+            *im = "0".parse().unwrap();
+            mirrored += u64::from(view.rotation.text() == "0");
+        }
+        let settings = common::settings(&mut random, 1500);
+        let number = NumberKind::ALL[usize::try_from(seed % 2).unwrap()];
+        let plan = Plan::new(&view, &Settings { number, ..settings }, &Limits::default()).unwrap();
+        let expected = field(&plan, &plain);
+        interior += expected.interior_pixels();
+        for (name, engine) in &switches {
+            let found = field(&plan, engine);
+            let pairs = found.dwell().iter().zip(expected.dwell());
+            assert_eq!(pairs.filter(|(a, b)| a != b).count(), 0, "seed {seed}, {name}: dwells of {view:?}");
+            let pairs = found.smooth().iter().zip(expected.smooth());
+            let differ = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+            assert_eq!(differ, 0, "seed {seed}, {name}: smooth values of {view:?}");
+            compared += found.dwell().len();
+        }
+    }
+    eprintln!("{} switches, {compared} pixels compared, 0 differ; {mirrored} views mirrored", switches.len());
+    assert!(interior > 10_000 && mirrored > 20, "the views show what the shortcuts are about: {interior} {mirrored}");
+}
