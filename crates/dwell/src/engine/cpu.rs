@@ -95,7 +95,8 @@ impl Engine for CpuEngine {
         progress: &Progress,
     ) -> Result<Spent, Error> {
         let pixels = part.dwell.len() as u64;
-        let size = self.work.tile.unwrap_or_else(|| TileSize::fitting(pixels, part.width, self.team.threads()));
+        let fitting = || TileSize::fitting(pixels, part.width, self.team.threads());
+        let size = self.work.tile.or(strategy.tile()).unwrap_or_else(fitting);
         let tiles = tiles::cut(part, size);
         match plan.coordinates() {
             Coordinates::F32(points) => {

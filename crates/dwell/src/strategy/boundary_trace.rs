@@ -1,12 +1,16 @@
 //! Boundary trace: pixels next to a pixel of another dwell are followed, and what they enclose is filled.
 //!
-//! Starts at the tile's border, and, where the tile may hold the whole Mandelbrot set, at the row and the column through
-//! c = 0. A pixel's four neighbours are asked for; those that differ, and the corners between, are looked at next. Round
+//! Starts at the tile's border; where the tile may hold the whole Mandelbrot set, at the row and the column through c =
+//! 0; and, since a bulb can hang by a neck that is thinner than a pixel, wherever two neighbours on a coarse lattice
+//! differ. A pixel's four neighbours are asked for; those that differ, and the corners between, are looked at next. Round
 //! by round, all pixels of a round at once, so that the kernel's vectors are full. Pixels never asked for take the dwell
 //! of the one to their left: no boundary lies between.
 
 use super::{Ask, Rectangle, Scratch};
 use crate::engine::Tile;
+
+/// Pixels from one point of the lattice to the next: an island that is wider than this is found, connected or not.
+const LATTICE: usize = 16;
 
 /// Fills a tile. False when told to stop.
 pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratch) -> bool {
@@ -18,6 +22,9 @@ pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratc
         let (column, row) = nearest_to_zero(tile, ask);
         front.extend((0..width).map(|column| (column, row)));
         front.extend((0..height).map(|row| (column, row)));
+    }
+    if !seed_by_lattice(tile, ask, scratch, &mut front) {
+        return false;
     }
     front.retain(|(column, row)| !std::mem::replace(&mut scratch.seen[row * width + column], true));
     while !front.is_empty() {
@@ -66,6 +73,34 @@ pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratc
         front = next;
     }
     infer(tile, ask, scratch)
+}
+
+/// Adds the pixels between any two neighbours of the lattice that differ. False when told to stop.
+fn seed_by_lattice(
+    tile: &mut Tile<'_>,
+    ask: &mut impl Ask,
+    scratch: &mut Scratch,
+    front: &mut Vec<(usize, usize)>,
+) -> bool {
+    let (width, height) = (tile.width(), tile.height());
+    let places = || (0..height).step_by(LATTICE).flat_map(|row| (0..width).step_by(LATTICE).map(move |c| (c, row)));
+    for (column, row) in places() {
+        scratch.want(width, column, row);
+    }
+    if !answered(tile, ask, scratch) {
+        return false;
+    }
+    for (column, row) in places() {
+        let here = tile.dwell[row][column];
+        let (right, below) = (column + LATTICE, row + LATTICE);
+        if right < width && tile.dwell[row][right] != here {
+            front.extend((column..=right).map(|column| (column, row)));
+        }
+        if below < height && tile.dwell[below][column] != here {
+            front.extend((row..=below).map(|row| (column, row)));
+        }
+    }
+    true
 }
 
 /// Has the pixels computed that are asked for.
