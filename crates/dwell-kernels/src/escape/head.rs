@@ -170,10 +170,14 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
 
         let pitch = self.workspace.pitch();
         let mut any = alive[0];
+        for alive in &alive[1..] {
+            any |= *alive;
+        }
+        let escaped = bits(any) == 0;
         for j in 0..U {
             let (row, column) = (row + j * down, column + j * right);
             // The first test is at n = 1, so who survives k of them escapes at k + 1.
-            let dwell = zero.where_else(alive[j], count[j].add(one));
+            let dwell = if escaped { count[j].add(one) } else { zero.where_else(alive[j], count[j].add(one)) };
             let out = &mut *self.out[row];
             if let Some(out) = out.get_mut(column..column + lanes) {
                 small_counts(dwell, out);
@@ -187,9 +191,8 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
                 end_x[j].store(&mut self.workspace.ends[0][row * pitch + column..]);
                 end_y[j].store(&mut self.workspace.ends[1][row * pitch + column..]);
             }
-            any = if j == 0 { alive[0] } else { any | alive[j] };
         }
-        if self.bounds.limit > HEAD && bits(any) != 0 && !all_inside {
+        if self.bounds.limit > HEAD && !escaped && !all_inside {
             // Its own function, though compiled for the level: it is repeated for each j.
             simd.vectorize(
                 #[inline(always)]
