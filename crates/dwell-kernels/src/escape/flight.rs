@@ -12,9 +12,11 @@ use std::sync::atomic::Ordering;
 
 /// Steps of the longest stage: bounds the time between two looks at `stop`, and for how long lanes that are done may
 /// idle.
-const LONGEST_STAGE: u32 = HEAD << LONG;
+const LONGEST_STAGE: u32 = 4096;
 /// A bundle goes on together while at least this part of its lanes, in quarters, is alive; then it is regrouped.
 const QUARTERS_TO_GO_ON: usize = 3;
+/// A bundle that loses more than one in so many lanes in a stage makes the next one there test more often.
+const LOSSY: usize = 8;
 /// From this n on cycles are looked for: before, batches are so short that it would cost more than it finds.
 const CYCLES_FROM: u32 = 128;
 
@@ -24,10 +26,29 @@ const fn full_vectors(registers: usize) -> usize {
     if registers > 1 { 8 } else { 5 }
 }
 
-/// Steps between tests from `n` on: a test costs about as much as a step, a replay as much as the batch; the later, the
-/// rarer escapes are.
-fn batch_after(n: u32) -> u32 {
-    n.next_power_of_two().min(LONGEST_BATCH)
+/// Steps between tests from `n` on: a test costs about as much as a step, a replay as much as the batch. Where the last
+/// bundle lost many there, a quarter of what suits one that loses none.
+fn batch_after(n: u32, lossy: bool) -> u32 {
+    (if lossy { n / 4 } else { n }).next_power_of_two().clamp(8, LONGEST_BATCH)
+}
+
+/// The queue of those who wait at n, which is at least [`HEAD`].
+fn stage_of(n: u32) -> usize {
+    let octave = n.ilog2();
+    if n >= LONGEST_STAGE { LONG } else { (4 * (octave - HEAD.ilog2()) + (n >> (octave - 2) & 3)) as usize }
+}
+
+/// Steps of the stage that begins at n: up to the next power of two, or, where many are lost, to the next quarter of it,
+/// so that lanes that are done do not idle for long.
+fn stage_after(n: u32, lossy: bool) -> u32 {
+    let octave = n.ilog2().min(LONGEST_STAGE.ilog2());
+    if lossy {
+        1 << (octave - 2)
+    } else if n >= LONGEST_STAGE {
+        LONGEST_STAGE
+    } else {
+        (2 << octave) - n
+    }
 }
 
 /// A bundle, aligned with cache lines.
@@ -40,12 +61,14 @@ pub(super) struct Flight<N> {
     anchor: [[N; MOST_LANES]; 2],
     place: [N; MOST_LANES],
     n: [N; MOST_LANES],
+    /// By stage, whether the last bundle there lost many to escapes.
+    lossy: [bool; STAGES],
 }
 
 impl<N: Number> Flight<N> {
     pub(super) fn new() -> Self {
         let none = [N::default(); MOST_LANES];
-        Self { z: [[none; 2]; 2], c: [none; 2], anchor: [none; 2], place: none, n: none }
+        Self { z: [[none; 2]; 2], c: [none; 2], anchor: [none; 2], place: none, n: none, lossy: [false; STAGES] }
     }
 }
 
@@ -167,18 +190,22 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
                     if at == limit || alive == 0 {
                         break;
                     }
-                    let end = done + at.min(LONGEST_STAGE).min(limit - at);
+                    let stage = stage_of(at);
+                    let lossy = self.workspace.flight.lossy[stage];
+                    let end = done + stage_after(at, lossy).min(limit - at);
+                    let batch = batch_after(at, lossy);
+                    let mut escapes = 0;
                     let find_cycles = self.bounds.shortcuts.cycles && at >= CYCLES_FROM;
                     if find_cycles {
                         self.drop_anchor::<S, U>(simd, now, &gone);
                     }
                     while done < end && alive > 0 {
-                        let steps = batch_after(at).min(end - done);
+                        let steps = batch.min(end - done);
                         let leg = Leg { batches: (end - done) / steps, steps, find_cycles };
                         let landing = self.advance::<S, U, RELOAD>(simd, now, leg);
                         done += (landing.batches - 1) * steps;
                         if landing.escaped {
-                            self.note_escapes::<S, U>(simd, now, done, queue == LONG, &mut gone);
+                            escapes += self.note_escapes::<S, U>(simd, now, done, queue == LONG, &mut gone);
                         }
                         if landing.back {
                             self.note_cycles::<S, U>(simd, 1 - now, &mut gone);
@@ -189,6 +216,7 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
                         done += steps;
                         now = 1 - now;
                     }
+                    self.workspace.flight.lossy[stage] = escapes * LOSSY > U * lanes;
                 }
                 if alive > 0 {
                     self.land::<S, U>(simd, now, n + done, done, queue == LONG, &gone);
@@ -329,7 +357,7 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
         Vector::load(simd, &all)
     }
 
-    /// Notes who has escaped in the batch from `z[now]`, `done` steps after boarding, for the replay.
+    /// Notes who has escaped in the batch from `z[now]`, `done` steps after boarding, for the replay. Returns how many.
     #[inline(always)]
     fn note_escapes<S: Simd, const U: usize>(
         &mut self,
@@ -338,10 +366,11 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
         done: u32,
         each_its_own: bool,
         gone: &mut [u64; U],
-    ) {
+    ) -> usize {
         simd.vectorize(
             #[inline(always)]
             || {
+                let before = self.workspace.lists.len(REPLAY);
                 let lanes = Vector::<S, N>::LEN;
                 let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
                 let zero = Vector::<S, N>::splat(simd, N::default());
@@ -376,8 +405,9 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
                     let anchor = &mut flight.anchor[0];
                     nothing.where_else(escaped, Vector::load(simd, &anchor[at..])).store(&mut anchor[at..]);
                 }
+                self.workspace.lists.len(REPLAY) - before
             },
-        );
+        )
     }
 
     /// Notes whose `z[now]` is its anchor: their dwell is 0, which the head has written.
@@ -419,7 +449,7 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
         if n == limit && !each_its_own {
             return;
         }
-        let queue = if n >= LONGEST_STAGE { LONG } else { (n / HEAD).ilog2() as usize };
+        let queue = stage_of(n);
         for j in 0..U {
             let at = j * lanes;
             let mut survivors = all_lanes::<S, N>() & !gone[j];
@@ -444,5 +474,26 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
             };
             self.workspace.lists.push(simd, queue, survivors, points);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_end_where_others_begin() {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut at = vec![HEAD];
+        while let Some(n) = at.pop() {
+            if n < LONGEST_STAGE && seen.insert(n) {
+                at.extend([n + stage_after(n, true), n + stage_after(n, false)]);
+            }
+        }
+        // Each n that a bundle can be regrouped at has a queue of its own.
+        let queues: Vec<usize> = seen.iter().map(|n| stage_of(*n)).collect();
+        assert!(queues.iter().copied().eq(0..LONG), "{seen:?} {queues:?}");
+        assert_eq!((stage_of(4096), stage_of(5000), stage_of(u32::MAX)), (LONG, LONG, LONG));
+        assert_eq!((stage_after(5000, false), stage_after(u32::MAX, true)), (4096, 1024));
     }
 }

@@ -9,9 +9,10 @@ use fearless_simd::{Simd, SimdMask};
 /// written behind the last.
 pub(super) const CAPACITY: usize = 2 * MOST_LANES + 2 * WIDEST;
 
-/// Queues of survivors by the n that they have reached: `HEAD`, twice that, and so on.
-pub(super) const STAGES: usize = 8;
-/// The last of them: n of 4096 and beyond, each point at its own.
+/// Queues of survivors by the n that they have reached: `HEAD` times 4/4, 5/4, 6/4, 7/4 of each power of two from 1 to
+/// 64, and one for all from 4096 on, where each point is at an n of its own.
+pub(super) const STAGES: usize = 4 * 7 + 1;
+/// The last of them.
 pub(super) const LONG: usize = STAGES - 1;
 /// Survivors of the head in whole vectors, which so stay aligned with the machine's cache lines: what the inside of the
 /// set consists of.
