@@ -4,6 +4,7 @@
 
 mod pictures;
 mod readme;
+mod speed;
 mod truth;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ const HELP: &str = "cargo xtask CHORE
   readme                 run the commands of README.md as printed (all but the test command) and check what they leave
   readme --test-command  print the README's test command
   truth                  compare f32 and f64 dwells with arbitrary precision, write docs/truth.md (some minutes)
+  speed                  measure how near the machine's limit renders run, write docs/speed.md (some minutes)
   pictures               render the pictures of README.md and docs/ anew
 ";
 
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         ["readme"] => readme::check(),
         ["readme", "--test-command"] => readme::test_command().map(|command| println!("{command}")),
         ["truth"] => truth::write(),
+        ["speed"] => speed::write(),
         ["pictures"] => pictures::write(),
         _ => {
             eprint!("{HELP}");

@@ -57,25 +57,54 @@
 //!
 //! # What was tried
 //!
-//! Fractions of [`crate::peak`], one thread, avx512, f64, no shortcuts, Zen 4; views [-2,1]x[-1,1] 3000x2000 limit
-//! 1000, [-1.5,0.5]x[-1,1] 4096^2 limit 512, [-2,2]^2 2048^2 limits 256 and 32 (`dwell render --bounds ... --repeat 8
-//! --shortcuts none --stats -` against `dwell peak --threads 1`):
+//! Fractions of [`crate::peak`], one thread, avx512, no shortcuts, Zen 4; views [-2,1]x[-1,1] 3000x2000 limit 1000,
+//! [-1.5,0.5]x[-1,1] 4096^2 limit 512, [-2,2]^2 2048^2 limits 256 and 32 (`cargo run --release -p xtask -- speed`
+//! measures them anew), f64, then f32 where it was measured:
 //!
 //! | | 1000 | 512 | 256 | 32 |
 //! |---|---|---|---|---|
-//! | head and stages, batches of 8, a vector with an escape replayed at once | 0.58 | 0.51 | 0.35 | 0.17 |
+//! | head and stages over spans of 4096 points, batches of 8, a vector with an escape replayed at once | 0.58 | 0.51 | 0.35 | 0.17 |
 //! | batches of 8 to 64, two steps a turn | 0.65 | 0.55 | 0.28 | 0.17 |
 //! | replays gathered into full vectors, nothing packed where nothing escaped | 0.67 | 0.57 | 0.36 | 0.17 |
 //! | packing and replays work from memory, not from arrays of registers indexed by a variable | 0.70 | 0.61 | 0.42 | 0.20 |
 //! | a head of 24 steps instead of 16; workspaces kept | 0.71 | 0.63 | 0.43 | 0.22 |
+//! | blocks of columns and rows instead of spans: c is two additions, not two arrays; four rows in flight in the head; queues by n, full bundles only | 0.72 0.74 | 0.68 0.67 | 0.52 0.46 | 0.32 0.25 |
+//! | a bundle that stays whole flies on; c and z in flight in memory between batches | 0.81 0.77 | 0.76 0.72 | 0.57 0.50 | 0.31 0.27 |
+//! | head: tests one by one up to n = 4 only, then every fourth, the exact n found from the last z kept | 0.85 0.82 | 0.79 0.77 | 0.59 0.54 | 0.35 0.31 |
+//! | queues aligned with cache lines | 0.86 0.83 | 0.81 0.78 | 0.61 0.55 | 0.37 0.31 |
+//! | dwells written where they belong, not copied | 0.86 0.85 | 0.82 0.80 | 0.63 0.58 | 0.40 0.35 |
+//! | whole vectors wait in a queue of their own, which so stays aligned | 0.86 0.84 | 0.82 0.80 | 0.63 0.59 | 0.41 0.36 |
+//! | batches of n steps, not n / 2 | 0.87 0.85 | 0.83 0.81 | 0.65 0.61 | 0.40 0.38 |
 //!
-//! Lost: a head of 8 (0.66 0.56 0.39 0.19), 12 (0.70 0.60 0.41 0.20) or 32 steps (better but for f32 at limit 256); a
-//! head that forgets who has escaped, since a later test sees it too, and looks every fourth step whether anybody is
-//! left (0.71 0.62 0.40 0.19: the steps that it does for nobody cost more than the masks); stages of at most 2^10 steps
-//! (more packing than they save) and 2^14 (lanes that end early idle for too long; with cycles looked for, 1.1 times
-//! the time of 2^12 at limit 100,000). What limits the rest: the inner loop runs at the peak and has 70 % of the time
-//! on the second view; the head, whose tests use the multiply-add pipes as much as its steps do, and packing have the
-//! rest.
+//! The last row is what there is now, but for views full of late escapes, where a stage in which the last bundle lost many
+//! is tested four times as often (1.16 times as fast at the edge of the seahorse valley, half a percent slower here) and
+//! cut in quarters (1.03 times).
+//!
+//! *avx2* has sixteen registers: with eight vectors in flight z itself goes through the stack, and each step waits for a
+//! store. Four to six vectors with c in registers: 0.60 on the second view; five, with c read again in each step: 0.73
+//! (six: 0.61; one step a turn: 0.69).
+//!
+//! *Lost:* a head of 8 or 16 steps, or 3 or 6 single tests (all within 0.02 below); 6 vectors in the head (0.85 0.80 0.59
+//! 0.32: less alike, so later done); regrouping at a half or at 7/8 instead of 3/4 of the lanes (0.79, 0.80 on the first
+//! view when it stood at 0.81); tests as an unsigned comparison of bits, to relieve the multiply-add pipes (slower: it
+//! uses the same ones); six or seven vectors in flight (the same); prefetching the lines that dwells will be written to
+//! (no gain, 0.02 lost); square tiles of 128 pixels on several threads (see `TileSize::fitting`); a head that forgets who
+//! has escaped and looks every fourth step only whether anybody is left (0.71 0.62 0.40 0.19 when it was at 0.43); stages
+//! of at most 2^10 steps (more packing than they save) and 2^14 (lanes idle for too long). `std::array::from_fn` and `map`
+//! over vectors are not inlined into functions compiled for a level: each cost a quarter of the head.
+//!
+//! *Library against intrinsics:* the flight's loop runs at 0.97 of the peak (`cargo bench -- flight`), and the peak, of
+//! the same vectors, at the bound of the machine: one 512-bit multiply-add a cycle is 3 cycles for 8 steps in f64, 9.79 G
+//! steps a second at the 3.672 GHz found by a chain of integer multiplications; measured 9.80. A loop in hand-written
+//! assembly with seven chains gave 8.8. So there is nothing for intrinsics to gain.
+//!
+//! *What limits the rest.* On the second view, in cycles for each vector of eight pixels, of 722 at 0.83: 602 are steps
+//! that the plain loop needs. 30 are tests of the head (a test is two multiply-adds and a comparison, all three on the
+//! pipes that do the steps: as dear as a step). 12 are tests in flight and 11 replays. 17 is the 3 % by which the flight's
+//! loop misses the peak at the seams of batches (16 stores). 16 are coordinates, writing dwells and loop control, 12 the
+//! queues; the other 22 are mispredicted ends of bundles, some 20 cycles for each four vectors of the head. Lanes are busy:
+//! 99 % of those in flight are alive. At limit 32 a vector needs 5.8 useful steps, 17 cycles, of 43: there the tests (as
+//! many again), the ends and the 16 cycles of start-up and writing are what is left.
 
 mod flight;
 mod head;

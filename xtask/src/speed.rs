@@ -1,0 +1,182 @@
+//! How near the machine's limit `dwell` runs: docs/speed.md. Ratios within one run only; nothing here is a bare time.
+
+use crate::{Done, root};
+use dwell::store::{Leftovers, Output};
+use dwell::{
+    Buffers, Cancel, CpuEngine, Decimal, Frame, Level, Limits, NumberKind, Palette, Plan, Progress, Recipe, Report,
+    Request, Settings, Shortcuts, Size, Strategy, View, peak,
+};
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// A view by its edges: XMIN,XMAX,YMIN,YMAX, size, limit.
+struct Workload {
+    name: &'static str,
+    bounds: [&'static str; 4],
+    size: (u32, u32),
+    limit: u32,
+}
+
+const WORKLOADS: [Workload; 4] = [
+    Workload {
+        name: "[-2,1]x[-1,1] 3000x2000 limit 1000",
+        bounds: ["-2", "1", "-1", "1"],
+        size: (3000, 2000),
+        limit: 1000,
+    },
+    Workload {
+        name: "[-1.5,0.5]x[-1,1] 4096x4096 limit 512",
+        bounds: ["-1.5", "0.5", "-1", "1"],
+        size: (4096, 4096),
+        limit: 512,
+    },
+    Workload { name: "[-2,2]^2 2048x2048 limit 256", bounds: ["-2", "2", "-2", "2"], size: (2048, 2048), limit: 256 },
+    Workload { name: "[-2,2]^2 2048x2048 limit 32", bounds: ["-2", "2", "-2", "2"], size: (2048, 2048), limit: 32 },
+];
+
+/// Views of which nearly nothing is inside the set: what the shortcuts cost where they gain nothing.
+const WITHOUT_INTERIOR: [Workload; 3] = [
+    Workload {
+        name: "[-0.7483,-0.7443]x[0.1082,0.1122] 1024x1024 limit 5000",
+        bounds: ["-0.7483", "-0.7443", "0.1082", "0.1122"],
+        size: (1024, 1024),
+        limit: 5000,
+    },
+    Workload {
+        name: "[-0.80,-0.79]x[0.17,0.18] 1024x1024 limit 1000",
+        bounds: ["-0.80", "-0.79", "0.17", "0.18"],
+        size: (1024, 1024),
+        limit: 1000,
+    },
+    Workload {
+        name: "[-1.2,-1.1]x[0.4,0.5] 1024x1024 limit 1000",
+        bounds: ["-1.2", "-1.1", "0.4", "0.5"],
+        size: (1024, 1024),
+        limit: 1000,
+    },
+];
+
+/// Renders of each workload, of which the first is not counted.
+const REPEATS: u32 = 8;
+
+/// Renders a workload for nobody and reports medians.
+fn measure(
+    workload: &Workload,
+    number: NumberKind,
+    engine: &CpuEngine,
+    strategy: Strategy,
+    repeats: u32,
+) -> Result<Report, Box<dyn std::error::Error>> {
+    let [xmin, xmax, ymin, ymax] = workload.bounds.map(str::parse::<Decimal>);
+    let frame = Frame::Bounds { xmin: xmin?, xmax: xmax?, ymin: ymin?, ymax: ymax? };
+    let view = View { frame, ..View::centred("0", "0", "1")?.sized(Size::new(workload.size.0, workload.size.1)?) };
+    let plan =
+        Plan::new(&view, &Settings { limit: workload.limit, number, ..Settings::default() }, &Limits::default())?;
+    let (cancel, progress, palette) = (Cancel::default(), Progress::default(), Palette::default());
+    let request = Request {
+        plan: &plan,
+        engine,
+        strategy,
+        verify: repeats == 1,
+        palette: &palette,
+        hash: false,
+        watched: false,
+        cancel: &cancel,
+        progress: &progress,
+    };
+    let mut buffers = Buffers::default();
+    let mut reports = Vec::new();
+    for _ in 0..repeats {
+        reports.push(dwell::render(&request, Vec::new(), &mut buffers)?);
+    }
+    Report::median(&reports).ok_or_else(|| "nothing was rendered".into())
+}
+
+fn per_second(report: &Report) -> f64 {
+    report.iterations_per_second
+}
+
+/// Writes docs/speed.md.
+pub(crate) fn write() -> Done {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut text = String::from(
+        "# Speed\n\n\
+         Written by `cargo run --release -p xtask -- speed`; every figure is a ratio within one run, since machines are shared and noisy.\n\
+         *Peak* is the rate of the recipe's operations and nothing else (`dwell peak`), measured right before.\n",
+    );
+    writeln!(text, "\n## Shortcuts off: iterations a second / peak\n")?;
+    writeln!(text, "| level | number | threads | {} |", WORKLOADS.map(|w| w.name).join(" | "))?;
+    writeln!(text, "|---|---|---|{}", "---|".repeat(WORKLOADS.len()))?;
+    for level in Level::available().into_iter().rev() {
+        for number in NumberKind::ALL {
+            for threads in [1, threads] {
+                let peak = peak::measure(number, Recipe::Fused, level, threads, &Cancel::default())?;
+                let engine = CpuEngine::new(level, threads).with_shortcuts(Shortcuts::NONE);
+                let name = level.name();
+                write!(text, "| {name} | {} | {threads} |", number.name())?;
+                for workload in &WORKLOADS {
+                    let report = measure(workload, number, &engine, Strategy::EveryPixel, REPEATS)?;
+                    write!(text, " {:.2} |", per_second(&report) / peak.peak_iterations_per_second)?;
+                }
+                writeln!(text)?;
+            }
+        }
+    }
+
+    let engine = |shortcuts| CpuEngine::new(Level::best(), 1).with_shortcuts(shortcuts);
+    let (off, on) = (engine(Shortcuts::NONE), engine(Shortcuts::EXACT));
+    let singles = [
+        Shortcuts { interior: true, ..Shortcuts::NONE },
+        Shortcuts { cycles: true, ..Shortcuts::NONE },
+        Shortcuts { symmetry: true, ..Shortcuts::NONE },
+    ]
+    .map(|shortcuts| (shortcuts, engine(shortcuts)));
+    writeln!(text, "\n## Shortcuts: times faster than without, one thread, {}\n", Level::best().name())?;
+    writeln!(text, "| view | number | exact | {} |", singles.each_ref().map(|(s, _)| s.to_string()).join(" | "))?;
+    writeln!(text, "|---|---|---|{}", "---|".repeat(singles.len()))?;
+    for workload in WORKLOADS.iter().chain(&WITHOUT_INTERIOR) {
+        for number in NumberKind::ALL {
+            let rate =
+                |engine| measure(workload, number, engine, Strategy::EveryPixel, REPEATS).map(|r| per_second(&r));
+            // In turn, so that a machine that slows down slows both.
+            let (mut plain, mut all) = (rate(&off)?, rate(&on)?);
+            plain = plain.max(rate(&off)?);
+            all = all.max(rate(&on)?);
+            write!(text, "| {} | {} | {:.2} |", workload.name, number.name(), all / plain)?;
+            for (_, engine) in &singles {
+                write!(text, " {:.2} |", rate(engine)? / plain)?;
+            }
+            writeln!(text)?;
+        }
+    }
+
+    writeln!(
+        text,
+        "\n## Heuristic strategies: times faster than every pixel (shortcuts off), and what they get wrong\n"
+    )?;
+    writeln!(text, "| view | number | strategy | faster | pixels that differ |\n|---|---|---|---|---|")?;
+    for workload in &WORKLOADS[..2] {
+        for number in NumberKind::ALL {
+            let plain = per_second(&measure(workload, number, &off, Strategy::EveryPixel, REPEATS)?);
+            for strategy in [Strategy::MarianiSilver, Strategy::BoundaryTrace] {
+                let rate = per_second(&measure(workload, number, &off, strategy, REPEATS)?);
+                let verified = measure(workload, number, &off, strategy, 1)?;
+                let differing = verified.differing_pixels.unwrap_or_default();
+                writeln!(
+                    text,
+                    "| {} | {} | {} | {:.2} | {differing} of {} |",
+                    workload.name,
+                    number.name(),
+                    strategy.name(),
+                    rate / plain,
+                    verified.pixels
+                )?;
+            }
+        }
+    }
+    let mut output = Output::create(&root().join("docs/speed.md"), false, &Leftovers::default())?;
+    output.write_all(text.as_bytes())?;
+    output.commit()?;
+    print!("{text}");
+    Ok(())
+}
