@@ -83,3 +83,8 @@ pub use strategy::Strategy;
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
 pub use dwell_kernels::{Level, LevelName, Number, Recipe, naive};
+
+/// The README's example, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
