@@ -343,6 +343,21 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
         )
     }
 
+    /// A vector of the bundle, with z of `z[now]`, `done` steps after it boarded.
+    #[inline(always)]
+    fn passengers<S: Simd>(&self, simd: S, now: usize, at: usize, done: u32, each_its_own: bool) -> Points<S, N> {
+        let flight = &self.workspace.flight;
+        let load = |buffer: &[N]| Vector::<S, N>::load(simd, &buffer[at..]);
+        Points {
+            x: load(&flight.z[now][0]),
+            y: load(&flight.z[now][1]),
+            a: load(&flight.c[0]),
+            b: load(&flight.c[1]),
+            place: load(&flight.place),
+            n: self.n_after(simd, at, done, each_its_own),
+        }
+    }
+
     /// The n of the points of a vector, `done` steps after they boarded.
     #[inline(always)]
     fn n_after<S: Simd>(&self, simd: S, at: usize, done: u32, each_its_own: bool) -> Vector<S, N> {
@@ -386,14 +401,7 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
                         continue;
                     }
                     gone[j] |= lanes_escaped;
-                    let points = Points {
-                        x: load(&flight.z[now][0]),
-                        y: load(&flight.z[now][1]),
-                        a: load(&flight.c[0]),
-                        b: load(&flight.c[1]),
-                        place: load(&flight.place),
-                        n: self.n_after(simd, at, done, each_its_own),
-                    };
+                    let points = self.passengers(simd, now, at, done, each_its_own);
                     self.workspace.lists.push(simd, REPLAY, lanes_escaped, points);
                     // The lane goes on with c = z = 0, where nothing happens any more.
                     let flight = &mut *self.workspace.flight;
@@ -462,16 +470,7 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
             if survivors == 0 {
                 continue;
             }
-            let flight = &self.workspace.flight;
-            let load = |buffer: &[N]| Vector::<S, N>::load(simd, &buffer[at..]);
-            let points = Points {
-                x: load(&flight.z[now][0]),
-                y: load(&flight.z[now][1]),
-                a: load(&flight.c[0]),
-                b: load(&flight.c[1]),
-                place: load(&flight.place),
-                n: self.n_after(simd, at, done, each_its_own),
-            };
+            let points = self.passengers(simd, now, at, done, each_its_own);
             self.workspace.lists.push(simd, queue, survivors, points);
         }
     }
