@@ -94,6 +94,8 @@ pub trait Engine: Sync {
     fn team(&self) -> &Team;
     /// How it hands out work to its threads, and in which pieces, for the statistics.
     fn work(&self) -> Work;
+    /// Bytes of buffers that it comes to take for a plan, with smooth values or not.
+    fn bytes(&self, plan: &Plan, with_smooth: bool) -> u64;
     /// Fills rows of a plan's image: every dwell, and every smooth value if there is room for them.
     ///
     /// # Errors

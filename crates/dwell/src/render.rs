@@ -71,7 +71,8 @@ pub fn field(
 ) -> Result<Field, Error> {
     let symmetry = engine.shortcuts().symmetry;
     let mirrored = if symmetry { Mirror::bytes(plan, with_smooth) } else { 0 };
-    limits.reserve("the field", Field::bytes(plan.size().pixels(), with_smooth).saturating_add(mirrored))?;
+    let buffers = mirrored + engine.bytes(plan, with_smooth);
+    limits.reserve("the field", Field::bytes(plan.size().pixels(), with_smooth).saturating_add(buffers))?;
     let mut field = Field::default();
     field.prepare(plan, 0..plan.size().height, with_smooth)?;
     let mut mirror = Mirror::default();

@@ -6,8 +6,8 @@ use crate::machine::Machine;
 use crate::{engine, output, progress_bar};
 use dwell::store::{self, Output};
 use dwell::{
-    Buffers, Decimal, Error, Format, Frame, InputError, Limits, Location, Magnification, Palette, Plan, Progress,
-    Report, Request, Sample, Settings, Size, View, Work, auto_limit, quote, unknown_name,
+    Buffers, Decimal, Engine, Error, Format, Frame, InputError, Limits, Location, Magnification, Palette, Plan,
+    Progress, Report, Request, Sample, Settings, Size, View, Work, auto_limit, quote, unknown_name,
 };
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -58,6 +58,10 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
             output::remark(&format!("max-iter auto: {limit}"));
         }
     }
+    let with_picture = files.iter().any(|(_, format)| format.is_picture());
+    limits
+        .reserve("the buffers of all threads", engine.bytes(&plan, with_picture))
+        .map_err(|e| e.named("--threads").hint("ask for fewer threads or a smaller tile"))?;
     let mut plan_seconds = vec![began.elapsed().as_secs_f64()];
     for warning in plan.warnings() {
         if !stats_to_stderr {

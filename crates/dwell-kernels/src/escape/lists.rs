@@ -48,6 +48,9 @@ pub(super) struct Points<S: Simd, N: Number> {
 }
 
 impl<N: Number> Lists<N> {
+    /// Bytes of all columns.
+    pub(super) const BYTES: usize = 6 * size_of::<Column<N>>();
+
     pub(super) fn new() -> Self {
         let column = || Box::new(Column([N::default(); LISTS * CAPACITY]));
         Self { len: [0; LISTS], x: column(), y: column(), a: column(), b: column(), place: column(), n: column() }

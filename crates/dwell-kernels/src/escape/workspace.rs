@@ -43,6 +43,13 @@ impl<N: Number> Default for Workspace<N> {
 }
 
 impl<N: Number> Workspace<N> {
+    /// Bytes that a workspace comes to take for blocks of up to so many columns and rows, with z_n kept or not.
+    #[must_use]
+    pub fn bytes(width: usize, height: usize, keep_ends: bool) -> usize {
+        let ends = if keep_ends { 2 * (width.next_multiple_of(WIDEST) * height + REACH) } else { 0 };
+        Lists::<N>::BYTES + size_of::<Flight<N>>() + (ends + 4 * REACH) * size_of::<N>()
+    }
+
     /// Starts a block.
     pub(super) fn start(&mut self, grid: Grid<'_, N>, keep_ends: bool) {
         let width = grid.width();

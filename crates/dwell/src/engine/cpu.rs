@@ -9,6 +9,7 @@ use crate::field::FieldPart;
 use crate::parallel::{Schedule, Team};
 use crate::plan::{Coordinates, Plan, Points};
 use crate::progress::Progress;
+use crate::settings::NumberKind;
 use crate::strategy::{Scratch, Strategy};
 use dwell_kernels::escape::{self, Bounds};
 use dwell_kernels::{Kernels, Level};
@@ -86,6 +87,16 @@ impl Engine for CpuEngine {
         self.work
     }
 
+    fn bytes(&self, plan: &Plan, with_smooth: bool) -> u64 {
+        // The most that any strategy's tiles take.
+        let tile = self.work.tile.unwrap_or(TileSize { width: 256, height: 256 });
+        let each = match plan.number() {
+            NumberKind::F32 => Buffers::<f32>::bytes(tile, with_smooth),
+            NumberKind::F64 => Buffers::<f64>::bytes(tile, with_smooth),
+        };
+        (self.team.threads() * each) as u64
+    }
+
     fn iterate(
         &self,
         plan: &Plan,
@@ -157,5 +168,26 @@ impl CpuEngine {
         let part = if all.is_zero() { 0.0 } else { smooth.as_secs_f64() / all.as_secs_f64() };
         let smooth = wall.mul_f64(part.clamp(0.0, 1.0));
         Ok(Spent { iterate: wall.saturating_sub(smooth), smooth })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Limits, Settings, Size, View};
+
+    #[test]
+    fn buffers_are_counted() {
+        let view = View::centred("-0.75", "0", "1").unwrap().sized(Size::new(640, 480).unwrap());
+        let plan = Plan::new(&view, &Settings::default(), &Limits::default()).unwrap();
+        let engine = |threads, tile| {
+            CpuEngine::new(Level::best(), threads).with_work(Work { schedule: Schedule::default(), tile })
+        };
+        let large = Some(TileSize { width: 1024, height: 1024 });
+        assert!(engine(4096, large).bytes(&plan, true) > 64 << 30);
+        assert!(engine(2, None).bytes(&plan, true) < 8 << 20);
+        let few = Limits { memory_bytes: 16 << 20 };
+        let field = crate::field(&plan, &engine(64, large), Strategy::EveryPixel, true, &few, &Cancel::default());
+        assert!(matches!(field, Err(Error::Input(_))), "refused before anything is taken");
     }
 }

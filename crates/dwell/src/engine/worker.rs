@@ -1,6 +1,6 @@
 //! A thread at work: it answers a strategy's questions with the kernel.
 
-use super::tiles::Tile;
+use super::tiles::{Tile, TileSize};
 use crate::cancel::Cancel;
 use crate::plan::Points;
 use crate::strategy::Ask;
@@ -43,6 +43,17 @@ impl<N: Kernels> Default for Buffers<N> {
     fn default() -> Self {
         let (re, im) = (Vec::new(), Vec::new());
         Self { workspace: Workspace::default(), re, im, dwell: Vec::new(), smooth: Vec::new() }
+    }
+}
+
+impl<N: Kernels> Buffers<N> {
+    /// Bytes that they come to take for tiles of a size: the workspace, a list of points, a strategy's notes.
+    pub(super) fn bytes(tile: TileSize, with_smooth: bool) -> usize {
+        let (width, height) = (tile.width as usize, tile.height as usize);
+        let of_block = Workspace::<N>::bytes(width, height, with_smooth);
+        let of_list = Workspace::<N>::bytes(LIST, 1, with_smooth) - Workspace::<N>::bytes(0, 0, with_smooth);
+        let notes = 2 + size_of::<(u32, u32)>();
+        of_block + of_list + LIST * (2 * size_of::<N>() + 12) + width * height * notes
     }
 }
 
