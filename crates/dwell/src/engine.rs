@@ -1,12 +1,9 @@
 //! Engines: who iterates. All give the same bytes.
 
 mod cpu;
-mod tiles;
 mod worker;
 
 pub use cpu::CpuEngine;
-pub(crate) use tiles::Tile;
-pub use tiles::TileSize;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -15,6 +12,7 @@ use crate::parallel::{Schedule, Team};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::strategy::Strategy;
+use crate::tiles::TileSize;
 use std::time::Duration;
 
 /// Exact shortcuts: they change no dwell, only the time it takes. All hold for z^2 + c, both recipes and every R >= 2.

@@ -53,6 +53,7 @@ mod report;
 mod resolution;
 mod settings;
 mod strategy;
+mod tiles;
 mod trig;
 mod view;
 
@@ -66,7 +67,7 @@ pub use cancel::Cancel;
 pub use colour::{CHANNELS, Palette, colour};
 pub use decimal::Decimal;
 pub use encode::Format;
-pub use engine::{CpuEngine, Engine, Shortcuts, Spent, TileSize, Work};
+pub use engine::{CpuEngine, Engine, Shortcuts, Spent, Work};
 pub use error::{Error, InputError, nearest, quote, unknown_name};
 pub use field::{Field, FieldPart};
 pub use limits::Limits;
@@ -80,6 +81,7 @@ pub use report::{Report, Seconds};
 pub use resolution::bits_needed;
 pub use settings::{NumberKind, Settings};
 pub use strategy::Strategy;
+pub use tiles::TileSize;
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
 pub use dwell_kernels::{Level, LevelName, Number, Recipe, naive};

@@ -11,7 +11,7 @@ use crate::limits::{Limits, resize};
 use crate::mirror::Mirror;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::report::{Report, Seconds};
+use crate::report::{Report, Tally};
 use crate::store::{Output, Shared};
 use crate::strategy::Strategy;
 use crate::view::Size;
@@ -132,7 +132,8 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
         }
         if request.verify {
             let begun = Instant::now();
-            tally.differing += differing(request, &buffers.field, &mut buffers.verified)?;
+            let differing = differing(request, &buffers.field, &mut buffers.verified)?;
+            tally.differing = Some(tally.differing.unwrap_or(0) + differing);
             tally.seconds.verify += begun.elapsed().as_secs_f64();
         }
         if with_picture {
@@ -164,7 +165,7 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
     tally.seconds.encode = (tally.seconds.encode - while_encoding.as_secs_f64()).max(0.0);
     tally.seconds.write = writing.as_secs_f64();
     tally.seconds.total = began.elapsed().as_secs_f64();
-    Ok(Report::new(request, tally))
+    Ok(Report::new(plan, request.engine, request.strategy, tally))
 }
 
 /// How many dwells of some rows differ when every pixel is asked for.
@@ -202,29 +203,6 @@ impl EncodedFile {
         let finished = encoder.finish();
         let kept = || io::Error::other("the encoder kept the file");
         finished.and_then(|()| output.into_output().ok_or_else(kept)).map_err(|source| Error::Write { path, source })
-    }
-}
-
-/// What is summed up over bands.
-#[derive(Default)]
-pub(crate) struct Tally {
-    pub(crate) hasher: Option<blake3::Hasher>,
-    pub(crate) iterations: u128,
-    pub(crate) interior_pixels: u64,
-    /// Pixels whose dwell is not that of every pixel asked for.
-    pub(crate) differing: u64,
-    pub(crate) seconds: Seconds,
-}
-
-impl Tally {
-    fn count(&mut self, field: &Field, limit: u32) {
-        let begun = Instant::now();
-        self.iterations += field.iterations(limit);
-        self.interior_pixels += field.interior_pixels();
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&field.dwell_bytes());
-        }
-        self.seconds.hash += begun.elapsed().as_secs_f64();
     }
 }
 

@@ -1,9 +1,13 @@
 //! What a render did: the statistics that `--stats` writes. They are facts of the run, checked from outside.
 
 use crate::decimal::Decimal;
-use crate::render::{Request, Tally};
+use crate::engine::Engine;
+use crate::field::Field;
+use crate::plan::Plan;
+use crate::strategy::Strategy;
 use crate::view::{Frame, Magnification, View};
 use serde::Serialize;
+use std::time::Instant;
 
 /// Statistics of a render.
 #[derive(Clone, Debug, Serialize)]
@@ -63,6 +67,30 @@ pub struct Report {
     pub repeats: u32,
     /// What the user should know although it is no error.
     pub warnings: Vec<String>,
+}
+
+/// What is summed up over bands.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) hasher: Option<blake3::Hasher>,
+    pub(crate) iterations: u128,
+    pub(crate) interior_pixels: u64,
+    /// Pixels whose dwell is not that of every pixel asked for, if that was verified.
+    pub(crate) differing: Option<u64>,
+    pub(crate) seconds: Seconds,
+}
+
+impl Tally {
+    /// Adds some rows.
+    pub(crate) fn count(&mut self, field: &Field, limit: u32) {
+        let begun = Instant::now();
+        self.iterations += field.iterations(limit);
+        self.interior_pixels += field.interior_pixels();
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&field.dwell_bytes());
+        }
+        self.seconds.hash += begun.elapsed().as_secs_f64();
+    }
 }
 
 /// A view as text: with the rest of the report, enough to render it again. Fields that do not apply are left out.
@@ -137,8 +165,7 @@ fn is_zero(seconds: &f64) -> bool {
 }
 
 impl Report {
-    pub(crate) fn new(request: &Request<'_>, tally: Tally) -> Self {
-        let Request { plan, engine, strategy, .. } = *request;
+    pub(crate) fn new(plan: &Plan, engine: &dyn Engine, strategy: Strategy, tally: Tally) -> Self {
         let work = engine.work();
         let mut report = Self {
             width: plan.size().width,
@@ -157,7 +184,7 @@ impl Report {
             schedule: work.schedule.to_string(),
             tile: work.tile.map_or_else(|| "auto".to_owned(), |tile| tile.to_string()),
             exact: strategy.is_exact(),
-            differing_pixels: request.verify.then_some(tally.differing),
+            differing_pixels: tally.differing,
             pixels: plan.size().pixels(),
             iterations: tally.iterations,
             interior_pixels: tally.interior_pixels,

@@ -14,7 +14,7 @@
 mod boundary_trace;
 mod mariani_silver;
 
-use crate::engine::{Tile, TileSize};
+use crate::tiles::{Tile, TileSize};
 
 /// How the pixels of a tile are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

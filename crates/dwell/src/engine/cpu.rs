@@ -1,6 +1,5 @@
 //! The CPU engine: tiles over threads.
 
-use super::tiles::{self, Tile, TileSize};
 use super::worker::{Buffers, Call, Worker};
 use super::{Engine, Shortcuts, Spent, Work};
 use crate::cancel::Cancel;
@@ -11,6 +10,7 @@ use crate::plan::{Coordinates, Plan, Points};
 use crate::progress::Progress;
 use crate::settings::NumberKind;
 use crate::strategy::{Scratch, Strategy};
+use crate::tiles::{self, Tile, TileSize};
 use dwell_kernels::escape::{self, Bounds};
 use dwell_kernels::{Kernels, Level};
 use std::sync::{Mutex, PoisonError};

@@ -1,9 +1,9 @@
 //! A thread at work: it answers a strategy's questions with the kernel.
 
-use super::tiles::{Tile, TileSize};
 use crate::cancel::Cancel;
 use crate::plan::Points;
 use crate::strategy::Ask;
+use crate::tiles::{Tile, TileSize};
 use dwell_kernels::escape::{Bounds, Workspace};
 use dwell_kernels::{Grid, Kernels, Level, Number};
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@
 //! of the one to their left: no boundary lies between.
 
 use super::{Ask, Rectangle, Scratch};
-use crate::engine::Tile;
+use crate::tiles::Tile;
 
 /// Pixels from one point of the lattice to the next: an island that is wider than this is found, connected or not.
 const LATTICE: usize = 16;

@@ -4,7 +4,7 @@
 //! and borders between rectangles are asked for once.
 
 use super::{Ask, Rectangle, Scratch};
-use crate::engine::Tile;
+use crate::tiles::Tile;
 
 /// A rectangle that is narrower than this, or lower, is not divided: its border would be most of it.
 const NARROWEST: usize = 8;
