@@ -105,7 +105,7 @@ pub(crate) struct RenderArgs {
     /// Turn the view counter-clockwise about its centre, in degrees
     #[arg(long, value_name = "DEG", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) rotate: Option<String>,
-    /// Where in its pixel a point is sampled: centre, corner [default: centre]
+    /// Where in its pixel a point is sampled: centre, corner (the lower left one) [default: centre]
     #[arg(long, value_name = "WHERE", help_heading = "View")]
     pub(crate) sample: Option<String>,
 
@@ -134,7 +134,7 @@ pub(crate) struct RenderArgs {
     pub(crate) engine: EngineArgs,
 
     /// How pixels are asked for: every-pixel; or mariani-silver, boundary-trace, which ask for fewer and infer the rest:
-    /// a few pixels may be wrong
+    /// a few pixels may be wrong. For a picture, which needs smooth values, only the inside of the set is inferred
     #[arg(long, value_name = "STRATEGY", default_value = "every-pixel", help_heading = "Running")]
     pub(crate) strategy: String,
     /// Ask for every pixel as well, and report how many dwells differ
@@ -146,7 +146,8 @@ pub(crate) struct RenderArgs {
     /// How tiles are handed out to threads: static, dynamic[:CHUNK], guided, work-stealing
     #[arg(long, value_name = "SCHEDULE", default_value = "dynamic", help_heading = "Running")]
     pub(crate) schedule: String,
-    /// Pixels of a tile, 1 to 4096 a side and 1048576 in all [default: about 16384, as wide as the image]
+    /// Pixels of a tile, 1 to 4096 a side and 1048576 in all [default: about 16384, as wide as the image; 256x256 for the
+    /// strategies that infer]
     #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) tile: Option<String>,
     /// Write statistics as JSON; `-` is standard error, which then carries nothing else
@@ -162,7 +163,7 @@ pub(crate) struct RenderArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
-    /// Threads, 1 to 4096 [default: one for each processor]
+    /// Threads, 1 to 4096, of which at most 32 for each processor are used to render [default: one for each processor]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) threads: Option<String>,
     /// Instruction set: scalar, avx2, avx512, neon [default: DWELL_LEVEL, or the widest here]

@@ -48,6 +48,9 @@ pub(crate) fn strategy(text: &str) -> Result<Strategy, InputError> {
     found.ok_or_else(|| unknown_name("--strategy", text, Strategy::ALL.map(Strategy::name)))
 }
 
+/// Schedules as users write them.
+const SCHEDULES: &str = "static, dynamic[:CHUNK], guided, work-stealing";
+
 /// The schedule of that name, with its chunk.
 pub(crate) fn schedule(text: &str) -> Result<Schedule, InputError> {
     let (name, chunk) = text.split_once(':').map_or((text, None), |(name, chunk)| (name, Some(chunk)));
@@ -59,12 +62,11 @@ pub(crate) fn schedule(text: &str) -> Result<Schedule, InputError> {
         }
         "guided" => Schedule::Guided,
         "work-stealing" => Schedule::WorkStealing,
-        _ => return Err(unknown_name("--schedule", name, Schedule::NAMES)),
+        _ => return Err(unknown_name("--schedule", name, Schedule::NAMES).accepted(SCHEDULES)),
     };
     match chunk {
         None => Ok(schedule),
-        Some(_) => Err(InputError::new("--schedule", format!("{} takes no chunk", quote(name)))
-            .accepted("static, dynamic[:CHUNK], guided, work-stealing")),
+        Some(_) => Err(InputError::new("--schedule", format!("{} takes no chunk", quote(name))).accepted(SCHEDULES)),
     }
 }
 

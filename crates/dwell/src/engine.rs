@@ -44,19 +44,16 @@ impl Shortcuts {
     /// Names of single ones.
     pub const NAMES: [&'static str; 3] = ["interior", "cycles", "symmetry"];
 
-    /// Those named: `none`, `exact`, or some of [`Self::NAMES`] with commas between.
+    /// Those named: some of `none`, `exact` (all) and [`Self::NAMES`], with commas between.
     ///
     /// # Errors
     /// The name that is none of these.
     pub fn parse(text: &str) -> Result<Self, &str> {
-        match text {
-            "none" => return Ok(Self::NONE),
-            "exact" => return Ok(Self::EXACT),
-            _ => {}
-        }
         let mut shortcuts = Self::NONE;
         for name in text.split(',') {
             match name {
+                "none" => {}
+                "exact" => shortcuts = Self::EXACT,
                 "interior" => shortcuts.interior = true,
                 "cycles" => shortcuts.cycles = true,
                 "symmetry" => shortcuts.symmetry = true,
@@ -124,4 +121,6 @@ pub struct Spent {
     pub iterate: Duration,
     /// On smooth values: part of colouring, though the engine does it while the points are at hand.
     pub smooth: Duration,
+    /// Pixels of the tiles that the rows were cut into, where they were.
+    pub tile: Option<TileSize>,
 }

@@ -53,7 +53,9 @@ impl Mirror {
     /// The rows from `from` on up to `end` that are alike: all images, or none.
     pub(crate) fn alike(&self, from: u32, end: u32) -> (Range<u32>, bool) {
         let Range { start: first, end: last } = self.images;
-        if from < first {
+        if self.images.is_empty() {
+            (from..end, false)
+        } else if from < first {
             (from..end.min(first), false)
         } else if from < last {
             (from..end.min(last), true)

@@ -56,14 +56,20 @@ pub struct Team {
     pool: OnceLock<Option<ThreadPool>>,
 }
 
+/// Threads for each processor beyond which more only stand in each other's way: to wake and to stop thousands takes
+/// seconds.
+const MOST_PER_PROCESSOR: usize = 32;
+
 impl Team {
-    /// A team of so many threads, at least 1; of fewer, if the system refuses some.
+    /// A team of so many threads, at least 1; of fewer, if they are more than 32 for each processor, or if the system
+    /// refuses some.
     #[must_use]
     pub fn new(threads: usize) -> Self {
-        Self { threads: threads.max(1), pool: OnceLock::new() }
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { threads: threads.clamp(1, MOST_PER_PROCESSOR * processors), pool: OnceLock::new() }
     }
 
-    /// How many threads were asked for.
+    /// How many threads it has, unless the system refuses some.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads

@@ -128,6 +128,7 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
             let spent = request.engine.iterate(plan, request.strategy, whole, request.cancel, request.progress)?;
             tally.seconds.iterate += spent.iterate.as_secs_f64();
             tally.seconds.colour += spent.smooth.as_secs_f64();
+            tally.tile = tally.tile.or(spent.tile);
             buffers.mirror.keep(&buffers.field);
         }
         if request.verify {

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::field::Field;
 use crate::plan::Plan;
 use crate::strategy::Strategy;
+use crate::tiles::TileSize;
 use crate::view::{Frame, Magnification, View};
 use serde::Serialize;
 use std::time::Instant;
@@ -41,8 +42,9 @@ pub struct Report {
     pub shortcuts: String,
     /// How pieces of work were handed out to threads.
     pub schedule: String,
-    /// Pixels of a piece, WxH, or `auto`.
-    pub tile: String,
+    /// Pixels of a piece, WxH, where the engine cuts the image into such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tile: Option<String>,
     /// Whether every dwell is that of the plain loop, by construction.
     pub exact: bool,
     /// Pixels whose dwell differs from that of every pixel asked for; only when that was to be verified.
@@ -75,6 +77,8 @@ pub(crate) struct Tally {
     pub(crate) hasher: Option<blake3::Hasher>,
     pub(crate) iterations: u128,
     pub(crate) interior_pixels: u64,
+    /// Pixels of a piece of work.
+    pub(crate) tile: Option<TileSize>,
     /// Pixels whose dwell is not that of every pixel asked for, if that was verified.
     pub(crate) differing: Option<u64>,
     pub(crate) seconds: Seconds,
@@ -182,7 +186,7 @@ impl Report {
             strategy: strategy.name(),
             shortcuts: engine.shortcuts().to_string(),
             schedule: work.schedule.to_string(),
-            tile: work.tile.map_or_else(|| "auto".to_owned(), |tile| tile.to_string()),
+            tile: tally.tile.map(|tile| tile.to_string()),
             exact: strategy.is_exact(),
             differing_pixels: tally.differing,
             pixels: plan.size().pixels(),
@@ -226,7 +230,7 @@ impl Report {
             write: report.seconds.write,
             hash: of(|s| s.hash),
             verify: of(|s| s.verify),
-            total: of(|s| s.total),
+            total: of(|s| s.total - s.write) + report.seconds.write,
         };
         report.repeats = u32::try_from(runs.len()).unwrap_or(u32::MAX);
         report.rate();

@@ -181,6 +181,30 @@ mod tests {
     }
 
     #[test]
+    fn a_set_of_a_few_pixels_in_one_tile_does_not_vanish() {
+        for centre in ["0.3", "5", "-9"] {
+            let view = View::centred(centre, "0.4", "0.03").unwrap().sized(Size::new(240, 240).unwrap());
+            assert!(dwells(&view, 100, Strategy::EveryPixel, 256, false).interior_pixels() > 1);
+            for strategy in HEURISTIC {
+                assert!(differing(&view, 100, 256, strategy) <= 1, "{strategy:?} {centre}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_contour_along_a_tile_s_edge_is_seen() {
+        // The contour of dwell 1 is a circle of radius 2, nearly straight here: along a tile's edge one side has one dwell,
+        // and the next pixels another.
+        for (re, im) in [("-2.0000023437499999", "0"), ("0", "1.999"), ("1.9999", "0")] {
+            let view = View::centred(re, im, "1000").unwrap().sized(Size::new(256, 256).unwrap());
+            for (strategy, tile) in HEURISTIC.into_iter().flat_map(|s| [16, 64, 256].map(|tile| (s, tile))) {
+                let wrong = differing(&view, 2, tile, strategy);
+                assert!(wrong <= 64, "{strategy:?} {re} tile {tile}: {wrong}");
+            }
+        }
+    }
+
+    #[test]
     fn few_pixels_differ_at_any_size_and_tile() {
         for (re, im, zoom, limit) in [("-0.75", "0", "1.5", 300), ("-0.1592", "1.0317", "300", 200)] {
             for (width, height) in [(1, 1), (1, 50), (50, 1), (2, 3), (129, 65), (200, 133)] {
@@ -222,8 +246,9 @@ mod tests {
                 Tile { columns: 0..64, rows: 0..64, dwell: pixels.chunks_mut(64).collect(), smooth: Vec::new() };
             let mut island = Island(0);
             assert!(strategy.fill(&mut tile, &mut island, &mut Scratch::default()));
-            // The border, and of the trace's lattice the nine points within; none of them hits the island.
-            let most = 4 * 63 + if strategy == Strategy::BoundaryTrace { 9 } else { 0 };
+            // The border; the trace looks at what lies next to it, too, and at the nine points of its lattice within, none
+            // of which hits the island.
+            let most = 4 * 63 + if strategy == Strategy::BoundaryTrace { 4 * 61 + 9 } else { 0 };
             assert_eq!(island.0, most, "{strategy:?}");
             assert!(pixels.iter().all(|n| *n == 5));
         }

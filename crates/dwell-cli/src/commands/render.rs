@@ -287,7 +287,7 @@ fn summarise(args: &RenderArgs, report: &Report, files: &[(PathBuf, Format)]) {
     ));
     if let Some(differing) = report.differing_pixels {
         let percent = 100.0 * differing as f64 / report.pixels as f64;
-        output::remark_to_person(&format!(
+        output::remark(&format!(
             "verified: {differing} of {} pixels differ ({percent:.4} %) from every pixel asked for",
             report.pixels
         ));

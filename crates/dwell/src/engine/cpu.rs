@@ -109,14 +109,15 @@ impl Engine for CpuEngine {
         let fitting = || TileSize::fitting(pixels, part.width, self.team.threads());
         let size = self.work.tile.or(strategy.tile()).unwrap_or_else(fitting);
         let tiles = tiles::cut(part, size);
-        match plan.coordinates() {
+        let spent = match plan.coordinates() {
             Coordinates::F32(points) => {
                 self.iterate_in(plan, strategy, points, |i| &mut i.f32, tiles, cancel, progress)
             }
             Coordinates::F64(points) => {
                 self.iterate_in(plan, strategy, points, |i| &mut i.f64, tiles, cancel, progress)
             }
-        }
+        }?;
+        Ok(Spent { tile: Some(size), ..spent })
     }
 }
 
@@ -167,7 +168,7 @@ impl CpuEngine {
         // Wall time, shared out as the threads spent theirs.
         let part = if all.is_zero() { 0.0 } else { smooth.as_secs_f64() / all.as_secs_f64() };
         let smooth = wall.mul_f64(part.clamp(0.0, 1.0));
-        Ok(Spent { iterate: wall.saturating_sub(smooth), smooth })
+        Ok(Spent { iterate: wall.saturating_sub(smooth), smooth, tile: None })
     }
 }
 
@@ -184,7 +185,7 @@ mod tests {
             CpuEngine::new(Level::best(), threads).with_work(Work { schedule: Schedule::default(), tile })
         };
         let large = Some(TileSize { width: 1024, height: 1024 });
-        assert!(engine(4096, large).bytes(&plan, true) > 64 << 30);
+        assert!(engine(4096, large).bytes(&plan, true) > 512 << 20);
         assert!(engine(2, None).bytes(&plan, true) < 8 << 20);
         let few = Limits { memory_bytes: 16 << 20 };
         let field = crate::field(&plan, &engine(64, large), Strategy::EveryPixel, true, &few, &Cancel::default());

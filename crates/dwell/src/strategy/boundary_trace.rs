@@ -30,22 +30,8 @@ pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratc
     while !front.is_empty() {
         for &(column, row) in &front {
             scratch.want(width, column, row);
-            // At the tile's border the other side is another tile's; along it, neighbours are at the front themselves.
-            if column > 0 && column < width - 1 && row > 0 && row < height - 1 {
-                for (column, row) in [(column - 1, row), (column + 1, row), (column, row - 1), (column, row + 1)] {
-                    scratch.want(width, column, row);
-                }
-            }
-        }
-        if !answered(tile, ask, scratch) {
-            return false;
-        }
-        // Along the border inner neighbours are asked for only where something changes there.
-        for &(column, row) in &front {
-            if on_border(column, row, width, height) && changes_along_border(tile, column, row) {
-                for (column, row) in around(column, row, width, height) {
-                    scratch.want(width, column, row);
-                }
+            for (c, r) in around(column, row, width, height).filter(|(c, r)| *c == column || *r == row) {
+                scratch.want(width, c, r);
             }
         }
         if !answered(tile, ask, scratch) {
@@ -54,17 +40,13 @@ pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratc
         let mut next = Vec::new();
         for &(column, row) in &front {
             let here = tile.dwell[row][column];
-            let differs = |column: usize, row: usize, scratch: &Scratch| {
-                scratch.known[row * width + column] && tile.dwell[row][column] != here
-            };
+            let differs = |c: usize, r: usize| (c == column || r == row) && tile.dwell[r][c] != here;
             let neighbours = around(column, row, width, height);
-            let some = neighbours.clone().any(|(c, r)| (c == column || r == row) && differs(c, r, scratch));
-            if some {
+            if neighbours.clone().any(|(c, r)| differs(c, r)) {
                 // Whoever differs, and the corners, where the boundary may go on.
                 for (c, r) in neighbours {
                     let corner = c != column && r != row;
-                    if (corner || differs(c, r, scratch)) && !std::mem::replace(&mut scratch.seen[r * width + c], true)
-                    {
+                    if (corner || differs(c, r)) && !std::mem::replace(&mut scratch.seen[r * width + c], true) {
                         next.push((c, r));
                     }
                 }
@@ -115,18 +97,6 @@ fn around(column: usize, row: usize, width: usize, height: usize) -> impl Iterat
     let rows = row.saturating_sub(1)..=(row + 1).min(height - 1);
     rows.flat_map(move |r| (column.saturating_sub(1)..=(column + 1).min(width - 1)).map(move |c| (c, r)))
         .filter(move |place| *place != (column, row))
-}
-
-fn on_border(column: usize, row: usize, width: usize, height: usize) -> bool {
-    column == 0 || row == 0 || column == width - 1 || row == height - 1
-}
-
-/// Whether a pixel on the tile's border differs from one next to it there.
-fn changes_along_border(tile: &Tile<'_>, column: usize, row: usize) -> bool {
-    let (width, height) = (tile.width(), tile.height());
-    around(column, row, width, height).any(|(c, r)| {
-        (c == column || r == row) && on_border(c, r, width, height) && tile.dwell[r][c] != tile.dwell[row][column]
-    })
 }
 
 /// Gives every pixel that was not asked for the dwell to its left; asks for those after all that need a smooth value.
