@@ -52,10 +52,12 @@ impl CpuEngine {
         Self { shortcuts, ..self }
     }
 
-    /// The same with work handed out like that.
+    /// The same with work handed out like that; a tile's sides are brought within 1 to [`TileSize::MOST`].
     #[must_use]
     pub fn with_work(self, work: Work) -> Self {
-        Self { work, ..self }
+        let within = |side: u32| side.clamp(1, TileSize::MOST);
+        let tile = work.tile.map(|tile| TileSize { width: within(tile.width), height: within(tile.height) });
+        Self { work: Work { tile, ..work }, ..self }
     }
 }
 
