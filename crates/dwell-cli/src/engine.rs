@@ -3,8 +3,8 @@
 use crate::cli::EngineArgs;
 use crate::machine;
 use dwell::{
-    CpuEngine, Decimal, InputError, Level, LevelName, NumberKind, Recipe, Schedule, Shortcuts, Strategy, TileSize,
-    quote, unknown_name,
+    CpuEngine, Decimal, InputError, Level, LevelName, NumberKind, Recipe, Schedule, Shortcuts, Size, Strategy,
+    TileSize, quote, unknown_name,
 };
 
 /// The most threads that can be asked for.
@@ -73,13 +73,12 @@ pub(crate) fn schedule(text: &str) -> Result<Schedule, InputError> {
 /// A tile's size.
 pub(crate) fn tile(text: &str) -> Result<TileSize, InputError> {
     let accepted = format!("WxH, each 1 to {}, at most {} pixels", TileSize::MOST, TileSize::MOST_PIXELS);
-    let side = |text: &str| text.parse::<u32>().ok().filter(|n| (1..=TileSize::MOST).contains(n));
-    let sides = text.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?)));
-    match sides {
-        Some((width, height)) if width * height <= TileSize::MOST_PIXELS => Ok(TileSize { width, height }),
-        Some(_) => Err(InputError::new("--tile", format!("{} is too large", quote(text))).accepted(accepted)),
-        None => Err(InputError::new("--tile", format!("{} is no size of a tile", quote(text))).accepted(accepted)),
+    let Size { width, height } = Size::parse(text).map_err(|e| e.named("--tile").accepted(accepted.clone()))?;
+    let within = |side: u32| side <= TileSize::MOST;
+    if !within(width) || !within(height) || width * height > TileSize::MOST_PIXELS {
+        return Err(InputError::new("--tile", format!("{} is too large", quote(text))).accepted(accepted));
     }
+    Ok(TileSize { width, height })
 }
 
 /// The level asked for by the flag, else by the environment, else the widest.

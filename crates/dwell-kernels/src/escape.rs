@@ -22,18 +22,20 @@
 //! for ever what it did between, and none of that escaped. Holds for every formula, recipe and R. Zeros of unlike sign
 //! compare equal and may differ in bits; but the sign of a zero part of z only ever decides the sign of zeros in the
 //! next z and in |z|^2 (a product or sum that is not zero does not depend on the sign of a zero that goes into it), so
-//! the orbits stay equal up to signs of zeros, and so do the tests. z is compared at the end of each batch (128 steps or
-//! more) with its value at the start of the stage, so a cycle is found whose length divides some multiple of 128 within
-//! the stage (4096 steps at most). Points in the set usually settle within some hundreds of steps, attracted faster than
+//! the orbits stay equal up to signs of zeros, and so do the tests. z is compared at the end of each batch (32 to
+//! 128 steps) with its value at the start of the stage (4096 steps at most), so a cycle is found whose length divides the
+//! number of steps between. Points in the set usually settle within some hundreds of steps, attracted faster than
 //! bits last.
 //!
 //! # Why testing late changes nothing
 //!
 //! Let u be the unit roundoff, R >= 2, and kappa = [`Number::LATE_TEST_MARGIN`] with 16 u << kappa << 1. The claim: if
-//! a point with a >= -2 + 3 kappa has |z_n|^2 > R^2 *as computed* at some n >= 2, then so it has, or is NaN, at every
-//! later step. So an escape within a batch is still visible at its end, and the replay finds the first.
+//! a point that is not at the tip (below) has |z_n|^2 > R^2 *as computed* at some n, then so it has, or is NaN, at every
+//! later step. So an escape within a batch is still visible at its end, and the replay finds the first; and counting the
+//! tests survived counts the steps up to the escape.
 //!
-//! The point reached n >= 2, so |c|^2 = |z_1|^2 as computed was at most R^2. From |z_n|^2 > R^2 as computed follows
+//! At n = 1, |c| >= R (1 - 2u) is more than 2 - kappa, which is the second or the third case. At n >= 2, |c|^2 = |z_1|^2
+//! as computed was at most R^2. From |z_n|^2 > R^2 as computed follows
 //! |z_n| >= R (1 - 2u). One computed step adds an error of at most a few u |z_n|^2.
 //!
 //! * |c| <= 2 - kappa. Then |z_{n+1}| is at least |z_n|^2 - |c| - O(u)|z_n|^2, so at least R^2 - 2 + kappa - O(u) R^2.

@@ -96,7 +96,14 @@ impl Scratch {
         self.asked.clear();
     }
 
-    /// Asks for a pixel, unless it is known.
+    /// Has the pixels computed that are wanted. False when told to stop.
+    fn answer(&mut self, tile: &mut Tile<'_>, ask: &mut impl Ask) -> bool {
+        let finished = ask.places(tile, &self.asked);
+        self.asked.clear();
+        finished
+    }
+
+    /// Wants a pixel computed, unless it is known.
     fn want(&mut self, width: usize, column: usize, row: usize) {
         let known = &mut self.known[row * width + column];
         if !*known {

@@ -18,6 +18,12 @@ impl TileSize {
     /// The most pixels.
     pub const MOST_PIXELS: u32 = 1 << 20;
 
+    /// The nearest size that is within the bounds, narrower rather than lower.
+    pub(crate) fn within_bounds(self) -> Self {
+        let height = self.height.clamp(1, Self::MOST);
+        Self { width: self.width.clamp(1, Self::MOST.min(Self::MOST_PIXELS / height)), height }
+    }
+
     /// Tiles that keep `threads` busy: large, so that a thread's bundles are seldom broken off at a tile's end; but some
     /// for each thread, so that one that is late does not leave the others idle for long.
     ///
@@ -139,6 +145,18 @@ mod tests {
                 assert_eq!((*dwell, *smooth), (expected, f64::from(expected)));
             }
         }
+    }
+
+    #[test]
+    fn sizes_are_brought_within_bounds() {
+        let within = |width, height| {
+            let size = TileSize { width, height }.within_bounds();
+            (size.width, size.height)
+        };
+        assert_eq!(within(0, 0), (1, 1));
+        assert_eq!(within(1024, 1024), (1024, 1024));
+        assert_eq!(within(4096, 1), (4096, 1));
+        assert_eq!(within(u32::MAX, u32::MAX), (256, 4096));
     }
 
     #[test]

@@ -23,7 +23,7 @@ struct Block<N> {
     early: bool,
 }
 
-/// Four vectors (of two rows or four, or one behind the other in one row) at a time.
+/// Where a bundle of the head lies: its vectors are of as many rows, or one behind the other in one row.
 #[derive(Clone, Copy)]
 struct Corner {
     row: usize,

@@ -9,7 +9,7 @@ use crate::parallel::{Schedule, Team};
 use crate::plan::{Coordinates, Plan, Points};
 use crate::progress::Progress;
 use crate::settings::NumberKind;
-use crate::strategy::{Scratch, Strategy};
+use crate::strategy::Strategy;
 use crate::tiles::{self, Tile, TileSize};
 use dwell_kernels::escape::{self, Bounds};
 use dwell_kernels::{Kernels, Level};
@@ -52,12 +52,11 @@ impl CpuEngine {
         Self { shortcuts, ..self }
     }
 
-    /// The same with work handed out like that; a tile's sides are brought within 1 to [`TileSize::MOST`].
+    /// The same with work handed out like that; a tile is brought within [`TileSize::MOST`] and
+    /// [`TileSize::MOST_PIXELS`].
     #[must_use]
     pub fn with_work(self, work: Work) -> Self {
-        let within = |side: u32| side.clamp(1, TileSize::MOST);
-        let tile = work.tile.map(|tile| TileSize { width: within(tile.width), height: within(tile.height) });
-        Self { work: Work { tile, ..work }, ..self }
+        Self { work: Work { tile: work.tile.map(TileSize::within_bounds), ..work }, ..self }
     }
 }
 
@@ -148,20 +147,22 @@ impl CpuEngine {
         let start = || {
             let kept = shelf(&mut idle()).pop();
             let worker = Worker { call: &call, buffers: kept.unwrap_or_default(), smooth: Duration::ZERO };
-            (worker, Scratch::default(), Duration::ZERO)
+            (worker, Duration::ZERO)
         };
-        let work = |(worker, scratch, spent): &mut (Worker<'_, N>, Scratch, Duration), mut tile: Tile<'_>| {
+        let work = |(worker, spent): &mut (Worker<'_, N>, Duration), mut tile: Tile<'_>| {
             let begun = Instant::now();
-            if !cancel.is_cancelled() && strategy.fill(&mut tile, worker, scratch) {
+            let mut scratch = std::mem::take(&mut worker.buffers.scratch);
+            if !cancel.is_cancelled() && strategy.fill(&mut tile, worker, &mut scratch) {
                 progress.add((tile.width() * tile.height()) as u64);
             }
+            worker.buffers.scratch = scratch;
             *spent += begun.elapsed();
         };
         let workers = self.team.for_each(self.work.schedule, tiles, start, work);
         let wall = began.elapsed();
         let mut all = Duration::ZERO;
         let mut smooth = Duration::ZERO;
-        for (worker, _, spent) in workers {
+        for (worker, spent) in workers {
             all += spent;
             smooth += worker.smooth;
             shelf(&mut idle()).push(worker.buffers);

@@ -2,7 +2,7 @@
 
 use crate::cancel::Cancel;
 use crate::plan::Points;
-use crate::strategy::Ask;
+use crate::strategy::{Ask, Scratch};
 use crate::tiles::{Tile, TileSize};
 use dwell_kernels::escape::{Bounds, Workspace};
 use dwell_kernels::{Grid, Kernels, Level, Number};
@@ -37,12 +37,14 @@ pub(super) struct Buffers<N> {
     im: Vec<N>,
     dwell: Vec<u32>,
     smooth: Vec<f64>,
+    pub(super) scratch: Scratch,
 }
 
 impl<N: Kernels> Default for Buffers<N> {
     fn default() -> Self {
         let (re, im) = (Vec::new(), Vec::new());
-        Self { workspace: Workspace::default(), re, im, dwell: Vec::new(), smooth: Vec::new() }
+        let scratch = Scratch::default();
+        Self { workspace: Workspace::default(), re, im, dwell: Vec::new(), smooth: Vec::new(), scratch }
     }
 }
 
@@ -100,7 +102,7 @@ impl<N: Kernels> Ask for Worker<'_, N> {
         let grid = self.call.grid(tile);
         let nothing = [Grid::<N>::nothing()];
         let with_smooth = tile.with_smooth();
-        let Buffers { workspace, re, im, dwell, smooth } = &mut self.buffers;
+        let Buffers { workspace, re, im, dwell, smooth, .. } = &mut self.buffers;
         for places in places.chunks(LIST) {
             re.clear();
             im.clear();

@@ -34,7 +34,7 @@ pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratc
                 scratch.want(width, c, r);
             }
         }
-        if !answered(tile, ask, scratch) {
+        if !scratch.answer(tile, ask) {
             return false;
         }
         let mut next = Vec::new();
@@ -69,7 +69,7 @@ fn seed_by_lattice(
     for (column, row) in places() {
         scratch.want(width, column, row);
     }
-    if !answered(tile, ask, scratch) {
+    if !scratch.answer(tile, ask) {
         return false;
     }
     for (column, row) in places() {
@@ -83,13 +83,6 @@ fn seed_by_lattice(
         }
     }
     true
-}
-
-/// Has the pixels computed that are asked for.
-fn answered(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratch) -> bool {
-    let finished = ask.places(tile, &scratch.asked);
-    scratch.asked.clear();
-    finished
 }
 
 /// The up to eight pixels around one.
@@ -117,7 +110,7 @@ fn infer(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratch) -> bool
             }
         }
     }
-    answered(tile, ask, scratch)
+    scratch.answer(tile, ask)
 }
 
 /// The pixel whose c is nearest to 0.

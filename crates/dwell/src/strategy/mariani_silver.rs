@@ -19,12 +19,9 @@ pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratc
     }
     let mut rectangles = vec![whole];
     while !rectangles.is_empty() || !scratch.asked.is_empty() {
-        let asked = std::mem::take(&mut scratch.asked);
-        if !ask.places(tile, &asked) {
+        if !scratch.answer(tile, ask) {
             return false;
         }
-        scratch.asked = asked;
-        scratch.asked.clear();
         let mut parts = Vec::new();
         for rectangle in rectangles {
             let Rectangle { left, right, top, bottom } = rectangle;
