@@ -3,8 +3,8 @@
 use crate::{Done, root};
 use dwell::store::{self, Leftovers};
 use dwell::{
-    Buffers, Cancel, CpuEngine, Decimal, Frame, Level, LevelName, Limits, NumberKind, Palette, Plan, Progress, Recipe,
-    Report, Request, Settings, Shortcuts, Size, Strategy, View, peak,
+    Buffers, Cancel, CpuEngine, Decimal, Formula, Frame, Level, LevelName, Limits, NumberKind, Palette, Plan, Progress,
+    Recipe, Report, Request, Settings, Shortcuts, Size, Strategy, View, peak,
 };
 use std::fmt::Write;
 
@@ -110,7 +110,8 @@ pub(crate) fn write() -> Done {
     for level in Level::available().into_iter().rev().filter(|level| level.name() != LevelName::Scalar) {
         for number in NumberKind::ALL {
             for threads in [1, threads] {
-                let peak = peak::measure(number, Recipe::Fused, level, threads, &Cancel::default())?;
+                let peak =
+                    peak::measure(Formula::MANDELBROT, number, Recipe::Fused, level, threads, &Cancel::default())?;
                 let engine = CpuEngine::new(level, threads).with_shortcuts(Shortcuts::NONE);
                 let name = level.name();
                 write!(text, "| {name} | {} | {threads} |", number.name())?;

@@ -1,11 +1,11 @@
 //! How often f32 and f64 are wrong, in truth: sampled pixels of real views at every depth against arbitrary precision.
 
 use crate::{Done, root};
-use dwell::precise::{self, Truth};
+use dwell::precise::{self, ExactMap, Truth};
 use dwell::store::{self, Leftovers};
 use dwell::{
-    Cancel, Coordinates, Frame, Limits, Location, Magnification, Number, NumberKind, Plan, Points, Rational, Settings,
-    Size, naive,
+    Cancel, Coordinates, Formula, Frame, Limits, Location, Magnification, Number, NumberKind, Plan, Points, Rational,
+    Settings, Size, naive,
 };
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -112,8 +112,9 @@ fn at_depth(decade: u32) -> Result<Found, Box<dyn std::error::Error>> {
                     u32::try_from((z ^ (z >> 31)) % u64::from(n)).unwrap_or(0)
                 };
                 let (column, row) = (below(SIZE.width), below(SIZE.height));
-                let Some([a, b]) = view.plane_from_pixel(column, row) else { continue };
-                let Ok(truth) = precise::dwell(&a, &b, LIMIT, &Rational::whole(2), &Cancel::default()) else {
+                let Some(point) = view.plane_from_pixel(column, row) else { continue };
+                let map = ExactMap { formula: Formula::MANDELBROT, julia: None };
+                let Ok(truth) = precise::dwell(&map, &point, LIMIT, &Rational::whole(2), &Cancel::default()) else {
                     continue;
                 };
                 let numbers = plans.each_ref().map(|p| p.as_ref().map(|p| in_number(p, column, row)));
@@ -147,8 +148,8 @@ fn at_depth(decade: u32) -> Result<Found, Box<dyn std::error::Error>> {
 /// The dwell of one pixel by the plain loop in the plan's number.
 fn in_number(plan: &Plan, column: u32, row: u32) -> u32 {
     fn run<N: Number>(plan: &Plan, points: &Points<N>, column: u32, row: u32) -> u32 {
-        let [a, b] = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
-        naive::dwell(plan.recipe(), a, b, plan.limit(), points.radius_squared)
+        let point = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
+        naive::dwell(&points.map, point, plan.limit(), points.radius_squared)
     }
     match plan.coordinates() {
         Coordinates::F32(points) => run(plan, points, column, row),

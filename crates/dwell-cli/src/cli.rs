@@ -109,6 +109,8 @@ pub(crate) struct RenderArgs {
     #[arg(long, value_name = "WHERE", help_heading = "View")]
     pub(crate) sample: Option<String>,
 
+    #[command(flatten)]
+    pub(crate) formula: FormulaArgs,
     /// Greatest number of iterations, 1 to 4294967295, or `auto` [default: the location's]
     #[arg(long, value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) max_iter: Option<String>,
@@ -162,6 +164,20 @@ pub(crate) struct RenderArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct FormulaArgs {
+    /// What is iterated: mandelbrot (z^2 + c), multibrot (z^N + c), burning-ship ((|x| + i|y|)^N + c), tricorn
+    /// ((x - iy)^N + c) [default: mandelbrot, or the location's]
+    #[arg(long, value_name = "FORMULA", help_heading = "Iteration")]
+    pub(crate) formula: Option<String>,
+    /// The power N, 2 to 16 [default: 3 for multibrot, 2 for the others]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Iteration")]
+    pub(crate) power: Option<String>,
+    /// The Julia set of the formula for this c: the view shows z_1 instead of c; `none` to leave a location's out
+    #[arg(long, value_name = "RE,IM", allow_hyphen_values = true, help_heading = "Iteration")]
+    pub(crate) julia: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
     /// Threads, 1 to 4096, of which at most 32 for each processor are used to render [default: one for each processor]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Running")]
@@ -177,6 +193,8 @@ pub(crate) struct PointArgs {
     /// The point: two decimal numbers of any length
     #[arg(value_name = "RE,IM", allow_hyphen_values = true)]
     pub(crate) point: String,
+    #[command(flatten)]
+    pub(crate) formula: FormulaArgs,
     /// Greatest number of iterations, 1 to 4294967295
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value = "1000")]
     pub(crate) max_iter: String,
@@ -193,6 +211,12 @@ pub(crate) struct PointArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PeakArgs {
+    /// What is iterated: mandelbrot, multibrot, burning-ship, tricorn
+    #[arg(long, value_name = "FORMULA", default_value = "mandelbrot")]
+    pub(crate) formula: String,
+    /// The power N, 2 to 16 [default: 3 for multibrot, 2 for the others]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) power: Option<String>,
     /// Number: f32, f64
     #[arg(long, value_name = "NUMBER", default_value = "f64")]
     pub(crate) number: String,

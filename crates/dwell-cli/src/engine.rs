@@ -3,8 +3,8 @@
 use crate::cli::EngineArgs;
 use crate::machine;
 use dwell::{
-    CpuEngine, Decimal, InputError, Level, LevelName, NumberKind, Recipe, Schedule, Shortcuts, Size, Strategy,
-    TileSize, quote, unknown_name,
+    CpuEngine, Decimal, Fold, Formula, InputError, Level, LevelName, NumberKind, Recipe, Schedule, Shortcuts, Size,
+    Strategy, TileSize, quote, unknown_name,
 };
 
 /// The most threads that can be asked for.
@@ -32,6 +32,38 @@ pub(crate) fn engine(args: &EngineArgs) -> Result<CpuEngine, InputError> {
 /// What the environment asks for, if anything.
 pub(crate) fn level_from_environment() -> Option<String> {
     std::env::var_os(LEVEL_VARIABLE).map(|v| v.to_string_lossy().into_owned()).filter(|v| !v.is_empty())
+}
+
+/// The formula that the flags name, `otherwise` where they name none.
+pub(crate) fn formula(name: Option<&str>, power: Option<&str>, otherwise: Formula) -> Result<Formula, InputError> {
+    let power = match power {
+        None => None,
+        Some(text) => Some(u32::try_from(whole("--power", text, 2, u64::from(Formula::MOST_POWER))?).unwrap_or(2)),
+    };
+    let (fold, usual) = match name {
+        None if otherwise == Formula::MANDELBROT && power.is_some_and(|power| power > 2) => {
+            return Err(InputError::new("--power", "the Mandelbrot set has power 2").hint("add --formula multibrot"));
+        }
+        None => (otherwise.fold(), otherwise.power()),
+        Some("mandelbrot") if power.is_some_and(|power| power > 2) => {
+            return Err(InputError::new("--power", "the Mandelbrot set has power 2").hint("use --formula multibrot"));
+        }
+        Some("mandelbrot") => (Fold::None, 2),
+        Some("multibrot") => (Fold::None, 3),
+        Some("burning-ship") => (Fold::Absolute, 2),
+        Some("tricorn") => (Fold::Conjugate, 2),
+        Some(name) => return Err(unknown_name("--formula", name, Formula::NAMES)),
+    };
+    Ok(Formula::new(fold, power.unwrap_or(usual)).unwrap_or_default())
+}
+
+/// The constant of a Julia set that the flag names, `otherwise` where it names none.
+pub(crate) fn julia(text: Option<&str>, otherwise: Option<[Decimal; 2]>) -> Result<Option<[Decimal; 2]>, InputError> {
+    match text {
+        None => Ok(otherwise),
+        Some("none") => Ok(None),
+        Some(text) => decimals("--julia", text, "RE,IM").map(Some),
+    }
 }
 
 /// The shortcuts of these names.

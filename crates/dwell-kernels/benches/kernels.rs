@@ -1,4 +1,5 @@
-//! Micro-benchmarks: each kernel on each level, as a fraction of the peak measured around it. `cargo bench` runs them;
+//! Micro-benchmarks: each kernel on each level, as a fraction of the peak measured around it; a formula's peak is that of
+//! z^2 + c times the ratio of their operations. `cargo bench` runs them;
 //! `cargo bench -- --check` runs each once and checks its output only. Words select cases by name, level or number.
 //!
 //! Every case's output is compared with the plain loop before a time is taken: a kernel that gets it wrong has none.
@@ -8,7 +9,7 @@
 #![allow(clippy::print_stdout, clippy::panic, reason = "a program for developers, talking to them")]
 
 use dwell_kernels::escape::{Bounds, Shortcuts, Workspace};
-use dwell_kernels::{Grid, Kernels, Level, Recipe, naive, peak};
+use dwell_kernels::{Fold, Formula, Grid, Kernels, Level, Map, Recipe, naive, peak};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -18,9 +19,12 @@ struct Case {
     what: &'static str,
     /// xmin, xmax, ymin, ymax.
     bounds: [f64; 4],
+    formula: (Fold, u32),
+    julia: Option<[f64; 2]>,
     limit: u32,
     shortcuts: Shortcuts,
     with_smooth: bool,
+    with_distance: bool,
     /// As one row of points instead of a block.
     listed: bool,
 }
@@ -29,13 +33,16 @@ const PLAIN: Case = Case {
     name: "",
     what: "",
     bounds: [0.0; 4],
+    formula: (Fold::None, 2),
+    julia: None,
     limit: 0,
     shortcuts: Shortcuts::NONE,
     with_smooth: false,
+    with_distance: false,
     listed: false,
 };
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 17] = [
     Case {
         name: "far",
         what: "escaped at once: reading and writing",
@@ -91,7 +98,25 @@ const CASES: [Case; 9] = [
         with_smooth: true,
         ..PLAIN
     },
+    Case {
+        name: "distance",
+        what: "the set with distances",
+        bounds: [-2.0, 1.0, -1.5, 1.5],
+        limit: 256,
+        with_distance: true,
+        ..PLAIN
+    },
+    Case { name: "julia", what: "a Julia set", julia: Some([-0.75, 0.11]), ..FORMULA },
+    Case { name: "burning-ship", what: "the Burning Ship", formula: (Fold::Absolute, 2), ..FORMULA },
+    Case { name: "tricorn", what: "the Tricorn", formula: (Fold::Conjugate, 2), ..FORMULA },
+    Case { name: "multibrot-3", what: "z^3 + c", formula: (Fold::None, 3), ..FORMULA },
+    Case { name: "multibrot-4", what: "z^4 + c", formula: (Fold::None, 4), ..FORMULA },
+    Case { name: "multibrot-16", what: "z^16 + c", formula: (Fold::None, 16), ..FORMULA },
+    Case { name: "burning-ship-3", what: "the Burning Ship of power 3", formula: (Fold::Absolute, 3), ..FORMULA },
 ];
+
+/// A formula's whole set.
+const FORMULA: Case = Case { bounds: [-1.6, 1.4, -1.5, 1.5], limit: 1000, ..PLAIN };
 
 /// Points across and down.
 const SIDE: usize = 128;
@@ -132,7 +157,10 @@ fn one<N: Kernels>(level: Level, case: &Case, check: bool) {
     let (grid, width) = if case.listed { (Grid::list(&re, &im, &one_row), SIDE * SIDE) } else { (block, SIDE) };
 
     let radius_squared = N::from(4_u8);
-    let bounds = Bounds { recipe: Recipe::Fused, limit: case.limit, radius_squared, shortcuts: case.shortcuts };
+    let (fold, power) = case.formula;
+    let Some(formula) = Formula::new(fold, power) else { panic!("{power} is no power") };
+    let map = Map { formula, recipe: Recipe::Fused, julia: case.julia.map(|c| c.map(N::nearest)) };
+    let bounds = Bounds { map, limit: case.limit, radius_squared, shortcuts: case.shortcuts };
     let stop = AtomicBool::new(false);
     let mut workspace = Workspace::default();
     let (mut dwell, mut smooth) = (vec![u32::MAX; SIDE * SIDE], vec![f64::NAN; SIDE * SIDE]);
@@ -142,7 +170,11 @@ fn one<N: Kernels>(level: Level, case: &Case, check: bool) {
         assert!(done, "nobody told it to stop");
         if case.with_smooth {
             let mut smooth_rows: Vec<&mut [f64]> = smooth.chunks_mut(width).collect();
-            N::smooth_values(level, Recipe::Fused, &workspace, grid, &dwell_rows, &mut smooth_rows);
+            N::smooth_values(level, &map, &workspace, grid, &dwell_rows, &mut smooth_rows);
+        }
+        if case.with_distance {
+            let mut rows: Vec<&mut [f64]> = smooth.chunks_mut(width).collect();
+            assert!(N::distances(level, &map, &workspace, grid, 1.0, &dwell_rows, &mut rows, &stop));
         }
     };
     let began = Instant::now();
@@ -153,7 +185,9 @@ fn one<N: Kernels>(level: Level, case: &Case, check: bool) {
     let mut ratios = Vec::new();
     let mut nanoseconds = Vec::new();
     for _ in 0..if check { 1 } else { ROUNDS } {
-        let peak = if check { 1.0 } else { peak_rate::<N>(level) };
+        // What the formula's operations allow, at the rate of those of z^2 + c.
+        let allowed = f64::from(Formula::MANDELBROT.operations()) / f64::from(formula.operations());
+        let peak = if check { 1.0 } else { peak_rate::<N>(level) * allowed };
         let began = Instant::now();
         for _ in 0..repeats {
             once();
@@ -163,10 +197,14 @@ fn one<N: Kernels>(level: Level, case: &Case, check: bool) {
         ratios.push(1.0 / (seconds * peak));
     }
     let expected: Vec<u32> =
-        points.iter().map(|[a, b]| naive::dwell(Recipe::Fused, *a, *b, case.limit, radius_squared)).collect();
+        points.iter().map(|point| naive::dwell(&map, *point, case.limit, radius_squared)).collect();
     assert_eq!(dwell, expected, "{} {} {:?}", case.name, N::NAME, level);
     if case.with_smooth {
         let right = |(n, s): (&u32, &f64)| if *n == 0 { *s == 0.0 } else { (*s - f64::from(*n)).abs() < 9.0 };
+        assert!(dwell.iter().zip(&smooth).all(right), "{} {} {:?}", case.name, N::NAME, level);
+    }
+    if case.with_distance {
+        let right = |(n, d): (&u32, &f64)| if *n == 0 { *d == 0.0 } else { *d > 0.0 && *d < 2.5 };
         assert!(dwell.iter().zip(&smooth).all(right), "{} {} {:?}", case.name, N::NAME, level);
     }
     let iterations: f64 = expected.iter().map(|n| f64::from(if *n == 0 { case.limit } else { *n })).sum();
@@ -182,11 +220,11 @@ fn one<N: Kernels>(level: Level, case: &Case, check: bool) {
     println!("| {} | {} | {} | {times} {} |", case.name, N::NAME, level.name(), case.what);
 }
 
-/// Iterations per second of the recipe alone, with the number of vectors in flight that is best here.
+/// Iterations per second of z^2 + c alone, with the number of vectors in flight that is best here.
 fn peak_rate<N: Kernels>(level: Level) -> f64 {
     let rate = |in_flight: usize| {
         let began = Instant::now();
-        let (iterations, sum) = N::peak(level, Recipe::Fused, in_flight, 60_000);
+        let (iterations, sum) = N::peak(level, Formula::MANDELBROT, Recipe::Fused, in_flight, 60_000);
         assert!(sum.is_finite(), "the orbit of a point in the set");
         iterations as f64 / began.elapsed().as_secs_f64()
     };

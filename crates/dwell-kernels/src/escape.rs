@@ -29,33 +29,8 @@
 //!
 //! # Why testing late changes nothing
 //!
-//! Let u be the unit roundoff, R >= 2, and kappa = [`Number::LATE_TEST_MARGIN`] with 16 u << kappa << 1. The claim: if
-//! a point that is not at the tip (below) has |z_n|^2 > R^2 *as computed* at some n, then so it has, or is NaN, at every
-//! later step. So an escape within a batch is still visible at its end, and the replay finds the first; and counting the
-//! tests survived counts the steps up to the escape.
-//!
-//! At n = 1, |c| >= R (1 - 2u) is more than 2 - kappa, which is the second or the third case. At n >= 2, |c|^2 = |z_1|^2
-//! as computed was at most R^2. From |z_n|^2 > R^2 as computed follows
-//! |z_n| >= R (1 - 2u). One computed step adds an error of at most a few u |z_n|^2.
-//!
-//! * |c| <= 2 - kappa. Then |z_{n+1}| is at least |z_n|^2 - |c| - O(u)|z_n|^2, so at least R^2 - 2 + kappa - O(u) R^2.
-//!   For R >= 2, R^2 - 2 is at least R, with equality at R = 2 only, where kappa alone exceeds the error: |z_{n+1}| > R
-//!   (1 + 4u). The new modulus exceeds R by more than kappa / 2, and the excess at least triples each step (the
-//!   derivative 2|z| is at least 4, less rounding), so every later test sees it.
-//! * |c| > 2 - kappa and |c + 1| >= 1 + kappa. Then |z_2| = |c||c + 1| is at least |c|(1 + kappa). While |z_m| is that
-//!   large, m >= 2, the ratio |z_{m+1}| / |z_m| is at least |z_m| - |c| / |z_m|, so at least (2 - kappa)(1 + kappa) - 1
-//!   / (1 + kappa) > 1 + kappa: the modulus grows by a factor beyond any rounding from z_2 on, so once over R it stays
-//!   over R.
-//! * |c| > 2 - kappa and |c + 1| < 1 + kappa: the neighbourhood of the tip c = -2, where |z| stays at 2 for ever and
-//!   rounding decides. Subtracting, |c|^2 - |c + 1|^2 = -2a - 1 > 3 - 6 kappa, so a < -2 + 3 kappa; and a > -2 - kappa,
-//!   or |c + 1| were more. *These points are iterated by the plain loop*, every step tested (`finish_tip_plainly`).
-//!
-//! No point at the tip is known for which the late test fails: the plain loop there is for the proof's sake, and costs
-//! nothing elsewhere.
-//!
-//! Infinity and NaN do not come back: an infinite x or y gives NaN or infinity in the next step for either recipe, and
-//! both count as escaped. The argument uses z -> z^2 + c and an error O(u) a step only, so it holds for both recipes.
-//! It is tested in this file against the plain loop, at the tip of the needle in steps of one ulp among others.
+//! Once over R, the modulus grows, beyond what rounding could undo: see `late.rs` for the proof, formula by formula, and
+//! for the few points for which there is none and that are iterated by the plain loop.
 //!
 //! # What was tried
 //!
@@ -110,6 +85,7 @@
 
 mod flight;
 mod head;
+mod late;
 mod lists;
 mod replay;
 mod watch;
@@ -117,13 +93,13 @@ mod workspace;
 
 pub use workspace::{LONGEST_SIDE, Workspace};
 
+use crate::formula::{Formula, Map};
 use crate::grid::Grid;
 use crate::level::{Kernel, Level};
 use crate::number::Number;
-use crate::recipe::{Recipe, Roundings, with_recipe};
+use crate::recipe::{Rule, with_rule};
 use crate::vector::Vector;
 use fearless_simd::Simd;
-use std::marker::PhantomData;
 use std::sync::atomic::AtomicBool;
 
 /// Steps of the head.
@@ -164,8 +140,8 @@ impl Shortcuts {
 /// What to iterate to.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds<N> {
-    /// The order of roundings.
-    pub recipe: Recipe,
+    /// What is iterated, and in which order of roundings.
+    pub map: Map<N>,
     /// The greatest n tried, at least 1.
     pub limit: u32,
     /// R^2, R >= 2.
@@ -193,13 +169,17 @@ pub(crate) fn dwells<N: Number>(
         return true;
     }
     workspace.start(grid, keep_ends);
-    with_recipe!(bounds.recipe, R => {
-        level.run(Run::<N, R> { bounds, workspace, grid, out, keep_ends, stop, recipe: PhantomData })
+    let of_the_set = bounds.map.formula == Formula::MANDELBROT && bounds.map.julia.is_none();
+    let shortcuts = Shortcuts { interior: bounds.shortcuts.interior && of_the_set, ..bounds.shortcuts };
+    let bounds = Bounds { shortcuts, ..bounds };
+    with_rule!(bounds.map.formula, bounds.map.recipe, rule => {
+        level.run(Run { rule, bounds, workspace, grid, out, keep_ends, stop })
     })
 }
 
 /// The work on one block.
-struct Run<'a, 'b, N, R> {
+struct Run<'a, 'b, N, M> {
+    rule: M,
     bounds: Bounds<N>,
     workspace: &'a mut Workspace<N>,
     grid: Grid<'a, N>,
@@ -207,14 +187,16 @@ struct Run<'a, 'b, N, R> {
     out: &'a mut [&'b mut [u32]],
     keep_ends: bool,
     stop: &'a AtomicBool,
-    recipe: PhantomData<R>,
 }
 
-impl<N: Number, R: Roundings> Kernel for Run<'_, '_, N, R> {
+impl<N: Number, M: Rule> Kernel for Run<'_, '_, N, M> {
     type Output = bool;
 
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(mut self, simd: S) -> bool {
+        if !late::is_exact(&self.bounds) {
+            return self.finish_plainly(|_| true);
+        }
         self.head::<S, REGISTERS>(simd) && self.finish::<S, REGISTERS>(simd)
     }
 }
@@ -247,6 +229,7 @@ fn small_counts<S: Simd, N: Number>(counts: Vector<S, N>, out: &mut [u32]) {
 mod tests {
     use super::*;
     use crate::naive;
+    use crate::recipe::Recipe;
 
     /// A small generator with a printed seed: xorshift64*.
     struct Random(u64);
@@ -276,43 +259,103 @@ mod tests {
         }
     }
 
-    /// Every level and recipe against the plain loop, dwell and z_n, on these points.
-    fn check<N: Cast>(points: &[(N, N)], limit: u32, radius: f64) {
+    /// Every level against the plain loop, dwell and z_n, on these points.
+    fn check<N: Cast>(map: Map<N>, points: &[(N, N)], limit: u32, radius: f64) {
         let stop = AtomicBool::new(false);
         let mut workspace = Workspace::default();
         let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
         let nothing = [Grid::<N>::nothing()];
         let grid = Grid::list(&re, &im, &nothing);
-        for recipe in Recipe::ALL {
-            let radius_squared = N::of(radius * radius);
-            let expected: Vec<_> =
-                points.iter().map(|&(a, b)| naive::escape(recipe, a, b, limit, radius_squared)).collect();
-            for level in Level::available() {
-                for (keep_ends, shortcuts) in
-                    [(false, Shortcuts::NONE), (true, Shortcuts::NONE), (true, Shortcuts::ALL)]
-                {
-                    let bounds = Bounds { recipe, limit, radius_squared, shortcuts };
-                    let mut dwell = vec![77; points.len()];
-                    assert!(dwells(level, bounds, &mut workspace, grid, &mut [&mut dwell], keep_ends, &stop));
-                    let [x, y] = if keep_ends { workspace.ends(0) } else { [&re[..], &im] };
-                    for (i, e) in expected.iter().enumerate() {
-                        let what =
-                            format!("{} {level:?} {recipe:?} limit {limit} R {radius} at {:?}", N::NAME, points[i]);
-                        assert_eq!(dwell[i], e.map_or(0, |e| e.dwell), "{what}");
-                        if let (true, Some(e)) = (keep_ends, e) {
-                            let same = |p: N, q: N| p == q || (p.to_f64().is_nan() && q.to_f64().is_nan());
-                            assert!(same(x[i], e.x) && same(y[i], e.y), "{what}");
-                        }
+        let radius_squared = N::of(radius * radius);
+        let expected: Vec<_> =
+            points.iter().map(|&(a, b)| naive::escape(&map, [a, b], limit, radius_squared)).collect();
+        for level in Level::available() {
+            for (keep_ends, shortcuts) in [(false, Shortcuts::NONE), (true, Shortcuts::NONE), (true, Shortcuts::ALL)] {
+                let bounds = Bounds { map, limit, radius_squared, shortcuts };
+                let mut dwell = vec![77; points.len()];
+                assert!(dwells(level, bounds, &mut workspace, grid, &mut [&mut dwell], keep_ends, &stop));
+                let [x, y] = if keep_ends { workspace.ends(0) } else { [&re[..], &im] };
+                for (i, e) in expected.iter().enumerate() {
+                    let what = format!("{} {level:?} {map:?} limit {limit} R {radius} at {:?}", N::NAME, points[i]);
+                    assert_eq!(dwell[i], e.map_or(0, |e| e.dwell), "{what}");
+                    if let (true, Some(e)) = (keep_ends, e) {
+                        let same = |p: N, q: N| p == q || (p.to_f64().is_nan() && q.to_f64().is_nan());
+                        assert!(same(x[i], e.x) && same(y[i], e.y), "{what}");
                     }
                 }
             }
         }
     }
 
+    fn check_both(wide: Map<f64>, narrow: Map<f32>, points: &[(f64, f64)], limit: u32, radius: f64) {
+        check(wide, points, limit, radius);
+        let points: Vec<_> = points.iter().map(|&(a, b)| (f32::of(a), f32::of(b))).collect();
+        check(narrow, &points, limit, radius);
+    }
+
+    /// z^2 + c.
     fn both(points: &[(f64, f64)], limit: u32, radius: f64) {
-        check::<f64>(points, limit, radius);
-        let narrow: Vec<_> = points.iter().map(|&(a, b)| (f32::of(a), f32::of(b))).collect();
-        check::<f32>(&narrow, limit, radius);
+        for recipe in Recipe::ALL {
+            check_both(Map::mandelbrot(recipe), Map::mandelbrot(recipe), points, limit, radius);
+        }
+    }
+
+    /// Every other kind of map.
+    fn others(points: &[(f64, f64)], limit: u32, radius: f64) {
+        for (wide, narrow) in crate::formula::tests::some_maps().into_iter().skip(2) {
+            check_both(wide, narrow, points, limit, radius);
+        }
+    }
+
+    #[test]
+    fn every_other_formula() {
+        let mut random = Random(11);
+        for (len, limit, radius) in [(31, 3, 2.0), (65, 1000, 2.0), (257, 100, 2.0), (500, 300, 2.5), (65, 50, 15.0)] {
+            let points: Vec<_> = (0..len).map(|_| (random.unit() * 4.4 - 2.2, random.unit() * 4.0 - 2.0)).collect();
+            others(&points, limit, radius);
+        }
+        let far = [1e10, -1e160, f64::INFINITY, f64::NAN, 0.0, -0.0, 2.0, -3.0];
+        let points: Vec<_> = far.iter().flat_map(|&a| far.iter().map(move |&b| (a, b))).collect();
+        others(&points, 50, 2.0);
+    }
+
+    #[test]
+    fn around_every_tip_in_steps_of_an_ulp() {
+        // Where |z| stays at 2: c = -2 for the Tricorn and its turns by a third; -2 and 1 - i sqrt 3 for the Ship.
+        let root = 3_f64.sqrt();
+        let mut points = Vec::new();
+        for (a, b) in [(-2.0, 0.0), (1.0, -root), (1.0, root), (-1.0, root), (0.0, 2.0), (0.0, -2.0), (2.0, 0.0)] {
+            for i in -12..12_i32 {
+                for j in [-3, -1, 0, 1, 2] {
+                    let near = |v: f64, k: i32, unit: i32| v + f64::from(k) * 2f64.powi(unit);
+                    points.push((near(a, i, -52), near(b, j, -52)));
+                    points.push((near(a, i, -22), near(b, j, -22)));
+                    points.push((near(a, i, -43), near(b, j, -20)));
+                }
+            }
+        }
+        for (wide, narrow) in crate::formula::tests::some_maps() {
+            if wide.formula.power() == 2 && wide.julia.is_none() {
+                check_both(wide, narrow, &points, 500, 2.0);
+                check_both(wide, narrow, &points, 60, 3.0);
+            }
+        }
+    }
+
+    #[test]
+    fn julia_sets_with_any_constant() {
+        let mut random = Random(13);
+        let points: Vec<_> = (0..200).map(|_| (random.unit() * 4.0 - 2.0, random.unit() * 4.0 - 2.0)).collect();
+        // Within the radius, on it, a hair inside, beyond it; and c at a tip.
+        for c in [[0.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [-2.0, 0.0], [1.999_999_9, 0.0], [-3.0, 4.0], [1e200, 0.0]] {
+            for (wide, narrow) in crate::formula::tests::some_maps() {
+                if wide.julia.is_some() {
+                    let narrow = Map { julia: Some(c.map(f32::of)), ..narrow };
+                    check_both(Map { julia: Some(c), ..wide }, narrow, &points, 200, 2.0);
+                    check_both(Map { julia: Some(c), ..wide }, narrow, &points[..40], 200, 4.0);
+                }
+            }
+        }
     }
 
     #[test]
@@ -418,7 +461,8 @@ mod tests {
         // Three points that settle on cycles of 1, 2 and 3: at the greatest limit this ends only if that is noticed.
         for level in Level::available() {
             let shortcuts = Shortcuts { interior: false, cycles: true };
-            let bounds = Bounds { recipe: Recipe::Fused, limit: u32::MAX, radius_squared: 4.0, shortcuts };
+            let bounds =
+                Bounds { map: Map::mandelbrot(Recipe::Fused), limit: u32::MAX, radius_squared: 4.0, shortcuts };
             assert_eq!(list(level, bounds, &[-0.1, -1.05, -0.12], &[0.2, 0.02, 0.74], false), Some(vec![0; 3]));
         }
     }
@@ -428,7 +472,8 @@ mod tests {
         // Points that do not come back to a z within a second or a minute: settling slowly, near the boundary.
         for level in Level::available() {
             let shortcuts = Shortcuts { interior: true, cycles: false };
-            let bounds = Bounds { recipe: Recipe::Fused, limit: u32::MAX, radius_squared: 4.0, shortcuts };
+            let bounds =
+                Bounds { map: Map::mandelbrot(Recipe::Fused), limit: u32::MAX, radius_squared: 4.0, shortcuts };
             let (re, im) = ([-0.7499, 0.249, -1.2499, 0.0, -1.0], [0.0, 0.0, 0.0, 0.0, 0.2]);
             assert_eq!(list(level, bounds, &re, &im, false), Some(vec![0; 5]));
         }
@@ -454,14 +499,14 @@ mod tests {
             };
             for level in Level::available() {
                 for (limit, shortcuts) in [(3, Shortcuts::NONE), (300, Shortcuts::NONE), (5000, Shortcuts::ALL)] {
-                    let bounds = Bounds { recipe: Recipe::Fused, limit, radius_squared: 4.0, shortcuts };
+                    let bounds = Bounds { map: Map::mandelbrot(Recipe::Fused), limit, radius_squared: 4.0, shortcuts };
                     let mut dwell = vec![9; width * height];
                     let mut rows: Vec<&mut [u32]> = dwell.chunks_mut(width).collect();
                     let stop = AtomicBool::new(false);
                     assert!(dwells(level, bounds, &mut workspace, grid, &mut rows, true, &stop));
                     for (i, dwell) in dwell.iter().enumerate() {
                         let [a, b] = grid.point(i % width, i / width);
-                        let expected = naive::escape(Recipe::Fused, a, b, limit, 4.0);
+                        let expected = naive::escape(&bounds.map, [a, b], limit, 4.0);
                         assert_eq!(*dwell, expected.map_or(0, |e| e.dwell), "{width} x {height} at {i}, {limit}");
                         if let Some(end) = expected {
                             let [x, y] = workspace.ends(i / width);
@@ -477,8 +522,12 @@ mod tests {
     fn gives_up_when_told() {
         for level in Level::available() {
             for a in [0.0, -2.0] {
-                let bounds =
-                    Bounds { recipe: Recipe::Fused, limit: u32::MAX, radius_squared: 4.0, shortcuts: Shortcuts::NONE };
+                let bounds = Bounds {
+                    map: Map::mandelbrot(Recipe::Fused),
+                    limit: u32::MAX,
+                    radius_squared: 4.0,
+                    shortcuts: Shortcuts::NONE,
+                };
                 assert_eq!(list(level, bounds, &[a; 64], &[0.0; 64], true), None);
             }
         }

@@ -125,6 +125,7 @@ pub(crate) fn may_hold([re, im]: [[f64; 2]; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formula::Map;
     use crate::level::{Kernel, Level};
     use crate::naive;
     use crate::recipe::Recipe;
@@ -208,7 +209,11 @@ mod tests {
             for c in [on_cardioid, on_disc] {
                 if Interior::<f32>::holds_point([c[0] as f32, c[1] as f32]) {
                     for recipe in Recipe::ALL {
-                        assert_eq!(naive::dwell(recipe, c[0] as f32, c[1] as f32, 20_000, 4.0), 0, "{c:?}");
+                        assert_eq!(
+                            naive::dwell(&Map::mandelbrot(recipe), c.map(|v| v as f32), 20_000, 4.0),
+                            0,
+                            "{c:?}"
+                        );
                     }
                 }
             }

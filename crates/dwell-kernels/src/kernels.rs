@@ -3,11 +3,12 @@
 //! They are instantiated here and not by their callers, so that they are compiled once, with this crate's optimisation.
 
 use crate::escape::{self, Bounds, Workspace};
+use crate::formula::{Formula, Map};
 use crate::grid::Grid;
 use crate::level::Level;
 use crate::number::Number;
 use crate::recipe::Recipe;
-use crate::{peak, smooth};
+use crate::{distance, peak, smooth};
 use std::sync::atomic::AtomicBool;
 
 /// A number that points can be iterated in.
@@ -34,12 +35,30 @@ pub trait Kernels: Number {
     /// When `dwell` or `smooth` has another shape than the block.
     fn smooth_values(
         level: Level,
-        recipe: Recipe,
+        map: &Map<Self>,
         workspace: &Workspace<Self>,
         grid: Grid<'_, Self>,
         dwell: &[&mut [u32]],
         smooth: &mut [&mut [f64]],
     );
+
+    /// Distances from the set, in pixels of which `per_pixel` go into a unit of the plane, of a block of which
+    /// [`Self::dwells`] was just computed. Returns false, with `distance` undefined, when it gave up because `stop` was
+    /// set. See [`crate::distance`].
+    ///
+    /// # Panics
+    /// When `dwell` or `distance` has another shape than the block.
+    #[allow(clippy::too_many_arguments, reason = "a call's parts")]
+    fn distances(
+        level: Level,
+        map: &Map<Self>,
+        workspace: &Workspace<Self>,
+        grid: Grid<'_, Self>,
+        per_pixel: f64,
+        dwell: &[&mut [u32]],
+        distance: &mut [&mut [f64]],
+        stop: &AtomicBool,
+    ) -> bool;
 
     /// Does `steps` steps on each of `in_flight` vectors of the level. Returns how many iterations that were and a sum
     /// over the final z, which must be finite. See [`crate::peak`].
@@ -47,7 +66,7 @@ pub trait Kernels: Number {
     /// # Panics
     /// When `in_flight` is none of [`peak::IN_FLIGHT`].
     #[must_use]
-    fn peak(level: Level, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64);
+    fn peak(level: Level, formula: Formula, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64);
 }
 
 macro_rules! kernels {
@@ -67,17 +86,30 @@ macro_rules! kernels {
 
             fn smooth_values(
                 level: Level,
-                recipe: Recipe,
+                map: &Map<Self>,
                 workspace: &Workspace<Self>,
                 grid: Grid<'_, Self>,
                 dwell: &[&mut [u32]],
                 smooth: &mut [&mut [f64]],
             ) {
-                smooth::values(level, recipe, workspace, grid, dwell, smooth);
+                smooth::values(level, map, workspace, grid, dwell, smooth);
             }
 
-            fn peak(level: Level, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {
-                peak::run::<Self>(level, recipe, in_flight, steps)
+            fn distances(
+                level: Level,
+                map: &Map<Self>,
+                workspace: &Workspace<Self>,
+                grid: Grid<'_, Self>,
+                per_pixel: f64,
+                dwell: &[&mut [u32]],
+                distance: &mut [&mut [f64]],
+                stop: &AtomicBool,
+            ) -> bool {
+                distance::distances(level, map, workspace, grid, per_pixel, dwell, distance, stop)
+            }
+
+            fn peak(level: Level, formula: Formula, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {
+                peak::run::<Self>(level, formula, recipe, in_flight, steps)
             }
         })*
     };

@@ -6,19 +6,23 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | [`formula`] | what is iterated |
 //! | [`recipe`] | every rounding of every formula |
 //! | [`naive`] | the plain loop: one point at a time, tested every step |
 //! | [`grid`] | where the points of a block are |
 //! | [`escape`] | dwells of a block of points, fast |
 //! | [`interior`] | which points never escape, whatever the rounding |
-//! | [`smooth`] | smooth values of a span of escaped points |
+//! | [`smooth`] | smooth values of a block of escaped points |
+//! | [`distance`] | how far escaped points are from the set |
 //! | [`log2`] | the one logarithm that reaches pixels |
-//! | [`peak`] | the limit of a recipe on this machine: its operations and nothing else |
+//! | [`peak`] | the limit of a formula on this machine: its operations and nothing else |
 //! | [`level`] | which instruction set, as a value that proves the machine has it |
 //! | [`number`], [`real`], `vector.rs` | f32 and f64, alone and in vectors |
 //! | `kernels.rs` | [`Kernels`]: all of that for f32 and f64, the face of this crate |
 
+pub mod distance;
 pub mod escape;
+pub mod formula;
 pub mod grid;
 pub mod interior;
 mod kernels;
@@ -32,6 +36,7 @@ pub mod recipe;
 pub mod smooth;
 mod vector;
 
+pub use formula::{Fold, Formula, Map};
 pub use grid::Grid;
 pub use kernels::Kernels;
 pub use level::{Level, LevelName};

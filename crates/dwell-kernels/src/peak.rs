@@ -1,13 +1,14 @@
-//! The limit of a recipe on this machine: its operations on independent data, nothing else.
+//! The limit of a formula on this machine: its recipe's operations on independent data, nothing else.
 //!
 //! Performance elsewhere is stated as a fraction of this rate, measured in the same minute. Several vectors are kept in
 //! flight so that neither latency nor the number of registers binds; how many is best differs by machine, so each count
 //! in [`IN_FLIGHT`] is tried and the fastest is the peak. No test, no load, no store: z stays at the attracting cycle
 //! of its own c for ever, and its bits are returned so that nothing can be left out.
 
+use crate::formula::Formula;
 use crate::level::{Kernel, Level};
 use crate::number::Number;
-use crate::recipe::{Recipe, Roundings, with_recipe};
+use crate::recipe::{Recipe, Rule, with_rule};
 use crate::vector::Vector;
 use fearless_simd::{Simd, SimdBase};
 use std::marker::PhantomData;
@@ -18,11 +19,17 @@ pub const IN_FLIGHT: [usize; 8] = [2, 3, 4, 5, 6, 7, 8, 10];
 /// [`crate::Kernels::peak`] for either number.
 #[must_use]
 #[allow(clippy::panic, reason = "a caller's mistake, documented")]
-pub(crate) fn run<N: Number>(level: Level, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {
+pub(crate) fn run<N: Number>(
+    level: Level,
+    formula: Formula,
+    recipe: Recipe,
+    in_flight: usize,
+    steps: u32,
+) -> (u64, f64) {
     macro_rules! dispatch {
         ($($u:literal)*) => {
             match in_flight {
-                $($u => with_recipe!(recipe, R => level.run(Peak::<N, R, $u> { steps, what: PhantomData })),)*
+                $($u => with_rule!(formula, recipe, rule => level.run(Peak::<N, _, $u> { rule, steps, number: PhantomData })),)*
                 _ => panic!("{in_flight} is none of the counts in IN_FLIGHT"),
             }
         };
@@ -30,28 +37,27 @@ pub(crate) fn run<N: Number>(level: Level, recipe: Recipe, in_flight: usize, ste
     dispatch!(2 3 4 5 6 7 8 10)
 }
 
-struct Peak<N, R, const U: usize> {
+struct Peak<N, M, const U: usize> {
+    rule: M,
     steps: u32,
-    what: PhantomData<(N, R)>,
+    number: PhantomData<N>,
 }
 
-impl<N: Number, R: Roundings, const U: usize> Kernel for Peak<N, R, U> {
+impl<N: Number, M: Rule, const U: usize> Kernel for Peak<N, M, U> {
     type Output = (u64, f64);
 
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> (u64, f64) {
-        // c inside the main cardioid: the orbit is drawn to a fixed point, so no number over- or underflows.
-        let a = Vector::<S, N>::splat(simd, small::<N>(-100));
-        let b = Vector::<S, N>::splat(simd, small::<N>(60));
+        // c so near 0 that every formula draws the orbit to a fixed point: no number over- or underflows.
+        let a = Vector::<S, N>::splat(simd, small::<N>(-25));
+        let b = Vector::<S, N>::splat(simd, small::<N>(15));
         let mut x = [a; U];
         let mut y = [b; U];
         for (j, x) in (0_i8..).zip(&mut x) {
             *x = Vector(N::Native::<S>::from_fn(simd, |i| small::<N>(j + i8::try_from(i).unwrap_or(0))));
         }
         for _ in 0..self.steps {
-            for j in 0..U {
-                (x[j], y[j]) = R::step(x[j], y[j], a, b);
-            }
+            self.rule.step_all(&mut x, &mut y, |_| [a, b]);
         }
         let mut sum = 0.0;
         for j in 0..U {
@@ -72,24 +78,29 @@ fn small<N: Number>(k: i8) -> N {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formula::Fold;
 
     #[test]
     fn every_level_and_count_does_the_same_work() {
-        let fixed_point = |recipe| {
-            let (mut x, mut y) = (0.0_f64, 0.0);
-            for _ in 0..300 {
-                (x, y) = with_recipe!(recipe, R => R::step(x, y, -100.0 / 256.0, 60.0 / 256.0));
-            }
-            x + y
-        };
-        for level in Level::available() {
-            for recipe in Recipe::ALL {
-                for in_flight in IN_FLIGHT {
-                    let (iterations, sum) = run::<f64>(level, recipe, in_flight, 300);
-                    let lanes = iterations / 300;
-                    assert_eq!(lanes % in_flight as u64, 0);
-                    let each = sum / lanes as f64;
-                    assert!((each - fixed_point(recipe)).abs() < 1e-9, "{level:?} {recipe:?} {in_flight}: {each}");
+        let formulas = [(Fold::None, 2), (Fold::Absolute, 2), (Fold::Conjugate, 2), (Fold::None, 3), (Fold::None, 16)];
+        for formula in formulas.map(|(fold, power)| Formula::new(fold, power).unwrap()) {
+            let fixed_point = |recipe| {
+                let (mut x, mut y) = (0.0_f64, 0.0);
+                for _ in 0..300 {
+                    (x, y) = with_rule!(formula, recipe, rule => rule.step(x, y, -25.0 / 256.0, 15.0 / 256.0));
+                }
+                x + y
+            };
+            for level in Level::available() {
+                for recipe in Recipe::ALL {
+                    for in_flight in IN_FLIGHT {
+                        let (iterations, sum) = run::<f64>(level, formula, recipe, in_flight, 300);
+                        let lanes = iterations / 300;
+                        assert_eq!(lanes % in_flight as u64, 0);
+                        let each = sum / lanes as f64;
+                        let expected = fixed_point(recipe);
+                        assert!((each - expected).abs() < 1e-9, "{formula:?} {level:?} {recipe:?} {in_flight}: {each}");
+                    }
                 }
             }
         }

@@ -20,6 +20,12 @@ pub trait Real: Copy {
     /// `-self`, exact.
     #[must_use]
     fn neg(self) -> Self;
+    /// The absolute value, exact.
+    #[must_use]
+    fn abs(self) -> Self;
+    /// `-self` where `s < 0`, `self` elsewhere, exact.
+    #[must_use]
+    fn negated_where_negative(self, s: Self) -> Self;
 }
 
 macro_rules! scalar_real {
@@ -44,6 +50,14 @@ macro_rules! scalar_real {
             #[inline(always)]
             fn neg(self) -> Self {
                 -self
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                <$t>::abs(self)
+            }
+            #[inline(always)]
+            fn negated_where_negative(self, s: Self) -> Self {
+                if s < 0.0 { -self } else { self }
             }
         }
     };

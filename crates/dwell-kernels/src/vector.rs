@@ -102,4 +102,13 @@ impl<S: Simd, N: Number> Real for Vector<S, N> {
     fn neg(self) -> Self {
         Self(-self.0)
     }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self(self.0.abs())
+    }
+    #[inline(always)]
+    fn negated_where_negative(self, s: Self) -> Self {
+        let zero = Self::splat(self.0.token(), N::default());
+        self.neg().where_else(s.less(zero), self)
+    }
 }

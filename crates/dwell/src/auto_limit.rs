@@ -3,7 +3,7 @@
 use crate::cancel::Cancel;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::field::Field;
+use crate::field::{Extras, Field};
 use crate::limits::Limits;
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -40,7 +40,7 @@ pub fn auto_limit(view: &View, settings: &Settings, engine: &dyn Engine, cancel:
     let mut dwells_up_to = |limit: u32| -> Result<Field, Error> {
         let settings = Settings { limit, number: NumberKind::F64, force: true, ..settings.clone() };
         let plan = Plan::new(&probe, &settings, &Limits::default())?;
-        field.prepare(&plan, 0..height, false)?;
+        field.prepare(&plan, 0..height, Extras::NONE)?;
         engine.iterate(&plan, Strategy::EveryPixel, field.whole(), cancel, &Progress::default())?;
         Ok(std::mem::take(&mut field))
     };
@@ -84,7 +84,7 @@ mod tests {
         let changed = |limit: u32| {
             let late = |i: &usize| {
                 let [a, b] = grid.point(i % 256, i / 256);
-                dwell_kernels::naive::dwell(crate::Recipe::Fused, a, b, 2 * limit, 4.0) > limit
+                dwell_kernels::naive::dwell(&points.map, [a, b], 2 * limit, 4.0) > limit
             };
             (0..256 * 144).filter(late).count()
         };

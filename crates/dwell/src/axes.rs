@@ -104,7 +104,8 @@ impl<N: Number> Axes<N> {
     pub(crate) fn mirrored_rows(&self) -> (Range<u32>, u32) {
         let im = &self.im_of_row;
         let height = im.len();
-        let below = im.partition_point(|b| *b > N::default());
+        let falls = im.first() > im.last();
+        let below = im.partition_point(|b| if falls { *b > N::default() } else { *b < N::default() });
         let mirrored = |row: usize, sum: usize| sum >= row && im[row] == -im[sum - row];
         if self.rotated || below == 0 || below == height {
             return (0..0, 0);
@@ -266,6 +267,13 @@ mod tests {
         assert_eq!(axes("0.00666666666666666666666666666666666666666666666666", 100).mirrored_rows().0.len(), 0);
         let view = View::centred("0", "2", "1").unwrap().sized(Size::new(4, 16).unwrap());
         assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (0..0, 0), "4 high, above the axis");
+        let mut view = View::centred("0", "0.25", "2").unwrap().sized(Size::new(4, 16).unwrap());
+        view.flip = true;
+        assert_eq!(
+            Axes::<f64>::new(&view).unwrap().mirrored_rows(),
+            (6..12, 11),
+            "upside down, a little above the axis"
+        );
         let view = View::centred("0", "1", "1").unwrap().sized(Size::new(4, 16).unwrap());
         assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (12..16, 23), "three quarters above the axis");
         let mut view = View::centred("0", "0", "1").unwrap().sized(Size::new(4, 16).unwrap());

@@ -7,7 +7,7 @@ pub use cpu::CpuEngine;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::field::FieldPart;
+use crate::field::{Extras, FieldPart};
 use crate::parallel::{Schedule, Team};
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -15,18 +15,19 @@ use crate::strategy::Strategy;
 use crate::tiles::TileSize;
 use std::time::Duration;
 
-/// Exact shortcuts: they change no dwell, only the time it takes. All hold for z^2 + c, both recipes and every R >= 2.
+/// Exact shortcuts: they change no dwell, only the time it takes. All hold for both recipes and every R >= 2; where one
+/// does not hold for a formula it is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortcuts {
     /// Points inside the main cardioid or the period-2 disc, by a margin that rounding cannot cross, are not iterated.
-    /// See [`dwell_kernels::interior`].
+    /// Holds for z^2 + c in the parameter plane. See [`dwell_kernels::interior`].
     pub interior: bool,
     /// A point whose orbit comes back to a z that it had before is spared the rest. Holds for every formula. See
     /// [`dwell_kernels::escape`].
     pub cycles: bool,
     /// Rows whose imaginary parts are exact negatives are computed once: every operation of a step commutes with
-    /// conjugation, rounding to nearest is symmetric, and |z|^2 is the same. Holds for formulas that are symmetric under
-    /// conjugation (not the Burning Ship) in views that are not rotated.
+    /// conjugation, rounding to nearest is symmetric, and |z|^2 is the same. Holds where the formula is symmetric under
+    /// conjugation (see [`dwell_kernels::Formula::mirrors`]) in views that are not rotated.
     pub symmetry: bool,
 }
 
@@ -89,9 +90,9 @@ pub trait Engine: Sync {
     fn team(&self) -> &Team;
     /// How it hands out work to its threads, and in which pieces, for the statistics.
     fn work(&self) -> Work;
-    /// Bytes of buffers that it comes to take for a plan, with smooth values or not.
-    fn bytes(&self, plan: &Plan, with_smooth: bool) -> u64;
-    /// Fills rows of a plan's image: every dwell, and every smooth value if there is room for them.
+    /// Bytes of buffers that it comes to take for a plan and these extras.
+    fn bytes(&self, plan: &Plan, extras: Extras) -> u64;
+    /// Fills rows of a plan's image: every dwell, and every extra that there is room for.
     ///
     /// # Errors
     /// [`Error::Interrupted`]; the rows' contents are then undefined.
@@ -119,8 +120,8 @@ pub struct Work {
 pub struct Spent {
     /// On dwells.
     pub iterate: Duration,
-    /// On smooth values: part of colouring, though the engine does it while the points are at hand.
-    pub smooth: Duration,
+    /// On extras: part of colouring, though the engine does it while the points are at hand.
+    pub extras: Duration,
     /// Pixels of the tiles that the rows were cut into, where they were.
     pub tile: Option<TileSize>,
 }

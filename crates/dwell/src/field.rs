@@ -1,17 +1,36 @@
-//! A field: the dwell of every pixel of some rows, and on demand the smooth value.
+//! A field: the dwell of every pixel of some rows, and on demand the smooth value and the distance to the set.
 
 use crate::error::InputError;
 use crate::limits::resize;
 use crate::plan::Plan;
 use std::ops::Range;
 
-/// Dwells, row by row from the top, and smooth values if asked for.
+/// What is wanted of each pixel beside its dwell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// The smooth value. See [`dwell_kernels::smooth`].
+    pub smooth: bool,
+    /// The distance to the set. See [`dwell_kernels::distance`].
+    pub distance: bool,
+}
+
+impl Extras {
+    /// Dwells alone.
+    pub const NONE: Self = Self { smooth: false, distance: false };
+    /// The smooth value.
+    pub const SMOOTH: Self = Self { smooth: true, distance: false };
+    /// The distance to the set.
+    pub const DISTANCE: Self = Self { smooth: false, distance: true };
+}
+
+/// Dwells, row by row from the top, and extras if asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Field {
     width: u32,
     rows: Range<u32>,
     dwell: Vec<u32>,
     smooth: Vec<f64>,
+    distance: Vec<f64>,
 }
 
 /// Rows of a field, for an engine to fill.
@@ -25,6 +44,8 @@ pub struct FieldPart<'a> {
     pub dwell: &'a mut [u32],
     /// The smooth value of each pixel; empty where it is not wanted.
     pub smooth: &'a mut [f64],
+    /// The distance of each pixel; empty where it is not wanted.
+    pub distance: &'a mut [f64],
 }
 
 impl Field {
@@ -33,17 +54,18 @@ impl Field {
     ///
     /// # Errors
     /// When the system has no memory for them.
-    pub(crate) fn prepare(&mut self, plan: &Plan, rows: Range<u32>, with_smooth: bool) -> Result<(), InputError> {
+    pub(crate) fn prepare(&mut self, plan: &Plan, rows: Range<u32>, extras: Extras) -> Result<(), InputError> {
         let pixels = plan.size().width as usize * rows.len();
         self.width = plan.size().width;
         self.rows = rows;
         resize(&mut self.dwell, pixels, 0, "the dwells")?;
-        resize(&mut self.smooth, if with_smooth { pixels } else { 0 }, 0.0, "the smooth values")
+        resize(&mut self.smooth, if extras.smooth { pixels } else { 0 }, 0.0, "the smooth values")?;
+        resize(&mut self.distance, if extras.distance { pixels } else { 0 }, 0.0, "the distances")
     }
 
     /// Bytes that a field of this many pixels takes.
-    pub(crate) fn bytes(pixels: u64, with_smooth: bool) -> u64 {
-        pixels.saturating_mul(if with_smooth { 12 } else { 4 })
+    pub(crate) fn bytes(pixels: u64, extras: Extras) -> u64 {
+        pixels.saturating_mul(4 + 8 * u64::from(extras.smooth) + 8 * u64::from(extras.distance))
     }
 
     /// Columns.
@@ -71,6 +93,13 @@ impl Field {
         &self.smooth
     }
 
+    /// The estimated distance of each pixel to the set, in sides of a pixel, 0.0 where the dwell is 0; empty when it was
+    /// not asked for.
+    #[must_use]
+    pub fn distance(&self) -> &[f64] {
+        &self.distance
+    }
+
     /// Some of its rows to write to, as rows of the image.
     ///
     /// # Panics
@@ -81,7 +110,8 @@ impl Field {
             |rows: &Range<u32>, first: u32| (rows.start - first) as usize * width..(rows.end - first) as usize * width;
         let pixels = of_rows(&rows, self.rows.start);
         let smooth = if self.smooth.is_empty() { &mut [][..] } else { &mut self.smooth[pixels.clone()] };
-        FieldPart { width: self.width, rows, dwell: &mut self.dwell[pixels], smooth }
+        let distance = if self.distance.is_empty() { &mut [][..] } else { &mut self.distance[pixels.clone()] };
+        FieldPart { width: self.width, rows, dwell: &mut self.dwell[pixels], smooth, distance }
     }
 
     /// All of its rows to write to.

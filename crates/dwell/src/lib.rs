@@ -9,12 +9,12 @@
 //! A picture in ten lines:
 //!
 //! ```
-//! use dwell::{Cancel, CpuEngine, Engine, Limits, Palette, Plan, Settings, Size, Strategy, View};
+//! use dwell::{Cancel, CpuEngine, Engine, Extras, Limits, Palette, Plan, Settings, Size, Strategy, View};
 //!
 //! let view = View::centred("-0.7436438870371587", "0.1318259042053119", "1e5")?.sized(Size::new(320, 180)?);
 //! let plan = Plan::new(&view, &Settings { limit: 2000, ..Settings::default() }, &Limits::default())?;
 //! let engine = CpuEngine::default();
-//! let field = dwell::field(&plan, &engine, Strategy::EveryPixel, true, &Limits::default(), &Cancel::default())?;
+//! let field = dwell::field(&plan, &engine, Strategy::EveryPixel, Extras::SMOOTH, &Limits::default(), &Cancel::default())?;
 //! println!("{} of {} pixels did not escape", field.interior_pixels(), field.dwell().len());
 //!
 //! let mut picture = vec![0; field.dwell().len() * 3];
@@ -69,7 +69,7 @@ pub use decimal::Decimal;
 pub use encode::Format;
 pub use engine::{CpuEngine, Engine, Shortcuts, Spent, Work};
 pub use error::{Error, InputError, nearest, quote, unknown_name};
-pub use field::{Field, FieldPart};
+pub use field::{Extras, Field, FieldPart};
 pub use limits::Limits;
 pub use location::Location;
 pub use parallel::{Schedule, Team};
@@ -84,7 +84,7 @@ pub use strategy::Strategy;
 pub use tiles::TileSize;
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
-pub use dwell_kernels::{Level, LevelName, Number, Recipe, naive};
+pub use dwell_kernels::{Fold, Formula, Level, LevelName, Map, Number, Recipe, naive};
 
 /// The README's example, as a test.
 #[cfg(doctest)]

@@ -142,6 +142,7 @@ impl Location {
             rotation: Decimal::from(0),
             size,
             sample: Sample::Centre,
+            flip: false,
         }
     }
 }

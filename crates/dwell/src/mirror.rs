@@ -4,7 +4,7 @@
 //! parts above. Negating the imaginary part of c negates that of every z to the last bit, and changes no |z|^2 (see
 //! [`crate::Shortcuts::symmetry`]). Rows stream from top to bottom, so those that will be copied are kept until then.
 
-use crate::field::{Field, FieldPart};
+use crate::field::{Extras, Field, FieldPart};
 use crate::limits::resize;
 use crate::plan::Plan;
 use std::ops::Range;
@@ -23,27 +23,29 @@ pub(crate) struct Mirror {
     /// Rows `sum - images.end + 1 ..= sum - images.start`, from the top.
     dwell: Vec<u32>,
     smooth: Vec<f64>,
+    distance: Vec<f64>,
 }
 
 impl Mirror {
     /// Bytes that are kept for a plan at most.
-    pub(crate) fn bytes(plan: &Plan, with_smooth: bool) -> u64 {
+    pub(crate) fn bytes(plan: &Plan, extras: Extras) -> u64 {
         let (images, _) = plan.mirrored_rows();
-        Field::bytes(images.len() as u64 * u64::from(plan.size().width), with_smooth).min(MOST_BYTES)
+        Field::bytes(images.len() as u64 * u64::from(plan.size().width), extras).min(MOST_BYTES)
     }
 
     /// Prepares for a plan; buffers are kept from one to the next. With `wanted` false, or where the system has no
     /// memory for it, no row is an image.
-    pub(crate) fn prepare(&mut self, plan: &Plan, wanted: bool, with_smooth: bool) {
+    pub(crate) fn prepare(&mut self, plan: &Plan, wanted: bool, extras: Extras) {
         let (mut images, sum) = plan.mirrored_rows();
-        let row_bytes = Field::bytes(u64::from(plan.size().width), with_smooth);
+        let row_bytes = Field::bytes(u64::from(plan.size().width), extras);
         let most = if wanted { u32::try_from(MOST_BYTES / row_bytes).unwrap_or(u32::MAX) } else { 0 };
         images.end = images.end.min(images.start.saturating_add(most));
         self.width = plan.size().width as usize;
         let pixels = images.len() * self.width;
-        let smooth = if with_smooth { pixels } else { 0 };
-        let made = resize(&mut self.dwell, pixels, 0, "the mirrored rows")
-            .and_then(|()| resize(&mut self.smooth, smooth, 0.0, "the mirrored rows"));
+        let what = "the mirrored rows";
+        let made = resize(&mut self.dwell, pixels, 0, what)
+            .and_then(|()| resize(&mut self.smooth, if extras.smooth { pixels } else { 0 }, 0.0, what))
+            .and_then(|()| resize(&mut self.distance, if extras.distance { pixels } else { 0 }, 0.0, what));
         if made.is_err() {
             images.end = images.start;
         }
@@ -79,7 +81,10 @@ impl Mirror {
         let (from, to) = (pixels(field.rows().start), pixels(top));
         self.dwell[to.clone()].copy_from_slice(&field.dwell()[from.clone()]);
         if !self.smooth.is_empty() {
-            self.smooth[to].copy_from_slice(&field.smooth()[from]);
+            self.smooth[to.clone()].copy_from_slice(&field.smooth()[from.clone()]);
+        }
+        if !self.distance.is_empty() {
+            self.distance[to].copy_from_slice(&field.distance()[from]);
         }
     }
 
@@ -91,7 +96,10 @@ impl Mirror {
             let (from, to) = (at(self.sum - row - top), i * self.width..(i + 1) * self.width);
             part.dwell[to.clone()].copy_from_slice(&self.dwell[from.clone()]);
             if !part.smooth.is_empty() {
-                part.smooth[to].copy_from_slice(&self.smooth[from]);
+                part.smooth[to.clone()].copy_from_slice(&self.smooth[from.clone()]);
+            }
+            if !part.distance.is_empty() {
+                part.distance[to].copy_from_slice(&self.distance[from]);
             }
         }
     }

@@ -1,9 +1,9 @@
-//! Measuring the limit of a recipe on this machine. See [`dwell_kernels::peak`].
+//! Measuring the limit of a formula on this machine. See [`dwell_kernels::peak`].
 
 use crate::cancel::Cancel;
 use crate::error::{Error, InputError};
 use crate::settings::NumberKind;
-use dwell_kernels::{Kernels, Level, Recipe, peak};
+use dwell_kernels::{Formula, Kernels, Level, Recipe, peak};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -12,6 +12,10 @@ use std::time::Instant;
 pub struct Peak {
     /// Iterations per second of all threads together: each is the recipe's operations and nothing else.
     pub peak_iterations_per_second: f64,
+    /// What was iterated.
+    pub formula: &'static str,
+    /// Its power.
+    pub power: u32,
     /// The number.
     pub number: &'static str,
     /// The order of roundings.
@@ -33,6 +37,7 @@ const ROUNDS: usize = 9;
 /// # Errors
 /// [`Error::Interrupted`], or [`Error::Input`] when the system refuses so many threads.
 pub fn measure(
+    formula: Formula,
     number: NumberKind,
     recipe: Recipe,
     level: Level,
@@ -41,8 +46,8 @@ pub fn measure(
 ) -> Result<Peak, Error> {
     let threads = threads.max(1);
     let run = |in_flight: usize, steps: u32| match number {
-        NumberKind::F32 => f32::peak(level, recipe, in_flight, steps),
-        NumberKind::F64 => f64::peak(level, recipe, in_flight, steps),
+        NumberKind::F32 => f32::peak(level, formula, recipe, in_flight, steps),
+        NumberKind::F64 => f64::peak(level, formula, recipe, in_flight, steps),
     };
     // One round: every thread at once; all work over the time from the first one's start to the last one's end, so that
     // threads that take turns on a processor do not count twice.
@@ -95,6 +100,8 @@ pub fn measure(
     }
     Ok(Peak {
         peak_iterations_per_second: best.0,
+        formula: formula.name(),
+        power: formula.power(),
         number: number.name(),
         recipe: recipe.name(),
         level: level.name().as_str(),

@@ -5,10 +5,11 @@ use crate::axes::Axes;
 use crate::decimal::Decimal;
 use crate::error::InputError;
 use crate::limits::{BYTES_PER_PIXEL, Limits};
+use crate::rational::Rational;
 use crate::resolution;
 use crate::settings::{NumberKind, Settings};
 use crate::view::{Size, View};
-use dwell_kernels::{Number, Recipe};
+use dwell_kernels::{Formula, Map, Number, Recipe};
 use std::ops::Range;
 
 /// What an engine is handed.
@@ -18,8 +19,11 @@ pub struct Plan {
     view: View,
     escape_radius: Decimal,
     limit: u32,
+    formula: Formula,
     recipe: Recipe,
+    julia: Option<[Decimal; 2]>,
     coordinates: Coordinates,
+    per_pixel: f64,
     warnings: Vec<String>,
 }
 
@@ -32,11 +36,13 @@ pub enum Coordinates {
     F64(Points<f64>),
 }
 
-/// Coordinates and R^2 in one number.
+/// Coordinates, R^2 and what is iterated, in one number.
 #[derive(Clone, Debug)]
 pub struct Points<N> {
     /// Of every pixel.
     pub axes: Axes<N>,
+    /// Formula, recipe, and the constant of a Julia set, each part of it rounded once.
+    pub map: Map<N>,
     /// R^2, computed exactly and rounded once.
     pub radius_squared: N,
 }
@@ -60,8 +66,11 @@ impl Plan {
             view: view.clone(),
             escape_radius: settings.escape_radius.clone(),
             limit: settings.limit,
+            formula: settings.formula,
             recipe: settings.recipe,
+            julia: settings.julia.clone(),
             coordinates,
+            per_pixel: Rational::whole(1).over(&view.exact().half_pixel[1].times_whole(2)).round(),
             warnings,
         })
     }
@@ -86,6 +95,16 @@ impl Plan {
     pub fn limit(&self) -> u32 {
         self.limit
     }
+    /// What is iterated.
+    #[must_use]
+    pub fn formula(&self) -> Formula {
+        self.formula
+    }
+    /// c, for a Julia set.
+    #[must_use]
+    pub fn julia(&self) -> Option<&[Decimal; 2]> {
+        self.julia.as_ref()
+    }
     /// The order of roundings.
     #[must_use]
     pub fn recipe(&self) -> Recipe {
@@ -106,10 +125,19 @@ impl Plan {
     }
     /// Rows that are exact mirror images of rows above them, and the sum of the numbers of a row and of its image.
     pub(crate) fn mirrored_rows(&self) -> (Range<u32>, u32) {
-        match &self.coordinates {
-            Coordinates::F32(points) => points.axes.mirrored_rows(),
-            Coordinates::F64(points) => points.axes.mirrored_rows(),
+        fn rows<N: Number>(points: &Points<N>) -> (Range<u32>, u32) {
+            if points.map.formula.mirrors(points.map.julia) { points.axes.mirrored_rows() } else { (0..0, 0) }
         }
+        match &self.coordinates {
+            Coordinates::F32(points) => rows(points),
+            Coordinates::F64(points) => rows(points),
+        }
+    }
+
+    /// Pixels' sides to a unit of the plane: 1 / the height of a pixel.
+    #[must_use]
+    pub fn per_pixel(&self) -> f64 {
+        self.per_pixel
     }
 
     /// What the user should know although it is no error.
@@ -150,5 +178,7 @@ fn points<N: Number>(
     let coordinates = Axes::<N>::bytes(view.size.width, view.size.height);
     limits.reserve("coordinates and a row of pixels", coordinates + u64::from(view.size.width) * BYTES_PER_PIXEL)?;
     let radius = settings.escape_radius.to_rational();
-    Ok(Points { axes: Axes::new(view)?, radius_squared: radius.times(&radius).round() })
+    let julia = settings.julia.as_ref().map(|c| c.each_ref().map(|part| part.to_rational().round()));
+    let map = Map { formula: settings.formula, recipe: settings.recipe, julia };
+    Ok(Points { axes: Axes::new(view)?, map, radius_squared: radius.times(&radius).round() })
 }

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::rational::Rational;
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, UnsignedAbs};
+use dwell_kernels::{Fold, Formula};
 
 /// A point's dwell without rounding error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,54 +28,110 @@ pub enum Truth {
 const FIRST_BITS: usize = 128;
 const MOST_BITS: usize = 1 << 20;
 
-/// The dwell of c = re + i im, exact rationals, up to `limit`, R = `radius` >= 2.
+/// What is iterated, exactly.
+#[derive(Clone, Debug)]
+pub struct ExactMap {
+    /// The formula.
+    pub formula: Formula,
+    /// c, for a Julia set; otherwise c is the pixel.
+    pub julia: Option<[Rational; 2]>,
+}
+
+/// The dwell of a pixel, exact rationals, up to `limit`, R = `radius` >= 2.
 ///
 /// # Errors
 /// [`Error::Interrupted`].
-pub fn dwell(re: &Rational, im: &Rational, limit: u32, radius: &Rational, cancel: &Cancel) -> Result<Truth, Error> {
-    // Further out than any orbit that matters: |c| > R at once, and no need for its digits.
+pub fn dwell(
+    map: &ExactMap,
+    pixel: &[Rational; 2],
+    limit: u32,
+    radius: &Rational,
+    cancel: &Cancel,
+) -> Result<Truth, Error> {
+    // Further out than any orbit that matters: |z_1| > R at once, and no need for its digits.
+    let [re, im] = pixel;
     let norm = re.times(re).plus(&im.times(im));
     if norm > radius.times(radius) {
         return Ok(Truth::Dwell(1));
     }
-    // At least a few bits of the smaller part of c.
-    let small = [re, im].into_iter().filter_map(Rational::floor_log2).min().unwrap_or(0).min(0).unsigned_abs();
+    // At least a few bits of the smallest part.
+    let parts = pixel.iter().chain(map.julia.iter().flatten());
+    let small = parts.filter_map(Rational::floor_log2).min().unwrap_or(0).min(0).unsigned_abs();
     let mut bits = FIRST_BITS.max(usize::try_from(small).unwrap_or(MOST_BITS).min(MOST_BITS / 2) + 64);
     loop {
-        match attempt(re, im, limit, radius, bits, cancel)? {
+        match attempt(map, pixel, limit, radius, bits, cancel)? {
             Truth::Undecided { .. } if bits < MOST_BITS => bits *= 2,
             decided => return Ok(decided),
         }
     }
 }
 
+/// A complex number in fixed point and a bound on its error, both in units of the last place.
+#[derive(Clone)]
+struct Fixed {
+    x: IBig,
+    y: IBig,
+    error: Bound,
+}
+
+impl Fixed {
+    fn of([re, im]: &[Rational; 2], bits: usize) -> Self {
+        let exact = re.is_whole_scaled(bits) && im.is_whole_scaled(bits);
+        let error = if exact { Bound::ZERO } else { Bound::TWO };
+        Self { x: re.floor_scaled(bits), y: im.floor_scaled(bits), error }
+    }
+
+    /// x^2, y^2 and |z|, with twice the bits, the last from above and as a number of units.
+    fn squares(&self) -> (IBig, IBig, Bound) {
+        let (xx, yy) = (IBig::from(self.x.sqr()), IBig::from(self.y.sqr()));
+        let modulus = Bound::sqrt_above(&(&xx + &yy));
+        (xx, yy, modulus)
+    }
+
+    /// Both parts of a product, cut at P bits; `error` is what its factors' errors make, with twice the bits.
+    fn cut(x: IBig, y: IBig, error: Bound, bits: usize) -> Self {
+        let exact = zeros(&x) >= bits && zeros(&y) >= bits;
+        let one = Bound::power_of_two(i64::try_from(bits).unwrap_or(i64::MAX));
+        let error = error.over(one);
+        Self { x: x >> bits, y: y >> bits, error: if exact { error } else { error.plus(Bound::TWO) } }
+    }
+
+    /// Its square, from the squares of its parts. The error of a square is 2|z|e + e^2.
+    fn squared(&self, (xx, yy, modulus): (IBig, IBig, Bound), bits: usize) -> Self {
+        let error = modulus.times(self.error).times(Bound::TWO).plus(self.error.times(self.error));
+        Self::cut(xx - yy, (&self.x * &self.y) << 1_usize, error, bits)
+    }
+
+    fn times(&self, o: &Self, bits: usize) -> Self {
+        let (of_self, of_other) = (self.squares().2, o.squares().2);
+        let error = of_self.times(o.error).plus(of_other.times(self.error)).plus(self.error.times(o.error));
+        let (x, y) = (&self.x * &o.x - &self.y * &o.y, &self.x * &o.y + &self.y * &o.x);
+        Self::cut(x, y, error, bits)
+    }
+}
+
 fn attempt(
-    re: &Rational,
-    im: &Rational,
+    map: &ExactMap,
+    pixel: &[Rational; 2],
     limit: u32,
     radius: &Rational,
     bits: usize,
     cancel: &Cancel,
 ) -> Result<Truth, Error> {
-    let (a, b) = (re.floor_scaled(bits), im.floor_scaled(bits));
-    let c_error = if re.is_whole_scaled(bits) && im.is_whole_scaled(bits) { Bound::ZERO } else { Bound::TWO };
-    // R^2 with 2P bits, and in units of 2^-20 for a first look.
+    let mut z = Fixed::of(pixel, bits);
+    let c = Fixed::of(map.julia.as_ref().unwrap_or(pixel), bits);
+    let power = map.formula.power();
+    // R^2 with 2P bits.
     let radius_squared = radius.times(radius).floor_scaled(2 * bits);
     let exact_radius = radius.times(radius).is_whole_scaled(2 * bits);
-    let (mut x, mut y) = (a.clone(), b.clone());
-    let mut error = c_error;
-    let one = Bound::power_of_two(i64::try_from(bits).unwrap_or(i64::MAX));
     for n in 1..=limit {
         if n & 0x3ff == 0 {
             cancel.check()?;
         }
-        let (xx, yy) = (x.sqr(), y.sqr());
-        let norm = IBig::from(xx.clone()) + IBig::from(yy.clone());
-        // |z| in units of the last place, from above.
-        let modulus = Bound::sqrt_above(&norm);
+        let (xx, yy, modulus) = z.squares();
         // | |z|^2 - |z_n|^2 | <= 2|z|e + e^2, and R^2 may be cut by one.
-        let slack = modulus.times(error).times(Bound::TWO).plus(error.times(error));
-        let difference = &norm - &radius_squared;
+        let slack = modulus.times(z.error).times(Bound::TWO).plus(z.error.times(z.error));
+        let difference = &xx + &yy - &radius_squared;
         let certain = slack.is_zero() && exact_radius || Bound::below(&difference) > slack.plus(Bound::TWO);
         if !certain {
             return Ok(Truth::Undecided { n });
@@ -85,18 +142,24 @@ fn attempt(
         if n == limit {
             break;
         }
-        // One step: x' = x^2 - y^2 + a, y' = 2xy + b, each cut at P bits.
-        let next_x = IBig::from(xx) - IBig::from(yy);
-        let next_y = (&x * &y) << 1_usize;
-        let exact = zeros(&next_x) >= bits && zeros(&next_y) >= bits;
-        x = (next_x >> bits) + &a;
-        y = (next_y >> bits) + &b;
-        // In units of the last place, 2|z|e is divided by 2^P like the product itself.
-        error = slack.over(one).plus(c_error);
-        if !exact {
-            error = error.plus(Bound::TWO);
+        // Folding moves two points no further apart.
+        let w = match map.formula.fold() {
+            Fold::None => z,
+            Fold::Absolute => Fixed { x: z.x.unsigned_abs().into(), y: z.y.unsigned_abs().into(), error: z.error },
+            Fold::Conjugate => Fixed { y: -z.y, ..z },
+        };
+        // w^N by its binary digits, the first of which is w itself, and whose first squaring has its squares.
+        let mut squares = Some((xx, yy, modulus));
+        let mut p = w.clone();
+        for digit in (0..power.ilog2()).rev() {
+            let of_p = squares.take().unwrap_or_else(|| p.squares());
+            p = p.squared(of_p, bits);
+            if power >> digit & 1 == 1 {
+                p = p.times(&w, bits);
+            }
         }
-        if error.exponent_above() > i64::try_from(bits).unwrap_or(i64::MAX) - 8 {
+        z = Fixed { x: p.x + &c.x, y: p.y + &c.y, error: p.error.plus(c.error) };
+        if z.error.exponent_above() > i64::try_from(bits).unwrap_or(i64::MAX) - 8 {
             return Ok(Truth::Undecided { n });
         }
     }
@@ -202,9 +265,13 @@ fn leading(v: &IBig) -> (f64, i64) {
 mod tests {
     use super::*;
 
+    fn mandelbrot() -> ExactMap {
+        ExactMap { formula: Formula::MANDELBROT, julia: None }
+    }
+
     fn at(re: &str, im: &str, limit: u32) -> Truth {
         let number = |text: &str| text.parse::<crate::Decimal>().unwrap().to_rational();
-        dwell(&number(re), &number(im), limit, &Rational::whole(2), &Cancel::default()).unwrap()
+        dwell(&mandelbrot(), &[number(re), number(im)], limit, &Rational::whole(2), &Cancel::default()).unwrap()
     }
 
     #[test]
@@ -233,12 +300,30 @@ mod tests {
 
     #[test]
     fn agrees_with_the_plain_loop_where_that_is_safe() {
-        for i in 0..200_i32 {
-            let (a, b) = (f64::from(i % 20) / 8.0 - 2.1, f64::from(i / 20) / 8.0 - 0.6);
-            let truth =
-                dwell(&Rational::from_f64(a), &Rational::from_f64(b), 60, &Rational::whole(2), &Cancel::default());
-            let plain = dwell_kernels::naive::dwell(crate::Recipe::Fused, a, b, 60, 4.0);
-            assert_eq!(truth.unwrap(), Truth::Dwell(plain), "{a} {b}");
+        let kinds = [
+            (Fold::None, 2, None),
+            (Fold::None, 3, None),
+            (Fold::None, 7, None),
+            (Fold::None, 16, None),
+            (Fold::Absolute, 2, None),
+            (Fold::Absolute, 5, None),
+            (Fold::Conjugate, 2, None),
+            (Fold::Conjugate, 4, None),
+            (Fold::None, 2, Some([-0.75, 0.125])),
+            (Fold::Absolute, 2, Some([-0.75, 0.125])),
+            (Fold::Conjugate, 3, Some([0.5, -0.625])),
+        ];
+        for (fold, power, julia) in kinds {
+            let formula = Formula::new(fold, power).unwrap();
+            let exact = |v: [f64; 2]| v.map(Rational::from_f64);
+            let map = crate::Map { formula, recipe: crate::Recipe::Fused, julia };
+            let exact_map = ExactMap { formula, julia: julia.map(exact) };
+            for i in 0..200_i32 {
+                let pixel = [f64::from(i % 20) / 8.0 - 2.1, f64::from(i / 20) / 8.0 - 0.6];
+                let truth = dwell(&exact_map, &exact(pixel), 40, &Rational::whole(2), &Cancel::default());
+                let plain = dwell_kernels::naive::dwell(&map, pixel, 40, 4.0);
+                assert_eq!(truth.unwrap(), Truth::Dwell(plain), "{map:?} {pixel:?}");
+            }
         }
     }
 
@@ -247,6 +332,9 @@ mod tests {
         let cancel = Cancel::default();
         cancel.cancel();
         let zero = Rational::whole(0);
-        assert!(matches!(dwell(&zero, &zero, u32::MAX, &Rational::whole(2), &cancel), Err(Error::Interrupted)));
+        assert!(matches!(
+            dwell(&mandelbrot(), &[zero.clone(), zero], u32::MAX, &Rational::whole(2), &cancel),
+            Err(Error::Interrupted)
+        ));
     }
 }

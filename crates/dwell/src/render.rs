@@ -6,7 +6,7 @@ use crate::colour::{self, CHANNELS, Palette};
 use crate::encode::{self, Encoder, Format};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::field::Field;
+use crate::field::{Extras, Field};
 use crate::limits::{Limits, resize};
 use crate::mirror::Mirror;
 use crate::plan::Plan;
@@ -57,7 +57,7 @@ pub struct Buffers {
     picture: Vec<u8>,
 }
 
-/// Computes the whole field at once, pixels asked for by a strategy, with smooth values if asked for.
+/// Computes the whole field at once, pixels asked for by a strategy, with extras if asked for.
 ///
 /// # Errors
 /// [`Error::Interrupted`], or [`Error::Input`] when it would take more memory than `limits` allows.
@@ -65,18 +65,18 @@ pub fn field(
     plan: &Plan,
     engine: &dyn Engine,
     strategy: Strategy,
-    with_smooth: bool,
+    extras: Extras,
     limits: &Limits,
     cancel: &Cancel,
 ) -> Result<Field, Error> {
     let symmetry = engine.shortcuts().symmetry;
-    let mirrored = if symmetry { Mirror::bytes(plan, with_smooth) } else { 0 };
-    let buffers = mirrored + engine.bytes(plan, with_smooth);
-    limits.reserve("the field", Field::bytes(plan.size().pixels(), with_smooth).saturating_add(buffers))?;
+    let mirrored = if symmetry { Mirror::bytes(plan, extras) } else { 0 };
+    let buffers = mirrored + engine.bytes(plan, extras);
+    limits.reserve("the field", Field::bytes(plan.size().pixels(), extras).saturating_add(buffers))?;
     let mut field = Field::default();
-    field.prepare(plan, 0..plan.size().height, with_smooth)?;
+    field.prepare(plan, 0..plan.size().height, extras)?;
     let mut mirror = Mirror::default();
-    mirror.prepare(plan, symmetry, with_smooth);
+    mirror.prepare(plan, symmetry, extras);
     let mut row = 0;
     while row < plan.size().height {
         let (rows, images) = mirror.alike(row, plan.size().height);
@@ -112,12 +112,13 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
         .into_iter()
         .map(|(format, output)| EncodedFile::start(format, size, output))
         .collect::<Result<Vec<_>, _>>()?;
-    buffers.mirror.prepare(plan, request.engine.shortcuts().symmetry, with_picture);
+    let extras = if with_picture { Extras::SMOOTH } else { Extras::NONE };
+    buffers.mirror.prepare(plan, request.engine.shortcuts().symmetry, extras);
     let mut row = 0;
     while row < size.height {
         let (rows, images) = buffers.mirror.alike(row, (row + band_rows).min(size.height));
         row = rows.end;
-        buffers.field.prepare(plan, rows, with_picture)?;
+        buffers.field.prepare(plan, rows, extras)?;
         if images {
             let begun = Instant::now();
             buffers.mirror.fill(buffers.field.whole());
@@ -127,7 +128,7 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
             let whole = buffers.field.whole();
             let spent = request.engine.iterate(plan, request.strategy, whole, request.cancel, request.progress)?;
             tally.seconds.iterate += spent.iterate.as_secs_f64();
-            tally.seconds.colour += spent.smooth.as_secs_f64();
+            tally.seconds.colour += spent.extras.as_secs_f64();
             tally.tile = tally.tile.or(spent.tile);
             buffers.mirror.keep(&buffers.field);
         }
@@ -171,7 +172,7 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
 
 /// How many dwells of some rows differ when every pixel is asked for.
 fn differing(request: &Request<'_>, field: &Field, verified: &mut Field) -> Result<u64, Error> {
-    verified.prepare(request.plan, field.rows(), false)?;
+    verified.prepare(request.plan, field.rows(), Extras::NONE)?;
     let quiet = Progress::default();
     request.engine.iterate(request.plan, Strategy::EveryPixel, verified.whole(), request.cancel, &quiet)?;
     Ok(field.dwell().iter().zip(verified.dwell()).filter(|(a, b)| a != b).count() as u64)
@@ -212,7 +213,7 @@ fn cost_of_strips(request: &Request<'_>) -> Result<Vec<f64>, Error> {
     let (strips, across) = PROBE;
     let probe = request.plan.thinned(across, strips);
     let mut field = Field::default();
-    field.prepare(&probe, 0..probe.size().height, false)?;
+    field.prepare(&probe, 0..probe.size().height, Extras::NONE)?;
     request.engine.iterate(&probe, Strategy::EveryPixel, field.whole(), request.cancel, &Progress::default())?;
     let limit = probe.limit();
     let cost = |row: &[u32]| row.iter().map(|n| f64::from(if *n == 0 { limit } else { *n }) + 20.0).sum();

@@ -26,6 +26,11 @@ pub struct Report {
     pub escape_radius: String,
     /// What was iterated.
     pub formula: &'static str,
+    /// Its power.
+    pub power: u32,
+    /// c, for a Julia set: real and imaginary part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub julia: Option<[String; 2]>,
     /// The number it was iterated in.
     pub number: &'static str,
     /// The order of roundings.
@@ -115,6 +120,8 @@ pub struct ViewText {
     /// XMIN,XMAX,YMIN,YMAX.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<String>,
+    /// Whether the picture is upside down.
+    pub flip: bool,
     /// Degrees, counter-clockwise.
     pub rotation: String,
     /// `centre` or `corner`.
@@ -125,6 +132,7 @@ impl ViewText {
     fn new(view: &View) -> Self {
         let text = |d: &Decimal| Some(d.text().to_owned());
         let mut it = Self { rotation: view.rotation.text().to_owned(), sample: view.sample.name(), ..Self::default() };
+        it.flip = view.flip;
         match &view.frame {
             Frame::Centred { re, im, magnification } => {
                 (it.re, it.im) = (text(re), text(im));
@@ -177,7 +185,9 @@ impl Report {
             view: ViewText::new(plan.view()),
             max_iterations: plan.limit(),
             escape_radius: plan.escape_radius().text().to_owned(),
-            formula: "mandelbrot",
+            formula: plan.formula().name(),
+            power: plan.formula().power(),
+            julia: plan.julia().map(|c| c.each_ref().map(|part| part.text().to_owned())),
             number: plan.number().name(),
             recipe: plan.recipe().name(),
             level: engine.level(),

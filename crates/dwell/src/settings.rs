@@ -2,7 +2,8 @@
 
 use crate::decimal::Decimal;
 use crate::error::{InputError, quote};
-use dwell_kernels::{Number, Recipe};
+use crate::rational::Rational;
+use dwell_kernels::{Formula, Number, Recipe};
 
 /// The machine number that points are iterated in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -28,12 +29,16 @@ impl NumberKind {
     }
 }
 
-/// How points are iterated. The default: 1000 iterations, R = 2, f64, recipe `fused`.
+/// How points are iterated. The default: z^2 + c, 1000 iterations, R = 2, f64, recipe `fused`.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// What is iterated.
+    pub formula: Formula,
+    /// c, for the Julia set of the formula: the view then shows z_1. Otherwise c is the pixel.
+    pub julia: Option<[Decimal; 2]>,
     /// The greatest n tried, 1 to 2^32 - 1.
     pub limit: u32,
-    /// The escape radius R, 2 to 10^9.
+    /// The escape radius R, 2 to 10^9; less in f32 from the fifth power on, see [`Self::most_escape_radius`].
     pub escape_radius: Decimal,
     /// The number.
     pub number: NumberKind,
@@ -46,6 +51,8 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            formula: Formula::MANDELBROT,
+            julia: None,
             limit: 1000,
             escape_radius: Decimal::from(2),
             number: NumberKind::F64,
@@ -55,10 +62,23 @@ impl Default for Settings {
     }
 }
 
-/// The greatest escape radius: R^4, which bounds |z_n|^2 at the escape, is finite in f32.
-pub(crate) const MAX_ESCAPE_RADIUS: i64 = 1_000_000_000;
+/// The greatest escape radius.
+const MAX_ESCAPE_RADIUS: i64 = 1_000_000_000;
 
 impl Settings {
+    /// The greatest escape radius: 10^9, or less where R^(2N), near which |z_n|^2 is at an escape, would not be finite by
+    /// a wide margin (2^120 in f32, 2^1000 in f64) for the power N.
+    #[must_use]
+    pub fn most_escape_radius(&self) -> i64 {
+        let finite = match self.number {
+            NumberKind::F32 => 120,
+            NumberKind::F64 => 1000,
+        };
+        // 2^(finite / 2N), cut to whole bits.
+        let bits = finite / (2 * self.formula.power());
+        if bits >= 30 { MAX_ESCAPE_RADIUS } else { 1 << bits }
+    }
+
     /// Checks the ranges.
     ///
     /// # Errors
@@ -68,13 +88,16 @@ impl Settings {
             return Err(InputError::new("limit", "0 is out of range").accepted("1 to 4294967295"));
         }
         let radius = self.escape_radius.to_rational();
-        let (least, most) = (Decimal::from(2).to_rational(), Decimal::from(MAX_ESCAPE_RADIUS).to_rational());
-        if radius < least || radius > most {
+        let most = self.most_escape_radius();
+        if radius < Rational::whole(2) || radius > Rational::whole(most) {
             return Err(InputError::new(
                 "escape radius",
                 format!("{} is out of range", quote(self.escape_radius.text())),
             )
-            .accepted("2 to 1e9"));
+            .accepted(match most {
+                MAX_ESCAPE_RADIUS => "2 to 1e9".to_owned(),
+                most => format!("2 to {most} for the power {} in {}", self.formula.power(), self.number.name()),
+            }));
         }
         Ok(())
     }

@@ -10,6 +10,10 @@
 //! rectangle whose border has one dwell, nothing else can be inside, unless the border has escaped *and the whole
 //! Mandelbrot set is inside*. That last case is what the published programs forget (a small set in the middle of a large
 //! tile vanishes); here a rectangle that may hold c = 0 is never filled with a dwell other than 0.
+//!
+//! The same holds for z^N + c, whose set is connected and full like this one. Of a filled Julia set only the second half
+//! is known, that it is full: within a border that has not escaped there is nothing else, but islands may lie anywhere
+//! within one that has. For formulas with a fold neither is known. So there dwells other than 0 are never inferred.
 
 mod boundary_trace;
 mod mariani_silver;
@@ -73,6 +77,8 @@ pub(crate) trait Ask {
     fn places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> bool;
     /// c of a pixel.
     fn point(&self, tile: &Tile<'_>, column: usize, row: usize) -> [f64; 2];
+    /// Whether the points that have not escaped after n steps are connected, for every n, and hold c = 0.
+    fn is_connected(&self) -> bool;
 }
 
 /// Buffers that a thread keeps from tile to tile.
@@ -135,8 +141,11 @@ impl Rectangle {
     }
 
     /// Whether it may hold c = 0, and so the whole Mandelbrot set: the least upright rectangle in the plane around its
-    /// corners does.
+    /// corners does. Of a set that is not known to be connected any rectangle may hold a part.
     fn may_hold_the_set(self, tile: &Tile<'_>, ask: &impl Ask) -> bool {
+        if !ask.is_connected() {
+            return true;
+        }
         let Self { left, right, top, bottom } = self;
         let corners = [(left, top), (right, top), (left, bottom), (right, bottom)];
         let corners = corners.map(|(column, row)| ask.point(tile, column, row));
@@ -152,21 +161,21 @@ mod tests {
     use crate::cancel::Cancel;
     use crate::engine::{CpuEngine, Work};
     use crate::parallel::Schedule;
-    use crate::{Field, Level, Limits, Plan, Settings, Shortcuts, Size, View};
+    use crate::{Extras, Field, Level, Limits, Plan, Settings, Shortcuts, Size, View};
 
-    fn dwells(view: &View, limit: u32, strategy: Strategy, tile: u32, with_smooth: bool) -> Field {
+    fn dwells(view: &View, limit: u32, strategy: Strategy, tile: u32, extras: Extras) -> Field {
         let plan =
             Plan::new(view, &Settings { limit, force: true, ..Settings::default() }, &Limits::default()).unwrap();
         let tile = Some(TileSize { width: tile, height: tile });
         let engine = CpuEngine::new(Level::best(), 2)
             .with_shortcuts(Shortcuts::NONE)
             .with_work(Work { schedule: Schedule::default(), tile });
-        crate::field(&plan, &engine, strategy, with_smooth, &Limits::default(), &Cancel::default()).unwrap()
+        crate::field(&plan, &engine, strategy, extras, &Limits::default(), &Cancel::default()).unwrap()
     }
 
     fn differing(view: &View, limit: u32, tile: u32, strategy: Strategy) -> usize {
-        let exact = dwells(view, limit, Strategy::EveryPixel, tile, false);
-        let other = dwells(view, limit, strategy, tile, false);
+        let exact = dwells(view, limit, Strategy::EveryPixel, tile, Extras::NONE);
+        let other = dwells(view, limit, strategy, tile, Extras::NONE);
         exact.dwell().iter().zip(other.dwell()).filter(|(a, b)| a != b).count()
     }
 
@@ -179,7 +188,7 @@ mod tests {
         for (centre, rotation) in [("0", "0"), ("7.3", "0"), ("-4", "33")] {
             let mut view = View::centred(centre, "0", "0.125").unwrap().sized(Size::new(200, 200).unwrap());
             view.rotation = rotation.parse().unwrap();
-            let set = dwells(&view, 100, Strategy::EveryPixel, 256, false).interior_pixels();
+            let set = dwells(&view, 100, Strategy::EveryPixel, 256, Extras::NONE).interior_pixels();
             assert!(set > 20);
             for strategy in HEURISTIC {
                 assert!(differing(&view, 100, 256, strategy) <= 2, "{strategy:?} {centre} {rotation}");
@@ -191,7 +200,7 @@ mod tests {
     fn a_set_of_a_few_pixels_in_one_tile_does_not_vanish() {
         for centre in ["0.3", "5", "-9"] {
             let view = View::centred(centre, "0.4", "0.03").unwrap().sized(Size::new(240, 240).unwrap());
-            assert!(dwells(&view, 100, Strategy::EveryPixel, 256, false).interior_pixels() > 1);
+            assert!(dwells(&view, 100, Strategy::EveryPixel, 256, Extras::NONE).interior_pixels() > 1);
             for strategy in HEURISTIC {
                 assert!(differing(&view, 100, 256, strategy) <= 1, "{strategy:?} {centre}");
             }
@@ -246,11 +255,14 @@ mod tests {
             fn point(&self, _: &Tile<'_>, column: usize, row: usize) -> [f64; 2] {
                 [1.0 + column as f64, 1.0 + row as f64]
             }
+            fn is_connected(&self) -> bool {
+                true
+            }
         }
         for strategy in HEURISTIC {
             let mut pixels = vec![9; 64 * 64];
-            let mut tile =
-                Tile { columns: 0..64, rows: 0..64, dwell: pixels.chunks_mut(64).collect(), smooth: Vec::new() };
+            let dwell = pixels.chunks_mut(64).collect();
+            let mut tile = Tile { columns: 0..64, rows: 0..64, dwell, smooth: Vec::new(), distance: Vec::new() };
             let mut island = Island(0);
             assert!(strategy.fill(&mut tile, &mut island, &mut Scratch::default()));
             // The border; the trace looks at what lies next to it, too, and at the nine points of its lattice within, none
@@ -264,9 +276,9 @@ mod tests {
     #[test]
     fn smooth_values_are_never_inferred() {
         let view = View::centred("-0.75", "0", "1.5").unwrap().sized(Size::new(160, 90).unwrap());
-        let exact = dwells(&view, 200, Strategy::EveryPixel, 64, true);
+        let exact = dwells(&view, 200, Strategy::EveryPixel, 64, Extras::SMOOTH);
         for strategy in HEURISTIC {
-            let other = dwells(&view, 200, strategy, 64, true);
+            let other = dwells(&view, 200, strategy, 64, Extras::SMOOTH);
             for i in 0..exact.dwell().len() {
                 if other.dwell()[i] != 0 {
                     assert_eq!(exact.smooth()[i], other.smooth()[i], "{strategy:?}");

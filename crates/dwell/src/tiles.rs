@@ -64,6 +64,8 @@ pub(crate) struct Tile<'a> {
     pub(crate) dwell: Vec<&'a mut [u32]>,
     /// Smooth values, row by row; no rows where they are not wanted.
     pub(crate) smooth: Vec<&'a mut [f64]>,
+    /// Distances, row by row; no rows where they are not wanted.
+    pub(crate) distance: Vec<&'a mut [f64]>,
 }
 
 impl Tile<'_> {
@@ -77,15 +79,25 @@ impl Tile<'_> {
         self.rows.len()
     }
 
-    /// Whether smooth values are wanted.
-    pub(crate) fn with_smooth(&self) -> bool {
-        !self.smooth.is_empty()
+    /// Whether something is wanted that differs from pixel to pixel even where dwells are alike.
+    pub(crate) fn with_extras(&self) -> bool {
+        !self.smooth.is_empty() || !self.distance.is_empty()
+    }
+
+    /// Notes that some pixels of a row are inside the set.
+    pub(crate) fn fill_inside(&mut self, row: usize, columns: Range<usize>) {
+        self.dwell[row][columns.clone()].fill(0);
+        for extra in [&mut self.smooth, &mut self.distance] {
+            if let Some(row) = extra.get_mut(row) {
+                row[columns.clone()].fill(0.0);
+            }
+        }
     }
 }
 
 /// Cuts rows of a field into tiles, from the top left, row by row; those at the right and the bottom may be smaller.
 pub(crate) fn cut(part: FieldPart<'_>, size: TileSize) -> Vec<Tile<'_>> {
-    let FieldPart { width, rows, dwell, smooth } = part;
+    let FieldPart { width, rows, dwell, smooth, distance } = part;
     let (across, down) = (width.div_ceil(size.width), (rows.len() as u32).div_ceil(size.height));
     let mut tiles: Vec<Tile<'_>> = (0..down)
         .flat_map(|j| (0..across).map(move |i| (i, j)))
@@ -96,6 +108,7 @@ pub(crate) fn cut(part: FieldPart<'_>, size: TileSize) -> Vec<Tile<'_>> {
                 rows: top..rows.end.min(top.saturating_add(size.height)),
                 dwell: Vec::new(),
                 smooth: Vec::new(),
+                distance: Vec::new(),
             }
         })
         .collect();
@@ -108,6 +121,11 @@ pub(crate) fn cut(part: FieldPart<'_>, size: TileSize) -> Vec<Tile<'_>> {
     for (row, smooth) in smooth.chunks_mut(width as usize).enumerate() {
         for (tile, smooth) in tiles[of_row(row)..].iter_mut().zip(smooth.chunks_mut(size.width as usize)) {
             tile.smooth.push(smooth);
+        }
+    }
+    for (row, distance) in distance.chunks_mut(width as usize).enumerate() {
+        for (tile, distance) in tiles[of_row(row)..].iter_mut().zip(distance.chunks_mut(size.width as usize)) {
+            tile.distance.push(distance);
         }
     }
     tiles
@@ -128,7 +146,8 @@ mod tests {
         ] {
             let pixels = width as usize * rows.len();
             let (mut dwell, mut smooth) = (vec![0; pixels], vec![0.0; pixels]);
-            let part = FieldPart { width, rows: rows.clone(), dwell: &mut dwell, smooth: &mut smooth };
+            let part =
+                FieldPart { width, rows: rows.clone(), dwell: &mut dwell, smooth: &mut smooth, distance: &mut [] };
             for tile in cut(part, TileSize { width: size.0, height: size.1 }) {
                 assert!(tile.width() <= size.0 as usize && tile.height() <= size.1 as usize);
                 assert_eq!((tile.dwell.len(), tile.smooth.len()), (tile.height(), tile.height()));

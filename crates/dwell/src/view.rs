@@ -140,6 +140,9 @@ pub struct View {
     pub size: Size,
     /// Sample position.
     pub sample: Sample,
+    /// Whether the picture is turned upside down, before it is rotated: row j shows what row H - 1 - j otherwise does.
+    /// The Burning Ship is usually shown so.
+    pub flip: bool,
 }
 
 /// A frame in exact numbers: centre and half of a pixel's sides.
@@ -167,6 +170,7 @@ impl View {
             rotation: Decimal::from(0),
             size: Self::DEFAULT_SIZE,
             sample: Sample::Centre,
+            flip: false,
         };
         view.check()?;
         Ok(view)
@@ -244,6 +248,7 @@ impl View {
 
     /// The row `j`, from the top, is sampled this many half pixels above the centre.
     pub(crate) fn half_pixels_up(&self, row: u32) -> i64 {
+        let row = if self.flip { self.size.height - 1 - row } else { row };
         let offset = if self.sample == Sample::Centre { 1 } else { 2 };
         i64::from(self.size.height) - 2 * i64::from(row) - offset
     }
@@ -302,6 +307,9 @@ mod tests {
         view.sample = Sample::Corner;
         assert_eq!(at(&view, 0, 0), [-2.0, 0.0]);
         assert_eq!(at(&view, 3, 1), [1.0, -1.0]);
+        view.flip = true;
+        assert_eq!(at(&view, 0, 0), [-2.0, -1.0]);
+        assert_eq!(at(&view, 3, 1), [1.0, 0.0]);
     }
 
     #[test]

@@ -6,28 +6,27 @@ mod common;
 
 use common::Random;
 use dwell::{
-    Axes, Cancel, Coordinates, CpuEngine, Level, Limits, Number, NumberKind, Plan, Recipe, Settings, Shortcuts, Size,
-    Strategy, View, naive,
+    Cancel, Coordinates, CpuEngine, Extras, Level, Limits, Number, NumberKind, Plan, Points, Recipe, Settings,
+    Shortcuts, Size, Strategy, View, naive,
 };
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
 /// The dwells by the plain loop, from the plan's own coordinates.
 fn plain(plan: &Plan) -> Vec<u32> {
-    fn run<N: Number>(plan: &Plan, axes: &Axes<N>, radius_squared: N) -> Vec<u32> {
+    fn run<N: Number>(plan: &Plan, points: &Points<N>) -> Vec<u32> {
         let (width, height) = (plan.size().width, plan.size().height);
-        let grid = axes.grid(0..width, 0..height);
+        let grid = points.axes.grid(0..width, 0..height);
         let places = (0..height as usize).flat_map(|row| (0..width as usize).map(move |column| (column, row)));
         places
             .map(|(column, row)| {
-                let [a, b] = grid.point(column, row);
-                naive::dwell(plan.recipe(), a, b, plan.limit(), radius_squared)
+                naive::dwell(&points.map, grid.point(column, row), plan.limit(), points.radius_squared)
             })
             .collect()
     }
     match plan.coordinates() {
-        Coordinates::F32(points) => run(plan, &points.axes, points.radius_squared),
-        Coordinates::F64(points) => run(plan, &points.axes, points.radius_squared),
+        Coordinates::F32(points) => run(plan, points),
+        Coordinates::F64(points) => run(plan, points),
     }
 }
 
@@ -43,11 +42,10 @@ fn check(view: &View, settings: &Settings, what: &str) -> u64 {
                 for threads in THREADS {
                     let shortcuts = if threads == 3 { Shortcuts::NONE } else { Shortcuts::EXACT };
                     let engine = CpuEngine::new(level, threads).with_shortcuts(shortcuts);
-                    let with_smooth = threads == 2;
+                    let extras = if threads == 2 { Extras::SMOOTH } else { Extras::NONE };
                     let every = Strategy::EveryPixel;
                     let field =
-                        dwell::field(&plan, &engine, every, with_smooth, &Limits::default(), &Cancel::default())
-                            .unwrap();
+                        dwell::field(&plan, &engine, every, extras, &Limits::default(), &Cancel::default()).unwrap();
                     let differ = field.dwell().iter().zip(&expected).filter(|(a, b)| a != b).count();
                     assert_eq!(
                         differ, 0,
@@ -73,6 +71,21 @@ fn three_hundred_random_views() {
         let most = if seed % 60 == 7 { 200 } else { 700 };
         let settings = common::settings(&mut random, most);
         compared += check(&view, &settings, &format!("seed {seed}"));
+    }
+    eprintln!("{compared} pixels compared with the plain loop, 0 differ");
+    assert!(compared > 1_000_000, "{compared}");
+}
+
+#[test]
+fn two_hundred_and_fifty_random_views_of_other_formulas() {
+    let mut compared = 0;
+    for seed in 0..250 {
+        let mut random = Random::new(seed + 5000);
+        let (width, height) = *random.one_of(&[(1, 1), (1, 57), (61, 1), (31, 17), (40, 24), (5, 40)]);
+        let view = common::view_of_any_formula(&mut random, Size::new(width, height).unwrap());
+        let settings = common::settings(&mut random, 400);
+        let settings = common::any_formula(&mut random, settings);
+        compared += check(&view, &settings, &format!("seed {seed}, {:?} {:?}", settings.formula, settings.julia));
     }
     eprintln!("{compared} pixels compared with the plain loop, 0 differ");
     assert!(compared > 1_000_000, "{compared}");
@@ -131,7 +144,8 @@ fn smooth_values_are_the_same_bits_everywhere() {
             for threads in THREADS {
                 let engine = CpuEngine::new(level, threads);
                 let every = Strategy::EveryPixel;
-                let field = dwell::field(&plan, &engine, every, true, &Limits::default(), &Cancel::default()).unwrap();
+                let field = dwell::field(&plan, &engine, every, Extras::SMOOTH, &Limits::default(), &Cancel::default())
+                    .unwrap();
                 let bits: Vec<u64> = field.smooth().iter().map(|s| s.to_bits()).collect();
                 assert_eq!(*first.get_or_insert_with(|| bits.clone()), bits, "{level:?} {threads}");
             }

@@ -1,4 +1,4 @@
-//! Two hundred fields whose hashes are committed: the same in every build, on every machine, for good.
+//! Three hundred fields, a hundred of them of other formulas, whose hashes are committed: the same in every build, on every machine, for good.
 //!
 //! `DWELL_BLESS=1 cargo test -p dwell --test field_hashes` writes them anew; a change there is a change of results.
 
@@ -7,14 +7,16 @@
 mod common;
 
 use common::Random;
-use dwell::{Cancel, CpuEngine, Field, Level, Limits, NumberKind, Plan, Recipe, Settings, Size, Strategy, View};
+use dwell::{
+    Cancel, CpuEngine, Extras, Field, Level, Limits, NumberKind, Plan, Recipe, Settings, Size, Strategy, View,
+};
 use std::fmt::Write;
 
 const COMMITTED: &str = include_str!("field_hashes.txt");
 
 fn field(view: &View, settings: &Settings, engine: &CpuEngine) -> Field {
     let plan = Plan::new(view, settings, &Limits::default()).unwrap();
-    dwell::field(&plan, engine, Strategy::EveryPixel, false, &Limits::default(), &Cancel::default()).unwrap()
+    dwell::field(&plan, engine, Strategy::EveryPixel, Extras::NONE, &Limits::default(), &Cancel::default()).unwrap()
 }
 
 fn cases() -> Vec<(String, View, Settings)> {
@@ -45,13 +47,25 @@ fn cases() -> Vec<(String, View, Settings)> {
         settings.recipe = *random.one_of(&Recipe::ALL);
         cases.push((format!("random-{seed}"), view, settings));
     }
+    for seed in 2000..2100 {
+        let mut random = Random::new(seed);
+        let size = *random.one_of(&[(64, 64), (31, 17), (1, 1), (129, 63), (200, 3)]);
+        let view = common::view_of_any_formula(&mut random, Size::new(size.0, size.1).unwrap());
+        let settings = common::settings(&mut random, 1000);
+        let mut settings = common::any_formula(&mut random, settings);
+        settings.number = *random.one_of(&NumberKind::ALL);
+        settings.recipe = *random.one_of(&Recipe::ALL);
+        let kind = if settings.julia.is_some() { "julia-" } else { "" };
+        let name = format!("{kind}{}-{}-{seed}", settings.formula.name(), settings.formula.power());
+        cases.push((name, view, settings));
+    }
     cases
 }
 
 #[test]
-fn two_hundred_fields_have_their_committed_hashes() {
+fn three_hundred_fields_have_their_committed_hashes() {
     let cases = cases();
-    assert_eq!(cases.len(), 200);
+    assert_eq!(cases.len(), 300);
     let engine = CpuEngine::default();
     let mut found = String::new();
     for (name, view, settings) in &cases {

@@ -1,5 +1,5 @@
 //! Everything that may change only the time: shortcuts, schedules, tiles, threads, levels. Each on against off, on random
-//! views: 0 pixels differ, in dwells and in the bits of smooth values.
+//! views of every formula: 0 pixels differ, in dwells and in the bits of smooth values and distances.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
 
@@ -7,8 +7,8 @@ mod common;
 
 use common::Random;
 use dwell::{
-    Cancel, CpuEngine, Field, Frame, Level, Limits, NumberKind, Plan, Schedule, Settings, Shortcuts, Size, Strategy,
-    TileSize, Work,
+    Cancel, CpuEngine, Extras, Field, Frame, Level, Limits, NumberKind, Plan, Schedule, Settings, Shortcuts, Size,
+    Strategy, TileSize, Work,
 };
 
 const VIEWS: u64 = 200;
@@ -51,7 +51,15 @@ fn switches() -> Vec<(String, CpuEngine)> {
 }
 
 fn field(plan: &Plan, engine: &CpuEngine) -> Field {
-    dwell::field(plan, engine, Strategy::EveryPixel, true, &Limits::default(), &Cancel::default()).unwrap()
+    dwell::field(
+        plan,
+        engine,
+        Strategy::EveryPixel,
+        Extras { smooth: true, distance: true },
+        &Limits::default(),
+        &Cancel::default(),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -71,7 +79,16 @@ fn two_hundred_views_and_no_pixel_differs() {
             *im = "0".parse().unwrap();
             mirrored += u64::from(view.rotation.text() == "0");
         }
-        let settings = common::settings(&mut random, 1500);
+        let mut settings = common::settings(&mut random, 1500);
+        // Every third of another formula.
+        if seed % 3 == 1 {
+            let flat = if seed % 4 == 0 { "0" } else { "0.1" };
+            view = common::view_of_any_formula(&mut random, view.size);
+            if let Frame::Centred { im, .. } = &mut view.frame {
+                *im = flat.parse().unwrap();
+            }
+            settings = common::any_formula(&mut random, Settings { limit: settings.limit.min(500), ..settings });
+        }
         let number = NumberKind::ALL[usize::try_from(seed % 2).unwrap()];
         let plan = Plan::new(&view, &Settings { number, ..settings }, &Limits::default()).unwrap();
         let expected = field(&plan, &plain);
@@ -83,6 +100,9 @@ fn two_hundred_views_and_no_pixel_differs() {
             let pairs = found.smooth().iter().zip(expected.smooth());
             let differ = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
             assert_eq!(differ, 0, "seed {seed}, {name}: smooth values of {view:?}");
+            let pairs = found.distance().iter().zip(expected.distance());
+            let differ = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+            assert_eq!(differ, 0, "seed {seed}, {name}: distances of {view:?}");
             compared += found.dwell().len();
         }
     }

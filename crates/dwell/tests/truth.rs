@@ -6,8 +6,12 @@
 mod common;
 
 use common::Random;
-use dwell::precise::{self, Truth};
-use dwell::{Cancel, Coordinates, Limits, NumberKind, Plan, Rational, Settings, Size, View, naive};
+use dwell::precise::{self, ExactMap, Truth};
+use dwell::{Cancel, Coordinates, Formula, Limits, NumberKind, Plan, Rational, Settings, Size, View, naive};
+
+fn mandelbrot() -> ExactMap {
+    ExactMap { formula: Formula::MANDELBROT, julia: None }
+}
 
 /// How many of `samples` pixels of a view have another dwell in a number than in truth.
 fn wrong(view: &View, number: NumberKind, limit: u32, samples: u64, random: &mut Random) -> u64 {
@@ -16,17 +20,17 @@ fn wrong(view: &View, number: NumberKind, limit: u32, samples: u64, random: &mut
     let mut wrong = 0;
     for _ in 0..samples {
         let (column, row) = (random.below(view.size.width.into()), random.below(view.size.height.into()));
-        let [a, b] = view.plane_from_pixel(column as u32, row as u32).unwrap();
-        let truth = precise::dwell(&a, &b, limit, &Rational::whole(2), &Cancel::default()).unwrap();
+        let point = view.plane_from_pixel(column as u32, row as u32).unwrap();
+        let truth = precise::dwell(&mandelbrot(), &point, limit, &Rational::whole(2), &Cancel::default()).unwrap();
         let (column, row) = (column as u32, row as u32);
         let found = match plan.coordinates() {
             Coordinates::F32(points) => {
-                let [a, b] = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
-                naive::dwell(plan.recipe(), a, b, limit, points.radius_squared)
+                let point = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
+                naive::dwell(&points.map, point, limit, points.radius_squared)
             }
             Coordinates::F64(points) => {
-                let [a, b] = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
-                naive::dwell(plan.recipe(), a, b, limit, points.radius_squared)
+                let point = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
+                naive::dwell(&points.map, point, limit, points.radius_squared)
             }
         };
         wrong += u64::from(truth != Truth::Dwell(found));
@@ -66,8 +70,8 @@ fn agrees_with_another_arbitrary_precision_library() {
         (283, 222, 122),
         (517, 103, 142),
     ] {
-        let [a, b] = view.plane_from_pixel(column, row).unwrap();
-        let truth = precise::dwell(&a, &b, 1500, &Rational::whole(2), &Cancel::default()).unwrap();
+        let point = view.plane_from_pixel(column, row).unwrap();
+        let truth = precise::dwell(&mandelbrot(), &point, 1500, &Rational::whole(2), &Cancel::default()).unwrap();
         assert_eq!(truth, Truth::Dwell(n), "{column} {row}");
     }
 }

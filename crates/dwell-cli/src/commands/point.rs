@@ -3,14 +3,18 @@
 use crate::cli::PointArgs;
 use crate::interrupt::Interrupt;
 use crate::{engine, output};
-use dwell::precise::{self, Truth};
-use dwell::{Cancel, Error, Number, Rational, Recipe, Settings, naive};
+use dwell::precise::{self, ExactMap, Truth};
+use dwell::{Cancel, Decimal, Error, Formula, Map, Number, Rational, Settings, naive};
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct PointReport<'a> {
     re: &'a str,
     im: &'a str,
+    formula: &'static str,
+    power: u32,
+    /// c, where the point is z_1.
+    julia: Option<[&'a str; 2]>,
     max_iterations: u32,
     recipe: &'static str,
     /// 0 = did not escape.
@@ -23,18 +27,23 @@ struct PointReport<'a> {
 pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Error> {
     let [re, im] = engine::decimals("point", &args.point, "RE,IM")?;
     let limit = engine::whole("--max-iter", &args.max_iter, 1, u64::from(u32::MAX))?;
+    let formula = engine::formula(args.formula.formula.as_deref(), args.formula.power.as_deref(), Formula::MANDELBROT)?;
     let settings = Settings {
+        formula,
+        julia: engine::julia(args.formula.julia.as_deref(), None)?,
         limit: u32::try_from(limit).unwrap_or(u32::MAX),
         escape_radius: engine::decimal("--escape-radius", &args.escape_radius)?,
         recipe: engine::recipe(&args.recipe)?,
         ..Settings::default()
     };
     settings.check().map_err(|e| e.named("--escape-radius"))?;
-    let (limit, recipe) = (settings.limit, settings.recipe);
-    let (a, b, radius) = (re.to_rational(), im.to_rational(), settings.escape_radius.to_rational());
-    let f32 = dwell_in::<f32>(&a, &b, &radius, recipe, limit, &interrupt.cancel)?;
-    let f64 = dwell_in::<f64>(&a, &b, &radius, recipe, limit, &interrupt.cancel)?;
-    let precise = match precise::dwell(&a, &b, limit, &radius, &interrupt.cancel)? {
+    let limit = settings.limit;
+    let point = [re.to_rational(), im.to_rational()];
+    let f32 = dwell_in::<f32>(&point, &settings, &interrupt.cancel)?;
+    let f64 = dwell_in::<f64>(&point, &settings, &interrupt.cancel)?;
+    let julia = settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::to_rational));
+    let radius = settings.escape_radius.to_rational();
+    let precise = match precise::dwell(&ExactMap { formula, julia }, &point, limit, &radius, &interrupt.cancel)? {
         Truth::Dwell(n) => Some(n),
         Truth::Undecided { .. } => None,
     };
@@ -42,8 +51,11 @@ pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Error> 
         return output::print_json(&PointReport {
             re: re.text(),
             im: im.text(),
+            formula: formula.name(),
+            power: formula.power(),
+            julia: settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::text)),
             max_iterations: limit,
-            recipe: recipe.name(),
+            recipe: settings.recipe.name(),
             f32,
             f64,
             precise,
@@ -57,15 +69,12 @@ pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Error> 
     output::print(&[line("f32", Some(f32)), line("f64", Some(f64)), line("precise", precise)].concat())
 }
 
-fn dwell_in<N: Number>(
-    a: &Rational,
-    b: &Rational,
-    radius: &Rational,
-    recipe: Recipe,
-    limit: u32,
-    cancel: &Cancel,
-) -> Result<u32, Error> {
-    let radius_squared = radius.times(radius).round::<N>();
-    let found = naive::dwell_until(recipe, a.round::<N>(), b.round(), limit, radius_squared, cancel.flag());
-    found.ok_or(Error::Interrupted)
+fn dwell_in<N: Number>(point: &[Rational; 2], settings: &Settings, cancel: &Cancel) -> Result<u32, Error> {
+    let radius = settings.escape_radius.to_rational();
+    let rounded = |point: [Rational; 2]| point.map(|part| part.round::<N>());
+    let julia = settings.julia.as_ref().map(|c| rounded(c.each_ref().map(Decimal::to_rational)));
+    let map = Map { formula: settings.formula, recipe: settings.recipe, julia };
+    let radius_squared = radius.times(&radius).round::<N>();
+    naive::dwell_until(&map, rounded(point.clone()), settings.limit, radius_squared, cancel.flag())
+        .ok_or(Error::Interrupted)
 }

@@ -6,8 +6,8 @@ use crate::machine::Machine;
 use crate::{engine, output, progress_bar};
 use dwell::store::{self, Output};
 use dwell::{
-    Buffers, Decimal, Engine, Error, Format, Frame, InputError, Limits, Location, Magnification, Palette, Plan,
-    Progress, Report, Request, Sample, Settings, Size, View, Work, auto_limit, quote, unknown_name,
+    Buffers, Decimal, Engine, Error, Format, Formula, Frame, InputError, Limits, Location, Magnification, Palette,
+    Plan, Progress, Report, Request, Sample, Settings, Size, View, Work, auto_limit, quote, unknown_name,
 };
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,10 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
     }
     let with_picture = files.iter().any(|(_, format)| format.is_picture());
     limits
-        .reserve("the buffers of all threads", engine.bytes(&plan, with_picture))
+        .reserve(
+            "the buffers of all threads",
+            engine.bytes(&plan, if with_picture { dwell::Extras::SMOOTH } else { dwell::Extras::NONE }),
+        )
         .map_err(|e| e.named("--threads").hint("ask for fewer threads or a smaller tile"))?;
     let mut plan_seconds = vec![began.elapsed().as_secs_f64()];
     for warning in plan.warnings() {
@@ -222,6 +225,8 @@ fn max_iter(args: &RenderArgs, location: &Location) -> Result<MaxIter, InputErro
 fn settings(args: &RenderArgs, max_iter: &MaxIter) -> Result<Settings, InputError> {
     let escape_radius: Decimal = engine::decimal("--escape-radius", &args.escape_radius)?;
     let settings = Settings {
+        formula: engine::formula(args.formula.formula.as_deref(), args.formula.power.as_deref(), Formula::MANDELBROT)?,
+        julia: engine::julia(args.formula.julia.as_deref(), None)?,
         limit: if let MaxIter::Given(limit) = max_iter { *limit } else { u32::MAX },
         escape_radius,
         number: engine::number(&args.number)?,

@@ -5,7 +5,7 @@
 use super::lists::{LONG, Points, REPLAY, STAGES, WHOLE, all_lanes};
 use super::{HEAD, LONGEST_BATCH, MOST_LANES, Run, WIDEST};
 use crate::number::Number;
-use crate::recipe::Roundings;
+use crate::recipe::Rule;
 use crate::vector::{Mask, Vector, bits};
 use fearless_simd::{Simd, SimdMask};
 use std::sync::atomic::Ordering;
@@ -93,7 +93,7 @@ struct Landing {
     back: bool,
 }
 
-impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
+impl<N: Number, M: Rule> Run<'_, '_, N, M> {
     /// Whether survivors of the head fill a bundle.
     #[inline(always)]
     pub(super) fn a_bundle_waits<S: Simd, const REGISTERS: usize>(&self) -> bool {
@@ -273,6 +273,7 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
     #[inline(always)]
     fn advance<S: Simd, const U: usize, const RELOAD: bool>(&mut self, simd: S, now: usize, leg: Leg) -> Landing {
         let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
+        let rule = self.rule;
         let Flight { z: [even, odd], c, anchor, .. } = &mut *self.workspace.flight;
         let ([before_x, before_y], [after_x, after_y]) = if now == 0 { (even, odd) } else { (odd, even) };
         simd.vectorize(
@@ -291,14 +292,11 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
                     () => {
                         if RELOAD {
                             let [a, b] = std::hint::black_box(&*c);
-                            for j in 0..U {
-                                let c = [Vector::load(simd, &a[j * lanes..]), Vector::load(simd, &b[j * lanes..])];
-                                (x[j], y[j]) = R::step(x[j], y[j], c[0], c[1]);
-                            }
+                            let of =
+                                |j: usize| [Vector::load(simd, &a[j * lanes..]), Vector::load(simd, &b[j * lanes..])];
+                            rule.step_all(&mut x, &mut y, of);
                         } else {
-                            for j in 0..U {
-                                (x[j], y[j]) = R::step(x[j], y[j], a[j], b[j]);
-                            }
+                            rule.step_all(&mut x, &mut y, |j| [a[j], b[j]]);
                         }
                     };
                 }
@@ -313,9 +311,9 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
                         step!();
                     }
                     batches += 1;
-                    let mut escaped = R::norm(x[0], y[0]).not_at_most(radius_squared);
+                    let mut escaped = M::norm(x[0], y[0]).not_at_most(radius_squared);
                     for j in 1..U {
-                        escaped |= R::norm(x[j], y[j]).not_at_most(radius_squared);
+                        escaped |= M::norm(x[j], y[j]).not_at_most(radius_squared);
                     }
                     let escaped = bits(escaped) != 0;
                     let mut back = false;
@@ -395,7 +393,7 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
                     let load = |buffer: &[N]| Vector::<S, N>::load(simd, &buffer[at..]);
                     let flight = &self.workspace.flight;
                     let [after_x, after_y] = &flight.z[1 - now];
-                    let escaped = R::norm(load(after_x), load(after_y)).not_at_most(radius_squared);
+                    let escaped = M::norm(load(after_x), load(after_y)).not_at_most(radius_squared);
                     let lanes_escaped = bits(escaped);
                     if lanes_escaped == 0 {
                         continue;

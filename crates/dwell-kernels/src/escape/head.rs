@@ -1,5 +1,6 @@
 //! The head: the first steps of every point, from the block's columns and rows.
 
+use super::late::Delicate;
 use super::lists::{Points, WHOLE, all_lanes};
 use super::watch::Watched;
 use super::{HEAD, HEAD_BATCH, HEAD_SINGLE, HEAD_VECTORS, Run, WIDEST, place, small_counts};
@@ -7,16 +8,16 @@ use crate::interior::{self, Interior};
 use crate::naive;
 use crate::number::Number;
 use crate::real::Real;
-use crate::recipe::Roundings;
-use crate::vector::{Mask, Vector, bits};
+use crate::recipe::Rule;
+use crate::vector::{Vector, bits};
 use fearless_simd::Simd;
 use std::sync::atomic::Ordering;
 
 /// What the block as a whole needs.
 #[derive(Clone, Copy)]
 struct Block<N> {
-    /// [least, next] re c of points at the tip of the needle, if there may be some.
-    tip: Option<[N; 2]>,
+    /// Where points have to be tested at every step, if there may be some.
+    delicate: Option<Delicate<N>>,
     /// The test for the inside of the set, if there may be points there.
     interior: Option<Interior<N>>,
     /// Whether that is so likely that it is worth testing early.
@@ -33,7 +34,7 @@ struct Corner {
     right: usize,
 }
 
-impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
+impl<N: Number, M: Rule> Run<'_, '_, N, M> {
     /// Every point's first [`HEAD`] steps; survivors go on at once, as soon as they fill a bundle. False when told to
     /// stop; otherwise some may still be waiting in the queues.
     #[inline(always)]
@@ -60,19 +61,18 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
             }
             row += if upright { HEAD_VECTORS } else { 1 };
         }
-        block.tip.is_none_or(|tip| self.finish_tip_plainly(tip))
+        block.delicate.is_none_or(|delicate| self.finish_plainly(|c| delicate.holds_point::<M>(c)))
     }
 
     fn block(&self) -> Block<N> {
         let grid = self.grid;
-        let [[least, most], im] = grid.extent();
-        let kappa = N::LATE_TEST_MARGIN.to_f64();
-        let tip = [-2.0 - 2.0 * kappa, -2.0 + 3.0 * kappa];
-        let near = self.bounds.shortcuts.interior && interior::may_hold([[least, most], im]);
+        let extent = grid.extent();
+        let delicate = Delicate::of(&self.bounds).filter(|delicate| delicate.may_hold(extent));
+        let near = self.bounds.shortcuts.interior && interior::may_hold(extent);
         let (right, bottom) = (grid.width() - 1, grid.height() - 1);
         let samples = [(0, 0), (right, 0), (0, bottom), (right, bottom), (right / 2, bottom / 2)];
         Block {
-            tip: (least < tip[1] && most >= tip[0]).then(|| tip.map(N::nearest)),
+            delicate,
             interior: near.then(Interior::new),
             early: near && samples.iter().any(|(i, j)| Interior::<N>::holds_point(grid.point(*i, *j))),
         }
@@ -85,25 +85,31 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
         let one = Vector::<S, N>::splat(simd, N::from(1_u8));
         let zero = Vector::<S, N>::splat(simd, N::from(0_u8));
         let radius_squared = Vector::<S, N>::splat(simd, self.bounds.radius_squared);
-        let (mut a, mut b) = ([zero; U], [zero; U]);
+        // The pixel, which is z_1.
+        let (mut x, mut y) = ([zero; U], [zero; U]);
         let [re_of_column, im_of_column] = self.workspace.columns(self.grid, column, (U - 1) * right + lanes);
         let rows = row..row + (U - 1) * down + 1;
         let (re_of_row, im_of_row) = (&self.grid.re_of_row[rows.clone()], &self.grid.im_of_row[rows]);
         for j in 0..U {
-            a[j] = Vector::load(simd, &re_of_column[j * right..]).add(Vector::splat(simd, re_of_row[j * down]));
-            b[j] = Vector::load(simd, &im_of_column[j * right..]).add(Vector::splat(simd, im_of_row[j * down]));
+            x[j] = Vector::load(simd, &re_of_column[j * right..]).add(Vector::splat(simd, re_of_row[j * down]));
+            y[j] = Vector::load(simd, &im_of_column[j * right..]).add(Vector::splat(simd, im_of_row[j * down]));
         }
-        if let Some(tip) = block.tip {
+        if let Some(delicate) = block.delicate {
             // They are done by the plain loop, after the others; here they are sent away.
             let infinity = Vector::<S, N>::splat(simd, N::from(1_u8) / N::default());
-            for a in &mut a {
-                *a = infinity.where_else(at_the_tip(simd, tip, *a), *a);
+            for j in 0..U {
+                x[j] = infinity.where_else(delicate.holds::<S, M>(simd, [x[j], y[j]]), x[j]);
             }
+        }
+        let (mut a, mut b) = (x, y);
+        if let Some([re, im]) = self.bounds.map.julia {
+            a = [Vector::splat(simd, re); U];
+            b = [Vector::splat(simd, im); U];
         }
 
         let last = HEAD.min(self.bounds.limit);
         let single = last.min(HEAD_SINGLE);
-        let Watched { mut x, mut y, mut count, mut alive } = self.watch::<S, U, ENDS>(simd, single - 1, [a, b, a, b]);
+        let Watched { mut x, mut y, mut count, mut alive } = self.watch::<S, U, ENDS>(simd, single - 1, [x, y, a, b]);
         // z_n of those that have escaped; only with ENDS.
         let (mut end_x, mut end_y) = (x, y);
         let mut any = alive[0];
@@ -130,14 +136,12 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
             while n < last && bits(any) != 0 {
                 let batch = HEAD_BATCH.min(last - n);
                 for _ in 0..batch {
-                    for j in 0..U {
-                        (x[j], y[j]) = R::step(x[j], y[j], a[j], b[j]);
-                    }
+                    self.rule.step_all(&mut x, &mut y, |j| [a[j], b[j]]);
                 }
                 n += batch;
                 let tests = Vector::<S, N>::splat(simd, N::from(batch as u8));
                 for j in 0..U {
-                    alive[j] = !R::norm(x[j], y[j]).not_at_most(radius_squared);
+                    alive[j] = !M::norm(x[j], y[j]).not_at_most(radius_squared);
                     count[j] = count[j].add(tests).where_else(alive[j], count[j]);
                     kept_x[j] = x[j].where_else(alive[j], kept_x[j]);
                     kept_y[j] = y[j].where_else(alive[j], kept_y[j]);
@@ -154,9 +158,9 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
                 if bits(any) == 0 {
                     break;
                 }
+                self.rule.step_all(&mut kept_x, &mut kept_y, |j| [a[j], b[j]]);
                 for j in 0..U {
-                    (kept_x[j], kept_y[j]) = R::step(kept_x[j], kept_y[j], a[j], b[j]);
-                    let still = pending[j] & !R::norm(kept_x[j], kept_y[j]).not_at_most(radius_squared);
+                    let still = pending[j] & !M::norm(kept_x[j], kept_y[j]).not_at_most(radius_squared);
                     if ENDS {
                         end_x[j] = kept_x[j].where_else(pending[j] & !still, end_x[j]);
                         end_y[j] = kept_y[j].where_else(pending[j] & !still, end_y[j]);
@@ -237,17 +241,18 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
         self.workspace.lists.push(simd, queue, survivors, points);
     }
 
-    /// Iterates the points at the tip of the needle by the plain loop. False when told to stop.
+    /// Iterates points by the plain loop: those whose c is chosen. False when told to stop.
     #[cold]
-    fn finish_tip_plainly(&mut self, [least, next]: [N; 2]) -> bool {
+    pub(super) fn finish_plainly(&mut self, chosen: impl Fn([N; 2]) -> bool) -> bool {
         for row in 0..self.grid.height() {
             for column in 0..self.grid.width() {
-                let [a, b] = self.grid.point(column, row);
-                if !(a >= least && a < next) {
+                let pixel = self.grid.point(column, row);
+                let c = self.bounds.map.c(pixel);
+                if !chosen(c) {
                     continue;
                 }
                 let halt = || self.stop.load(Ordering::Relaxed);
-                let end = naive::run::<N, R>(a, b, self.bounds.limit, self.bounds.radius_squared, halt);
+                let end = naive::run(self.rule, [pixel, c], self.bounds.limit, self.bounds.radius_squared, halt);
                 if end.is_none() && halt() {
                     return false;
                 }
@@ -261,10 +266,4 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
         }
         true
     }
-}
-
-/// Points with a real part in a range, upper end excluded.
-#[inline(always)]
-fn at_the_tip<S: Simd, N: Number>(simd: S, [least, next]: [N; 2], a: Vector<S, N>) -> Mask<S, N> {
-    a.less(Vector::splat(simd, next)) & !a.less(Vector::splat(simd, least))
 }

@@ -4,11 +4,11 @@ use super::lists::{Points, REPLAY};
 use super::watch::Watched;
 use super::{MOST_LANES, REPLAY_VECTORS, Run, at_place, small_counts};
 use crate::number::Number;
-use crate::recipe::Roundings;
+use crate::recipe::Rule;
 use crate::vector::Vector;
 use fearless_simd::Simd;
 
-impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
+impl<N: Number, M: Rule> Run<'_, '_, N, M> {
     /// Replays full vectors until fewer points are left than fill them.
     #[inline(always)]
     pub(super) fn replay_full_vectors<S: Simd>(&mut self, simd: S) {

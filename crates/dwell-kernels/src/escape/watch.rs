@@ -3,7 +3,7 @@
 use super::Run;
 use crate::number::Number;
 use crate::real::Real;
-use crate::recipe::Roundings;
+use crate::recipe::Rule;
 use crate::vector::{Mask, Vector, bits};
 use fearless_simd::Simd;
 
@@ -18,7 +18,7 @@ pub(super) struct Watched<S: Simd, N: Number, const U: usize> {
     pub(super) alive: [Mask<S, N>; U],
 }
 
-impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
+impl<N: Number, M: Rule> Run<'_, '_, N, M> {
     /// Tests z, and again after each of `steps` steps, unless all have escaped before. With `ENDS`, a point that has
     /// escaped keeps its z.
     ///
@@ -38,20 +38,19 @@ impl<N: Number, R: Roundings> Run<'_, '_, N, R> {
         loop {
             let mut any = alive[0];
             for j in 0..U {
-                alive[j] = !R::norm(x[j], y[j]).not_at_most(radius_squared);
+                alive[j] = !M::norm(x[j], y[j]).not_at_most(radius_squared);
                 count[j] = count[j].add(one).where_else(alive[j], count[j]);
                 any = if j == 0 { alive[0] } else { any | alive[j] };
             }
             if step == steps || bits(any) == 0 {
                 return Watched { x, y, count, alive };
             }
-            for j in 0..U {
-                let (next_x, next_y) = R::step(x[j], y[j], a[j], b[j]);
-                if ENDS {
-                    x[j] = next_x.where_else(alive[j], x[j]);
-                    y[j] = next_y.where_else(alive[j], y[j]);
-                } else {
-                    (x[j], y[j]) = (next_x, next_y);
+            let (before_x, before_y) = (x, y);
+            self.rule.step_all(&mut x, &mut y, |j| [a[j], b[j]]);
+            if ENDS {
+                for j in 0..U {
+                    x[j] = x[j].where_else(alive[j], before_x[j]);
+                    y[j] = y[j].where_else(alive[j], before_y[j]);
                 }
             }
             step += 1;

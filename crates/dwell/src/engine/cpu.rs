@@ -4,7 +4,7 @@ use super::worker::{Buffers, Call, Worker};
 use super::{Engine, Shortcuts, Spent, Work};
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::field::FieldPart;
+use crate::field::{Extras, FieldPart};
 use crate::parallel::{Schedule, Team};
 use crate::plan::{Coordinates, Plan, Points};
 use crate::progress::Progress;
@@ -88,12 +88,12 @@ impl Engine for CpuEngine {
         self.work
     }
 
-    fn bytes(&self, plan: &Plan, with_smooth: bool) -> u64 {
+    fn bytes(&self, plan: &Plan, extras: Extras) -> u64 {
         // The most that any strategy's tiles take.
         let tile = self.work.tile.unwrap_or(TileSize { width: 256, height: 256 });
         let each = match plan.number() {
-            NumberKind::F32 => Buffers::<f32>::bytes(tile, with_smooth),
-            NumberKind::F64 => Buffers::<f64>::bytes(tile, with_smooth),
+            NumberKind::F32 => Buffers::<f32>::bytes(tile, extras),
+            NumberKind::F64 => Buffers::<f64>::bytes(tile, extras),
         };
         (self.team.threads() * each) as u64
     }
@@ -137,16 +137,16 @@ impl CpuEngine {
         let began = Instant::now();
         let Shortcuts { interior, cycles, .. } = self.shortcuts;
         let bounds = Bounds {
-            recipe: plan.recipe(),
+            map: points.map,
             limit: plan.limit(),
             radius_squared: points.radius_squared,
             shortcuts: escape::Shortcuts { interior, cycles },
         };
-        let call = Call { level: self.level, points, bounds, cancel };
+        let call = Call { level: self.level, points, bounds, per_pixel: plan.per_pixel(), cancel };
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || {
             let kept = shelf(&mut idle()).pop();
-            let worker = Worker { call: &call, buffers: kept.unwrap_or_default(), smooth: Duration::ZERO };
+            let worker = Worker { call: &call, buffers: kept.unwrap_or_default(), extras: Duration::ZERO };
             (worker, Duration::ZERO)
         };
         let work = |(worker, spent): &mut (Worker<'_, N>, Duration), mut tile: Tile<'_>| {
@@ -161,17 +161,17 @@ impl CpuEngine {
         let workers = self.team.for_each(self.work.schedule, tiles, start, work);
         let wall = began.elapsed();
         let mut all = Duration::ZERO;
-        let mut smooth = Duration::ZERO;
+        let mut extras = Duration::ZERO;
         for (worker, spent) in workers {
             all += spent;
-            smooth += worker.smooth;
+            extras += worker.extras;
             shelf(&mut idle()).push(worker.buffers);
         }
         cancel.check()?;
         // Wall time, shared out as the threads spent theirs.
-        let part = if all.is_zero() { 0.0 } else { smooth.as_secs_f64() / all.as_secs_f64() };
-        let smooth = wall.mul_f64(part.clamp(0.0, 1.0));
-        Ok(Spent { iterate: wall.saturating_sub(smooth), smooth, tile: None })
+        let part = if all.is_zero() { 0.0 } else { extras.as_secs_f64() / all.as_secs_f64() };
+        let extras = wall.mul_f64(part.clamp(0.0, 1.0));
+        Ok(Spent { iterate: wall.saturating_sub(extras), extras, tile: None })
     }
 }
 
@@ -188,10 +188,11 @@ mod tests {
             CpuEngine::new(Level::best(), threads).with_work(Work { schedule: Schedule::default(), tile })
         };
         let large = Some(TileSize { width: 1024, height: 1024 });
-        assert!(engine(4096, large).bytes(&plan, true) > 512 << 20);
-        assert!(engine(2, None).bytes(&plan, true) < 8 << 20);
+        assert!(engine(4096, large).bytes(&plan, Extras::SMOOTH) > 512 << 20);
+        assert!(engine(2, None).bytes(&plan, Extras::SMOOTH) < 8 << 20);
         let few = Limits { memory_bytes: 16 << 20 };
-        let field = crate::field(&plan, &engine(64, large), Strategy::EveryPixel, true, &few, &Cancel::default());
+        let field =
+            crate::field(&plan, &engine(64, large), Strategy::EveryPixel, Extras::SMOOTH, &few, &Cancel::default());
         assert!(matches!(field, Err(Error::Input(_))), "refused before anything is taken");
     }
 }

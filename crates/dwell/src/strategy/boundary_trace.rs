@@ -92,7 +92,8 @@ fn around(column: usize, row: usize, width: usize, height: usize) -> impl Iterat
         .filter(move |place| *place != (column, row))
 }
 
-/// Gives every pixel that was not asked for the dwell to its left; asks for those after all that need a smooth value.
+/// Gives every pixel that was not asked for the dwell to its left; asks after all for those that need extras of their
+/// own, or that nothing is known about.
 fn infer(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratch) -> bool {
     let width = tile.width();
     for row in 0..tile.height() {
@@ -101,12 +102,13 @@ fn infer(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratch) -> bool
                 continue;
             }
             let dwell = tile.dwell[row][column - 1];
+            if dwell == 0 {
+                tile.fill_inside(row, column..column + 1);
+                continue;
+            }
             tile.dwell[row][column] = dwell;
-            if tile.with_smooth() {
-                tile.smooth[row][column] = 0.0;
-                if dwell != 0 {
-                    scratch.asked.push((column as u32, row as u32));
-                }
+            if tile.with_extras() || !ask.is_connected() {
+                scratch.asked.push((column as u32, row as u32));
             }
         }
     }

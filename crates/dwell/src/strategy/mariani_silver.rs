@@ -32,9 +32,10 @@ pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratc
                 && may_fill(tile, ask, rectangle, dwell)
             {
                 for row in top + 1..bottom {
-                    tile.dwell[row][left + 1..right].fill(dwell);
-                    if tile.with_smooth() {
-                        tile.smooth[row][left + 1..right].fill(0.0);
+                    if dwell == 0 {
+                        tile.fill_inside(row, left + 1..right);
+                    } else {
+                        tile.dwell[row][left + 1..right].fill(dwell);
                     }
                 }
             } else if right - left < NARROWEST || bottom - top < NARROWEST {
@@ -61,9 +62,9 @@ fn one_dwell(tile: &Tile<'_>, rectangle: Rectangle) -> Option<u32> {
     (sides && same(&tile.dwell[top][left..=right]) && same(&tile.dwell[bottom][left..=right])).then_some(dwell)
 }
 
-/// Whether what is inside can be inferred: escaped points have smooth values of their own, and must not hide the set.
+/// Whether what is inside can be inferred: escaped points have extras of their own, and must not hide the set.
 fn may_fill(tile: &Tile<'_>, ask: &impl Ask, rectangle: Rectangle, dwell: u32) -> bool {
-    dwell == 0 || (!tile.with_smooth() && !rectangle.may_hold_the_set(tile, ask))
+    dwell == 0 || (!tile.with_extras() && !rectangle.may_hold_the_set(tile, ask))
 }
 
 /// Divides a rectangle in four, or in two across its longer side if it is long. The parts share the dividing lines,

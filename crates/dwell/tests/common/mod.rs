@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
-use dwell::{Decimal, Location, Magnification, Sample, Settings, Size, View};
+use dwell::{Decimal, Fold, Formula, Location, Magnification, Sample, Settings, Size, View};
 
 /// xorshift64*.
 pub(crate) struct Random(u64);
@@ -62,6 +62,39 @@ pub(crate) fn view(random: &mut Random, most_decades: u64, size: Size) -> View {
         view.sample = Sample::Corner;
     }
     view.sized(size)
+}
+
+/// A view of a whole set or a part of it, of any formula: shallow, near the real axis now and then, some upside down.
+pub(crate) fn view_of_any_formula(random: &mut Random, size: Size) -> View {
+    let zoom = format!("{}.{:02}e{}", 1 + random.below(9), random.below(100), random.below(3));
+    let (re, im) = (random.unit() * 3.4 - 1.9, random.unit() * 2.8 - 1.4);
+    let im = if random.below(4) == 0 { "0".to_owned() } else { format!("{im:.17}") };
+    let mut view = View::centred(&format!("{re:.17}"), &im, &zoom).unwrap();
+    if random.below(8) == 0 {
+        view.rotation = random.one_of(&["90", "180", "30", "-271.5"]).parse().unwrap();
+    }
+    view.flip = random.below(4) == 0;
+    view.sized(size)
+}
+
+/// Any formula in either plane.
+pub(crate) fn any_formula(random: &mut Random, settings: Settings) -> Settings {
+    let fold = *random.one_of(&[Fold::None, Fold::Absolute, Fold::Conjugate]);
+    let power = *random.one_of(&[2, 2, 2, 3, 3, 4, 5, 6, 7, 9, 12, 16]);
+    let julia = match random.below(3) {
+        0 => {
+            let constants =
+                [("-0.8", "0.156"), ("0.285", "0.01"), ("-1.755", "0"), ("0.5", "-0.6"), ("-1.9", "-1.2"), ("3", "4")];
+            let (re, im) = *random.one_of(&constants);
+            Some([re.parse().unwrap(), im.parse().unwrap()])
+        }
+        _ => None,
+    };
+    let escape_radius = if power > 6 { "2.5".parse().unwrap() } else { settings.escape_radius };
+    let formula = Formula::new(fold, power).unwrap();
+    let most = Settings { formula, number: dwell::NumberKind::F32, ..Settings::default() }.most_escape_radius();
+    let escape_radius = if most < 100_000 { "2.5".parse().unwrap() } else { escape_radius };
+    Settings { formula, julia, escape_radius, ..settings }
 }
 
 /// Settings to go with it; drawn whether or not the number resolves it, since exactness does not depend on that.

@@ -1,0 +1,399 @@
+//! Exterior distance: how far an escaped point is from the set, estimated from the derivative of its orbit.
+//!
+//! Beside z_n its derivative D_n by the pixel is iterated. With w = u + iv the folded z (see [`crate::formula`]), m = N
+//! w^(N-1), and d a column of D,
+//!
+//! ```text
+//! d' = m fold(d) + (1 or i in the parameter plane, 0 for a Julia set),    D_1 = 1, i
+//! distance = |z| ln|z| / |grad |z||
+//! ```
+//!
+//! at the first m >= n with |z_m| > 256, in units of a pixel's side. For formulas without a fold D is a complex number
+//! (the second column is i times the first, and is not computed) and |grad |z|| = |D|: the classical estimate (Milnor
+//! 1989; Peitgen and Saupe, "The Science of Fractal Images", 1988), from whose bounds by Koebe's theorem it follows that
+//! near the Mandelbrot set or a connected Julia set the true distance is between half of it and twice of it. With a fold D
+//! is a real 2x2 matrix, and no bounds are known to us, but the estimate has the same meaning.
+//!
+//! Roundings: m as the recipe's squarings and products on the way to w^(N-1), then one product with N for each part (a
+//! sum, exact, for N = 2); d' as one product of the recipe and a sum. Up to z_n it is done in the map's number, on the same
+//! orbit that escaped, and after that in f64. A derivative beyond the number's range gives 0: so near is the set then.
+
+use crate::escape::Workspace;
+use crate::formula::{Fold, Map};
+use crate::grid::Grid;
+use crate::level::{Kernel, Level};
+use crate::log2::log2;
+use crate::number::Number;
+use crate::real::Real;
+use crate::recipe::{Roundings, Rule, with_rule};
+use crate::smooth::{FAR_SQUARED, MOST_STEPS};
+use crate::vector::{Vector, bits};
+use fearless_simd::Simd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// ln 2 / 2, nearest double: ln|z| = this times log2 |z|^2.
+const HALF_LN_2: f64 = 0.346_573_590_279_972_64;
+/// Steps between two looks at `stop`.
+const STEPS_AT_ONCE: u32 = 1 << 14;
+/// Vectors in flight.
+const IN_FLIGHT: usize = 2;
+/// The most points treated together: [`IN_FLIGHT`] of the widest vectors there are.
+const MOST: usize = IN_FLIGHT * 16;
+
+/// [`crate::Kernels::distances`] for either number.
+#[allow(clippy::too_many_arguments, reason = "a call's parts")]
+pub(crate) fn distances<N: Number>(
+    level: Level,
+    map: &Map<N>,
+    workspace: &Workspace<N>,
+    grid: Grid<'_, N>,
+    per_pixel: f64,
+    dwell: &[&mut [u32]],
+    distance: &mut [&mut [f64]],
+    stop: &AtomicBool,
+) -> bool {
+    assert_eq!(dwell.len(), distance.len(), "one row of distances for each row of points");
+    for (dwell, distance) in dwell.iter().zip(distance.iter()) {
+        assert_eq!(dwell.len(), distance.len(), "one distance for each point");
+    }
+    let conformal = map.formula.fold() == Fold::None;
+    let julia = map.julia;
+    with_rule!(map.formula, map.recipe, rule => {
+        if conformal {
+            level.run(Run::<_, _, true> { rule, julia, workspace, grid, per_pixel, dwell, distance, stop })
+        } else {
+            level.run(Run::<_, _, false> { rule, julia, workspace, grid, per_pixel, dwell, distance, stop })
+        }
+    })
+}
+
+/// With `CONFORMAL`, D is a complex number.
+struct Run<'a, 'b, 'c, N, M, const CONFORMAL: bool> {
+    rule: M,
+    julia: Option<[N; 2]>,
+    workspace: &'a Workspace<N>,
+    grid: Grid<'a, N>,
+    per_pixel: f64,
+    dwell: &'a [&'b mut [u32]],
+    distance: &'a mut [&'c mut [f64]],
+    stop: &'a AtomicBool,
+}
+
+/// An orbit with its derivative: z, and the columns of D.
+#[derive(Clone, Copy)]
+struct Orbit<R> {
+    z: [R; 2],
+    columns: [[R; 2]; 2],
+}
+
+/// One step of z and D.
+#[inline(always)]
+fn step<R: Real, M: Rule, const CONFORMAL: bool>(
+    rule: M,
+    Orbit { z, columns }: Orbit<R>,
+    c: [R; 2],
+    moved_by_pixel: Option<R>,
+    power: R,
+) -> Orbit<R> {
+    let slope = rule.slope(z, power);
+    let mut next = columns;
+    for (i, column) in next.iter_mut().enumerate() {
+        if CONFORMAL && i == 1 {
+            break;
+        }
+        *column = M::Roundings::product(slope, rule.fold_near(z, *column));
+        if let Some(one) = moved_by_pixel {
+            column[i] = column[i].add(one);
+        }
+    }
+    let (x, y) = rule.step(z[0], z[1], c[0], c[1]);
+    Orbit { z: [x, y], columns: next }
+}
+
+impl<N: Number, M: Rule, const CONFORMAL: bool> Kernel for Run<'_, '_, '_, N, M, CONFORMAL> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(mut self, simd: S) -> bool {
+        let group = IN_FLIGHT * Vector::<S, N>::LEN;
+        for row in 0..self.dwell.len() {
+            let width = self.dwell[row].len();
+            let mut from = 0;
+            while from < width {
+                let here = group.min(width - from);
+                if !self.one_group(simd, row, from, here) {
+                    return false;
+                }
+                from += here;
+            }
+        }
+        true
+    }
+}
+
+impl<N: Number, M: Rule, const CONFORMAL: bool> Run<'_, '_, '_, N, M, CONFORMAL> {
+    /// Distances of `here` points of a row from a column on, at most [`IN_FLIGHT`] vectors of them.
+    #[inline(always)]
+    fn one_group<S: Simd>(&mut self, simd: S, row: usize, from: usize, here: usize) -> bool {
+        let lanes = Vector::<S, N>::LEN;
+        let zero = Vector::<S, N>::splat(simd, N::default());
+        let one = Vector::<S, N>::splat(simd, N::from(1_u8));
+        let power = self.rule.formula().power();
+        let power_here = Vector::splat(simd, N::from_parts(false, u64::from(power), 0));
+        let columns = self.workspace.columns(self.grid, from, IN_FLIGHT * lanes);
+        let of_row = [Vector::splat(simd, self.grid.re_of_row[row]), Vector::splat(simd, self.grid.im_of_row[row])];
+        let dwell = &self.dwell[row][from..from + here];
+
+        let start = Orbit { z: [zero, zero], columns: [[one, zero], [zero, one]] };
+        let mut orbit = [start; IN_FLIGHT];
+        let mut c = [[zero; 2]; IN_FLIGHT];
+        for j in 0..IN_FLIGHT {
+            for part in 0..2 {
+                orbit[j].z[part] = Vector::load(simd, &columns[part][j * lanes..]).add(of_row[part]);
+            }
+            c[j] = match self.julia {
+                Some([re, im]) => [Vector::splat(simd, re), Vector::splat(simd, im)],
+                None => orbit[j].z,
+            };
+        }
+        let moved_by_pixel = self.julia.is_none().then_some(one);
+        // z_n, c and D_n of each point: two, two and four numbers.
+        let mut ends = [[0.0_f64; MOST]; 8];
+        let mut n = 1;
+        loop {
+            // The next escape; all that have escaped by then go on, to no effect.
+            let next = dwell.iter().copied().filter(|d| *d >= n).min();
+            let Some(next) = next else { break };
+            while n < next {
+                if self.stop.load(Ordering::Relaxed) {
+                    return false;
+                }
+                let steps = (next - n).min(STEPS_AT_ONCE);
+                for _ in 0..steps {
+                    for j in 0..IN_FLIGHT {
+                        orbit[j] = step::<_, _, CONFORMAL>(self.rule, orbit[j], c[j], moved_by_pixel, power_here);
+                    }
+                }
+                n += steps;
+            }
+            let mut all = [[N::default(); MOST]; 8];
+            for j in 0..IN_FLIGHT {
+                let Orbit { z, columns: [u, v] } = orbit[j];
+                for (part, all) in [z[0], z[1], c[j][0], c[j][1], u[0], u[1], v[0], v[1]].into_iter().zip(&mut all) {
+                    part.store(&mut all[j * lanes..]);
+                }
+            }
+            for (i, _) in dwell.iter().enumerate().filter(|(_, d)| **d == next) {
+                for (ends, all) in ends.iter_mut().zip(&all) {
+                    ends[i] = all[i].to_f64();
+                }
+            }
+            if next == u32::MAX {
+                break;
+            }
+            for j in 0..IN_FLIGHT {
+                orbit[j] = step::<_, _, CONFORMAL>(self.rule, orbit[j], c[j], moved_by_pixel, power_here);
+            }
+            n += 1;
+        }
+        let moved_by_pixel = self.julia.is_none();
+        let out = &mut self.distance[row][from..from + here];
+        beyond::<S, M, CONFORMAL>(simd, self.rule, &ends, moved_by_pixel, self.per_pixel, out);
+        for (out, dwell) in out.iter_mut().zip(&self.dwell[row][from..]) {
+            if *dwell == 0 {
+                *out = 0.0;
+            }
+        }
+        true
+    }
+}
+
+/// From z_n and D_n on until |z| > 256, and the estimate there.
+#[inline(always)]
+fn beyond<S: Simd, M: Rule, const CONFORMAL: bool>(
+    simd: S,
+    rule: M,
+    ends: &[[f64; MOST]; 8],
+    moved_by_pixel: bool,
+    per_pixel: f64,
+    out: &mut [f64],
+) {
+    let lanes = Vector::<S, f64>::LEN;
+    let splat = |v: f64| Vector::<S, f64>::splat(simd, v);
+    let far = splat(FAR_SQUARED);
+    let moved_by_pixel = moved_by_pixel.then_some(splat(1.0));
+    let power = splat(f64::from(rule.formula().power()));
+    for (group, out) in out.chunks_mut(lanes).enumerate() {
+        let load = |of: &[f64; MOST]| Vector::<S, f64>::load(simd, &of[group * lanes..]);
+        let [a, b] = [load(&ends[2]), load(&ends[3])];
+        let columns = [[load(&ends[4]), load(&ends[5])], [load(&ends[6]), load(&ends[7])]];
+        let mut orbit = Orbit { z: [load(&ends[0]), load(&ends[1])], columns };
+        for _ in 0..MOST_STEPS {
+            let near = !M::norm(orbit.z[0], orbit.z[1]).not_at_most(far);
+            if bits(near) == 0 {
+                break;
+            }
+            let next = step::<_, _, CONFORMAL>(rule, orbit, [a, b], moved_by_pixel, power);
+            for part in 0..2 {
+                orbit.z[part] = next.z[part].where_else(near, orbit.z[part]);
+                for column in 0..2 {
+                    let (next, now) = (next.columns[column][part], orbit.columns[column][part]);
+                    orbit.columns[column][part] = next.where_else(near, now);
+                }
+            }
+        }
+        let [x, y] = orbit.z;
+        let [u, v] = orbit.columns;
+        let norm = M::norm(x, y);
+        // |grad |z||^2: |D|^2, or |D^T z|^2 / |z|^2.
+        let (gradient, over) = if CONFORMAL {
+            (M::norm(u[0], u[1]), splat(1.0))
+        } else {
+            let along = |column: [Vector<S, f64>; 2]| x.mul(column[0]).add(y.mul(column[1]));
+            (M::norm(along(u), along(v)), norm)
+        };
+        let capped = splat(f64::MAX).where_else(norm.not_at_most(splat(f64::MAX)), norm);
+        // Something that has a logarithm where a point did not escape.
+        let capped = far.where_else(capped.less(splat(2.0)), capped);
+        let log = Vector::<S, f64>(log2(simd, capped.0)).mul(splat(HALF_LN_2));
+        for (i, out) in out.iter_mut().enumerate() {
+            let gradient = (gradient.0[i] / over.0[i]).sqrt();
+            let distance = capped.0[i].sqrt() * log.0[i] / gradient * per_pixel;
+            // Not a number where the derivative was beyond all numbers.
+            *out = if distance >= 0.0 { distance.min(f64::MAX) } else { 0.0 };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::escape::{Bounds, Shortcuts, dwells};
+    use crate::formula::tests::some_maps;
+    use crate::recipe::Recipe;
+
+    fn distance_of<N: Number>(level: Level, map: Map<N>, points: &[(N, N)], limit: u32) -> (Vec<u32>, Vec<f64>) {
+        let mut workspace = Workspace::default();
+        let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
+        let nothing = [Grid::<N>::nothing()];
+        let grid = Grid::list(&re, &im, &nothing);
+        let mut dwell = vec![0; points.len()];
+        let mut distance = vec![f64::NAN; points.len()];
+        let bounds = Bounds { map, limit, radius_squared: N::from_parts(false, 4, 0), shortcuts: Shortcuts::ALL };
+        let stop = AtomicBool::new(false);
+        assert!(dwells(level, bounds, &mut workspace, grid, &mut [&mut dwell], false, &stop));
+        let rows = (&[&mut dwell[..]], &mut [&mut distance[..]]);
+        assert!(distances(level, &map, &workspace, grid, 1.0, rows.0, rows.1, &stop));
+        (dwell, distance)
+    }
+
+    #[test]
+    fn is_the_distance_to_a_disc() {
+        // The Julia set of z^2 is the unit circle: ln|z| |z| is |z| - 1 near it, for every power.
+        for power in [2, 3, 8] {
+            let formula = crate::Formula::new(Fold::None, power).unwrap();
+            let map = Map { formula, recipe: Recipe::Fused, julia: Some([0.0, 0.0]) };
+            let points: Vec<_> = (1..200).map(|i| (0.0, 1.0 + f64::from(i) * 1e-6)).collect();
+            let (_, distance) = distance_of(Level::best(), map, &points, 1 << 26);
+            for ((_, y), distance) in points.iter().zip(distance) {
+                assert!((distance / (y - 1.0) - 1.0).abs() < 1e-3, "{y} {distance}");
+            }
+        }
+    }
+
+    #[test]
+    fn is_the_distance_to_the_mandelbrot_set_within_a_factor_of_two() {
+        // Left of the tip the nearest point is -2; right of the cusp it is on the cardioid, whose bays reach past 1/4.
+        #[allow(clippy::disallowed_methods, reason = "a reference")]
+        let to_cardioid = |a: f64| {
+            let at = |t: f64| {
+                let (re, im) = (t.cos() / 2.0 - (2.0 * t).cos() / 4.0, t.sin() / 2.0 - (2.0 * t).sin() / 4.0);
+                (re - a).hypot(im)
+            };
+            (0..100_000).map(|k| at(f64::from(k) * 3e-5)).fold(f64::INFINITY, f64::min)
+        };
+        let to_tip = |a: f64| -2.0 - a;
+        let cases = [-2.000_001, -2.01, -2.3, -2.9].map(|a| (a, to_tip(a)));
+        for (a, expected) in cases.into_iter().chain([0.2501, 0.26, 0.3, 0.5, 1.0].map(|a| (a, to_cardioid(a)))) {
+            let (_, distance) = distance_of(Level::best(), Map::mandelbrot(Recipe::Fused), &[(a, 0.0)], 100_000);
+            let ratio = distance[0] / expected;
+            assert!((0.49..2.01).contains(&ratio), "{a}: {distance:?} {expected}, {ratio}");
+        }
+    }
+
+    /// The derivative of |z_n| by finite differences, for every formula: what the estimate rests on.
+    #[test]
+    fn the_derivative_is_that_of_the_orbit() {
+        for (map, _) in some_maps() {
+            for pixel in [(0.9, 0.83), (-1.3, 0.7), (0.8, -1.1), (-2.5, 1.7)] {
+                let (dwell, found) = distance_of(Level::best(), map, &[pixel], 100);
+                if dwell[0] == 0 {
+                    continue;
+                }
+                let modulus = |dx: f64, dy: f64| {
+                    let pixel = [pixel.0 + dx, pixel.1 + dy];
+                    let [a, b] = map.c(pixel);
+                    let [mut x, mut y] = pixel;
+                    let mut n = 1;
+                    // As far as the unmoved point goes.
+                    let (mut x0, mut y0) = pixel_of(pixel, dx, dy);
+                    let [a0, b0] = map.c([x0, y0]);
+                    while n < dwell[0] || x0 * x0 + y0 * y0 <= FAR_SQUARED {
+                        with_rule!(map.formula, map.recipe, rule => {
+                            (x, y) = rule.step(x, y, a, b);
+                            (x0, y0) = rule.step(x0, y0, a0, b0);
+                        });
+                        n += 1;
+                    }
+                    (x * x + y * y).sqrt()
+                };
+                let h = 1e-6;
+                let gradient = [
+                    (modulus(h, 0.0) - modulus(-h, 0.0)) / (2.0 * h),
+                    (modulus(0.0, h) - modulus(0.0, -h)) / (2.0 * h),
+                ];
+                let z = modulus(0.0, 0.0);
+                #[allow(clippy::disallowed_methods, reason = "a reference")]
+                let expected = z * z.ln() / (gradient[0] * gradient[0] + gradient[1] * gradient[1]).sqrt();
+                assert!((found[0] / expected - 1.0).abs() < 1e-3, "{map:?} {pixel:?}: {} {expected}", found[0]);
+            }
+        }
+    }
+
+    /// The pixel that was moved.
+    fn pixel_of(moved: [f64; 2], dx: f64, dy: f64) -> (f64, f64) {
+        (moved[0] - dx, moved[1] - dy)
+    }
+
+    #[test]
+    fn is_the_same_on_every_level_in_any_company() {
+        let points: Vec<_> =
+            (0..333).map(|i| (f64::from(i % 37) / 12.0 - 2.2, f64::from(i / 37) / 3.0 - 1.5)).collect();
+        let narrow: Vec<_> = points.iter().map(|&(a, b)| (a as f32, b as f32)).collect();
+        for (map, narrow_map) in some_maps() {
+            let (dwell, first) = distance_of(Level::best(), map, &points, 300);
+            let (_, first_narrow) = distance_of(Level::best(), narrow_map, &narrow, 300);
+            assert!(dwell.iter().zip(&first).all(|(n, d)| if *n == 0 { *d == 0.0 } else { d.is_finite() }));
+            for level in Level::available() {
+                let same = |p: &[f64], q: &[f64]| p.iter().zip(q).all(|(p, q)| p.to_bits() == q.to_bits());
+                assert!(same(&first, &distance_of(level, map, &points, 300).1), "{level:?} {map:?}");
+                assert!(same(&first_narrow, &distance_of(level, narrow_map, &narrow, 300).1), "{level:?} {map:?}");
+                let alone: Vec<f64> =
+                    points.iter().step_by(17).map(|p| distance_of(level, map, &[*p], 300).1[0]).collect();
+                assert!(same(&alone, &first.iter().copied().step_by(17).collect::<Vec<_>>()), "{level:?} {map:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn far_away_and_beyond_all_numbers() {
+        let points = [(1e3, 0.0), (1e200, 0.0), (f64::INFINITY, 0.0), (f64::NAN, 0.0), (0.0, 0.0)];
+        let (_, distance) = distance_of(Level::best(), Map::mandelbrot(Recipe::Fused), &points, 10);
+        assert!(distance.iter().all(|d| d.is_finite() && *d >= 0.0), "{distance:?}");
+        assert!((distance[0] / 6900.0 - 1.0).abs() < 0.01 && distance[4] == 0.0, "{distance:?}");
+        // At the tip of the needle the derivative grows fourfold a step, beyond f32 within 64.
+        let narrow = [(-2.0_f32 + 2e-7, 1e-30)];
+        let (dwell, distance) = distance_of(Level::best(), Map::mandelbrot(Recipe::Fused), &narrow, 1 << 20);
+        assert!(distance[0] == 0.0 || dwell[0] > 0, "{dwell:?} {distance:?}");
+    }
+}
