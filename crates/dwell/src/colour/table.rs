@@ -205,9 +205,8 @@ mod tests {
             for pair in stops.windows(2) {
                 let entry = |at: f64| at * if cyclic { TABLE as f64 } else { (TABLE / 2) as f64 };
                 for found in &table[entry(pair[0].0).ceil() as usize..entry(pair[1].0) as usize] {
-                    for c in 0..3 {
-                        let (a, b) = (pair[0].1[c], pair[1].1[c]);
-                        assert!((a.min(b)..=a.max(b)).contains(&found[c]));
+                    for ((a, b), c) in pair[0].1.iter().zip(&pair[1].1).zip(found) {
+                        assert!((a.min(b)..=a.max(b)).contains(&c));
                     }
                 }
             }

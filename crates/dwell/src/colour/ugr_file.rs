@@ -11,11 +11,11 @@
 //! }
 //! ```
 //!
-//! A gradient is a cycle of 400; `index` is a place in it (any integer: it wraps round), `color` is 65536 blue + 256 green
-//! + red. `smooth=yes` asks for curves through the colours, which are our monotone cubics here; `no` for straight lines.
-//! `rotation` says how far that program's slider has been moved: the indices written are those after the rotation (the
-//! program's own default gradient, rotated by 1, has its index 0 where the unrotated one has -1), so it is not applied
-//! again. Opacity is for layers, of which there is one here.
+//! A gradient is a cycle of 400; `index` is a place in it (any integer: it wraps round), `color` is the number 0xBBGGRR
+//! in decimal. `smooth=yes` asks for curves through the colours, which are our monotone cubics here; `no` for straight
+//! lines. `rotation` says how far that program's slider has been moved: the indices written are those after the rotation
+//! (the program's own default gradient, rotated by 1, has its index 0 where the unrotated one has -1), so it is not
+//! applied again. Opacity is for layers, of which there is one here.
 
 use super::palette::Draft;
 use super::rgb::{Rgb16, from_bytes};
