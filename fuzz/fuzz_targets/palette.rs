@@ -1,7 +1,15 @@
-//! Palette files: any text, in both formats.
+//! Palette files: any text, in every format. What is accepted has a colour everywhere, and its own text makes it again.
 #![no_main]
 
+use dwell::{Palette, PaletteFormat, Source};
+
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    let _ = dwell::Palette::parse(text, "fuzz");
-    let _ = dwell::Palette::parse_map(text, "fuzz");
+    for format in PaletteFormat::ALL {
+        let Ok(palette) = Palette::from_text(format, text, "fuzz") else { continue };
+        assert_eq!(palette.table().len(), 8192);
+        let _ = [0.0, -0.3, 1.0, 1e300].map(|position| palette.at(position));
+        let Source::Text { format, text } = palette.source() else { panic!("a palette without its text") };
+        let again = Palette::from_text(*format, text, "fuzz");
+        assert!(again.is_ok_and(|again| again.table() == palette.table()));
+    }
 });

@@ -1,9 +1,20 @@
 //! Colour: from smooth values to pixels of a picture.
 
+mod built_in;
+mod elementary;
+mod ggr_file;
 mod map_file;
+mod mapping;
 mod palette;
+mod rgb;
+mod srgb;
+mod table;
+mod toml_file;
+mod ugr_file;
 
-pub use palette::Palette;
+pub use mapping::{By, Scale, Suggestion};
+pub use palette::{Palette, PaletteFormat, Source};
+pub use rgb::parse_colour;
 
 use crate::field::Field;
 use crate::parallel::{Schedule, Team};
@@ -28,10 +39,19 @@ pub fn colour(field: &Field, palette: &Palette, team: &Team, picture: &mut [u8])
     let spans = picture.chunks_mut(SPAN * CHANNELS).zip(field.smooth().chunks(SPAN).zip(field.dwell().chunks(SPAN)));
     let work = |(): &mut (), (out, (smooth, dwell)): (&mut [u8], (&[f64], &[u32]))| {
         for ((out, smooth), dwell) in out.chunks_exact_mut(CHANNELS).zip(smooth).zip(dwell) {
-            out.copy_from_slice(&if *dwell == 0 { palette.interior() } else { palette.at(position(*smooth)) });
+            let colour = if *dwell == 0 { palette.interior() } else { palette.at(position(*smooth)) };
+            out.copy_from_slice(&colour.map(byte));
         }
     };
     team.for_each(Schedule::default(), spans.collect(), || (), work);
+}
+
+/// The nearest 8-bit value of a channel.
+#[inline]
+fn byte(channel: u16) -> u8 {
+    #[allow(clippy::cast_possible_truncation, reason = "at most (65535 + 128) / 257 = 255")]
+    let byte = ((u32::from(channel) + 128) / 257) as u8;
+    byte
 }
 
 /// Turns of the palette for each unit of the root of the smooth value.

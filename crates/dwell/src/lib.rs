@@ -64,7 +64,7 @@ pub mod store;
 pub use auto_limit::auto_limit;
 pub use axes::Axes;
 pub use cancel::Cancel;
-pub use colour::{CHANNELS, Palette, colour};
+pub use colour::{By, CHANNELS, Palette, PaletteFormat, Scale, Source, Suggestion, colour, parse_colour};
 pub use decimal::Decimal;
 pub use encode::Format;
 pub use engine::{CpuEngine, Engine, Shortcuts, Spent, Work};

@@ -172,7 +172,9 @@ pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, InputError> {
 
 /// A TOML error as one line: where, what, and the offending line if it is short.
 pub(crate) fn toml_error(text: &str, error: &toml::de::Error) -> InputError {
-    let message = error.message().trim().replace('\n', "; ");
+    // What it repeats of the text stands between backquotes, however long it is.
+    let message: Vec<_> = error.message().trim().split('`').map(|piece| shortened(piece, 80)).collect();
+    let message = message.join("`").replace('\n', "; ");
     let Some(span) = error.span() else { return InputError::new("", message) };
     let start = span.start.min(text.len());
     let before = text.get(..start).unwrap_or("");
@@ -180,6 +182,15 @@ pub(crate) fn toml_error(text: &str, error: &toml::de::Error) -> InputError {
     let line = text.lines().nth(line_number - 1).unwrap_or("").trim();
     let shown = if line.is_empty() { String::new() } else { format!(", in {}", quote(line)) };
     InputError::new(format!("line {line_number}"), format!("{message}{shown}"))
+}
+
+/// `text` if it has at most so many characters, else its beginning and its end.
+fn shortened(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    text.chars().take(24).chain("...".chars()).chain(text.chars().skip(length - 40)).collect()
 }
 
 /// The line, from 1, where a field is set.

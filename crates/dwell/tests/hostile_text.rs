@@ -6,7 +6,7 @@
 mod common;
 
 use common::Random;
-use dwell::{Decimal, Location, Palette, Size};
+use dwell::{Decimal, Location, Palette, PaletteFormat, Size, Source};
 
 /// Mutations of each kind of text.
 const ROUNDS: u64 = 20_000;
@@ -61,12 +61,59 @@ fn locations() {
     check(&[LOCATION, &deep], |text| Location::parse(text, "x"));
 }
 
+/// Good palette files, by format.
+const PALETTES: [(PaletteFormat, &[&str]); 4] = [
+    (
+        PaletteFormat::Toml,
+        &[
+            "colours = [\"#04082b\", \"#0b2f8a\", \"#2a7fd4\"]\npositions = [0.0, 0.25, 0.5]\ninterior = \"#000000\"\n",
+            "name = \"n\"\ntitle = \"t\"\ncolors = [\"#123\", \"#fff\", \"#0123456789ab\"]\npositions = [0, 0.5, 1.0]\n\
+            cyclic = false\nblend = \"light\"\nby = \"distance\"\nscale = \"histogram\"\ndensity = 2.5\noffset = -0.5e-3\n",
+            "colours = [\"#000\", \"#f00\"]\nblend = \"step\"\nby = \"banded\"\nscale = \"limit\"\n",
+        ],
+    ),
+    (PaletteFormat::Map, &["0 0 0 black\n12 34 56\n255 255 255\n; comment\n"]),
+    (
+        PaletteFormat::Ggr,
+        &[
+            "GIMP Gradient\nName: Two\n2\n\
+            0.000000 0.100000 0.500000 1.0 0.0 0.0 1.0 0.0 1.0 0.0 0.5 1 0 0 0\n\
+            0.500000 0.750000 1.000000 0.0 1.0 0.0 1.0 0.0 0.0 1.0 1.0 2 1 0 0\n",
+            "GIMP Gradient\n1\n0 0.5 1 0.2 0.3 0.4 1 0.2 0.3 0.4 1 3 2\n",
+            "GIMP Gradient\n1\n0 0 1 0.2 0.3 0.4 1 1 0 0 1 4 2 1 3\n",
+        ],
+    ),
+    (
+        PaletteFormat::Ugr,
+        &[
+            "; a comment\nBlues {\ngradient:\n  title=\"Blues; {gold}\" smooth=yes rotation=1 index=0 color=6555392\n  \
+            index=64 color=13331232 index=-3 color=43775\nopacity:\n  smooth=no index=0 opacity=255\n}\n",
+            "a { gradient: smooth=no index=0 color=255 index=900 color=65280 }\nb { gradient: index=1 color=1 }",
+        ],
+    ),
+];
+
 #[test]
 fn palettes() {
-    let seeds =
-        ["colours = [\"#04082b\", \"#0b2f8a\", \"#2a7fd4\"]\npositions = [0.0, 0.25, 0.5]\ninterior = \"#000000\"\n"];
-    check(&seeds, |text| Palette::parse(text, "x"));
-    check(&["0 0 0 black\n12 34 56\n255 255 255\n; comment\n"], |text| Palette::parse_map(text, "x"));
+    for (format, seeds) in PALETTES {
+        for seed in seeds {
+            assert!(Palette::from_text(format, seed, "x").is_ok(), "{seed}");
+        }
+        check(seeds, |text| {
+            let palette = Palette::from_text(format, text, "x")?;
+            assert_eq!(palette.table().len(), 8192);
+            // Its own text makes it again, as an image's metadata needs it.
+            let Source::Text { format, text } = palette.source() else { panic!("{text}") };
+            let again = Palette::from_text(*format, text, "x").unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert!(again.table() == palette.table() && again.name() == palette.name(), "{text}");
+            Ok(palette)
+        });
+    }
+}
+
+#[test]
+fn colours() {
+    check(&["#0a2463", "#0af", "#0123456789ab"], dwell::parse_colour);
 }
 
 #[test]

@@ -1,10 +1,21 @@
 //! `.map` palette files as Fractint introduced them: one colour a line, red, green and blue from 0 to 255, anything
 //! after them a comment.
 
+use super::palette::{Draft, MAX_STOPS};
+use super::rgb::from_bytes;
+use super::table::{Blend, from_stops};
 use crate::error::{InputError, quote};
 
+/// The palette of a file: a cycle of its colours, smoothly blended.
+pub(super) fn draft(text: &str) -> Result<Draft, InputError> {
+    let colours = parse(text, MAX_STOPS)?;
+    let count = colours.len() as f64;
+    let stops: Vec<_> = colours.into_iter().enumerate().map(|(i, c)| (i as f64 / count, from_bytes(c))).collect();
+    Ok(Draft::cycle(from_stops(&stops, Blend::Smooth, true)))
+}
+
 /// The colours of a file, at most `most`.
-pub(super) fn parse(text: &str, most: usize) -> Result<Vec<[u8; 3]>, InputError> {
+fn parse(text: &str, most: usize) -> Result<Vec<[u8; 3]>, InputError> {
     let mut colours = Vec::new();
     // Some editors begin a text with a mark of its byte order.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -1,98 +1,135 @@
-//! Palettes: a cycle of colours, from a few stops.
+//! Palettes: what every position of a gradient looks like, and the inside of the set.
 
-use super::map_file;
-use crate::error::{Error, InputError, quote, shown, unknown_name};
-use crate::location::{read_text, toml_error};
-use serde::Deserialize;
-use std::path::Path;
+use super::built_in::BUILT_IN;
+use super::mapping::Suggestion;
+use super::rgb::Rgb16;
+use super::table::TABLE;
+use super::{ggr_file, map_file, toml_file, ugr_file};
+use crate::error::{Error, InputError, shown, unknown_name};
+use crate::location::read_text;
+use std::path::{Path, PathBuf};
 
-/// Colours in the table of a palette: two neighbours differ by less than one step of an 8-bit channel for any
-/// palette whose stops are at least 1/32 of a cycle apart.
-const TABLE: usize = 8192;
-/// The most stops of a palette.
-const MAX_STOPS: usize = 4096;
-/// The largest palette file read, in bytes.
+/// The most stops or segments of a palette.
+pub(super) const MAX_STOPS: usize = 4096;
+/// The largest palette file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Red, green, blue in sRGB.
-type Rgb = [u8; 3];
-
-/// A cycle of colours and one for the inside of the set.
+/// Colours by position, repeating for ever, and one for the inside of the set.
+///
+/// A colour is red, green, blue with 16 bits each, sRGB-encoded, 65535 being full. Positions are in turns. A cyclic
+/// palette runs through its colours once a turn. A sequential one does that too and runs back in the next turn, so that
+/// it repeats without a seam.
 #[derive(Clone)]
 pub struct Palette {
     name: String,
     title: String,
-    interior: Rgb,
-    table: Vec<Rgb>,
+    interior: Rgb16,
+    cyclic: bool,
+    suggestion: Suggestion,
+    source: Source,
+    table: Vec<Rgb16>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    name: Option<String>,
-    title: Option<String>,
-    interior: Option<String>,
-    #[serde(alias = "colors")]
-    colours: Vec<String>,
-    positions: Option<Vec<f64>>,
+/// Where a palette comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// It comes with the library, under its name.
+    BuiltIn,
+    /// A text, which [`Palette::from_text`] makes the same palette of again.
+    Text {
+        /// The format of the text.
+        format: PaletteFormat,
+        /// The whole file; of a file with several gradients the chosen one alone.
+        text: String,
+    },
+}
+
+/// A format of palette files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaletteFormat {
+    /// This project's own: see [`Palette::parse`].
+    Toml,
+    /// Fractint's: a line of red, green and blue, 0 to 255, for each colour of a cycle.
+    Map,
+    /// GIMP's gradients. They are sequential, unless they end with the colour that they begin with.
+    Ggr,
+    /// Ultra Fractal's gradients: cycles, several in a file.
+    Ugr,
+}
+
+impl PaletteFormat {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Toml, Self::Map, Self::Ggr, Self::Ugr];
+
+    /// Its name, which is the ending of its files without the dot.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Toml => "toml",
+            Self::Map => "map",
+            Self::Ggr => "ggr",
+            Self::Ugr => "ugr",
+        }
+    }
+
+    /// The one of that name.
+    ///
+    /// # Errors
+    /// When there is none; the nearest name is the hint.
+    pub fn parse(name: &str) -> Result<Self, InputError> {
+        let found = Self::ALL.into_iter().find(|format| format.name() == name);
+        found.ok_or_else(|| unknown_name("palette format", name, Self::ALL.into_iter().map(Self::name)))
+    }
+}
+
+/// What a file of any format says.
+pub(super) struct Draft {
+    pub(super) name: Option<String>,
+    pub(super) title: Option<String>,
+    pub(super) interior: Rgb16,
+    pub(super) cyclic: bool,
+    pub(super) suggestion: Suggestion,
+    pub(super) table: Vec<Rgb16>,
+}
+
+impl Draft {
+    /// A cycle about which nothing more is said.
+    pub(super) fn cycle(table: Vec<Rgb16>) -> Self {
+        Self { name: None, title: None, interior: [0; 3], cyclic: true, suggestion: Suggestion::default(), table }
+    }
+
+    /// The palette; `name` is its name if the file has none.
+    fn finish(self, name: &str, source: Source) -> Palette {
+        let name = self.name.unwrap_or_else(|| name.to_owned());
+        let title = self.title.unwrap_or_else(|| name.clone());
+        let Self { interior, cyclic, suggestion, table, .. } = self;
+        Palette { name, title, interior, cyclic, suggestion, source, table }
+    }
 }
 
 impl Palette {
-    /// The palette with these stops: position in the cycle (from 0, increasing, below 1) and colour. Between stops each
-    /// channel follows a monotone cubic through its neighbours (Fritsch and Carlson, 1980), so that no channel
-    /// overshoots and no stop shows as a crease; the last stop runs on into the first.
-    fn from_stops(name: String, title: String, interior: Rgb, stops: &[(f64, Rgb)]) -> Self {
-        let table = (0..TABLE).map(|i| interpolate(stops, i as f64 / TABLE as f64)).collect();
-        Self { name, title, interior, table }
-    }
-
-    /// Reads the text of a palette file in TOML: `colours = ["#rrggbb", ...]`, and if wanted `positions`, `interior`,
-    /// `name`, `title`.
+    /// Reads the text of a palette file in TOML, of at most 1 MiB:
+    ///
+    /// ```toml
+    /// colours = ["#04082b", "#2a7fd4", "#fff8dc"]  # 1 to 4096: #rgb, #rrggbb or #rrrrggggbbbb
+    /// # The rest may be left out.
+    /// positions = [0.0, 0.2, 0.7]  # increasing, from 0 to below 1; to 1 if not cyclic
+    /// interior = "#000000"
+    /// cyclic = true                # false: there and back
+    /// blend = "smooth"             # monotone cubics; linear; step: none; light: linear in linear light
+    /// name = "mine"
+    /// title = "Mine: blue and cream"
+    /// # What the palette recommends for itself.
+    /// by = "smooth"                # banded, smooth, distance
+    /// scale = "root"               # root, linear, log, limit, histogram
+    /// density = 1.0                # above 0
+    /// offset = 0.0                 # turns
+    /// ```
     ///
     /// # Errors
     /// What is wrong and where.
     pub fn parse(text: &str, name: &str) -> Result<Self, InputError> {
-        let file: File = toml::from_str(text).map_err(|e| toml_error(text, &e))?;
-        let nth = |(i, c): (usize, &String)| hex(c).map_err(|e| e.named(&format!("colour {}", i + 1)));
-        let colours = file.colours.iter().enumerate().map(nth).collect::<Result<Vec<_>, _>>()?;
-        if !(1..=MAX_STOPS).contains(&colours.len()) {
-            return Err(
-                InputError::new("colours", format!("there are {}", colours.len())).accepted("1 to 4096 colours")
-            );
-        }
-        let positions = match file.positions {
-            None => (0..colours.len()).map(|i| i as f64 / colours.len() as f64).collect(),
-            Some(positions) => {
-                let rises = positions.windows(2).all(|p| p[0] < p[1]);
-                let inside = positions.iter().all(|p| (0.0..1.0).contains(p));
-                if positions.len() != colours.len() || !rises || !inside {
-                    return Err(InputError::new("positions", "do not fit the colours")
-                        .accepted("one for each colour, increasing, from 0 to below 1"));
-                }
-                positions
-            }
-        };
-        let interior = file.interior.as_deref().map_or(Ok([0; 3]), hex).map_err(|e| e.named("interior"))?;
-        let name = file.name.unwrap_or_else(|| name.to_owned());
-        let title = file.title.unwrap_or_else(|| name.clone());
-        let stops: Vec<_> = positions.into_iter().zip(colours).collect();
-        Ok(Self::from_stops(name, title, interior, &stops))
-    }
-
-    /// Reads a palette file: `.toml`, or `.map` (a line of red, green and blue, 0 to 255, for each colour).
-    ///
-    /// # Errors
-    /// As [`Self::parse`], with the path; and when the file cannot be read.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let shown = shown(path);
-        let name = path.file_stem().map_or_else(|| "palette".to_owned(), |s| s.to_string_lossy().into_owned());
-        let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        let parsed = match ending.as_deref() {
-            Some("toml") => Self::parse(&read_text(path, MAX_FILE_BYTES)?, &name),
-            Some("map") => Self::parse_map(&read_text(path, MAX_FILE_BYTES)?, &name),
-            _ => Err(InputError::new("", "has no ending that is known").accepted(".toml, .map")),
-        };
-        parsed.map_err(|e| e.within(&shown).into())
+        Self::from_text(PaletteFormat::Toml, text, name)
     }
 
     /// Reads the text of a `.map` file, as Fractint and its successors have them.
@@ -100,10 +137,54 @@ impl Palette {
     /// # Errors
     /// What is wrong and in which line.
     pub fn parse_map(text: &str, name: &str) -> Result<Self, InputError> {
-        let colours = map_file::parse(text, MAX_STOPS)?;
-        let count = colours.len() as f64;
-        let stops: Vec<_> = colours.into_iter().enumerate().map(|(i, c)| (i as f64 / count, c)).collect();
-        Ok(Self::from_stops(name.to_owned(), name.to_owned(), [0; 3], &stops))
+        Self::from_text(PaletteFormat::Map, text, name)
+    }
+
+    /// Reads a text of at most 1 MiB in any format; of several gradients the first. `name` is the palette's name if the
+    /// text has none.
+    ///
+    /// # Errors
+    /// What is wrong and where.
+    pub fn from_text(format: PaletteFormat, text: &str, name: &str) -> Result<Self, InputError> {
+        if text.len() as u64 > MAX_FILE_BYTES {
+            return Err(InputError::new("", format!("is larger than {} MiB", MAX_FILE_BYTES >> 20)));
+        }
+        let draft = match format {
+            PaletteFormat::Toml => toml_file::draft(text)?,
+            PaletteFormat::Map => map_file::draft(text)?,
+            PaletteFormat::Ggr => ggr_file::draft(text)?,
+            PaletteFormat::Ugr => return Self::from_ugr(text, None, name),
+        };
+        Ok(draft.finish(name, Source::Text { format, text: text.to_owned() }))
+    }
+
+    /// One gradient of an Ultra Fractal file.
+    fn from_ugr(text: &str, wanted: Option<&str>, name: &str) -> Result<Self, InputError> {
+        let block = ugr_file::choose(text, wanted)?;
+        let source = Source::Text { format: PaletteFormat::Ugr, text: block.text().to_owned() };
+        Ok(ugr_file::draft(&block)?.finish(name, source))
+    }
+
+    /// Reads a palette file of at most 1 MiB; its ending says the format: `.toml`, `.map`, `.ggr`, `.ugr`. A `.ugr` file
+    /// may hold several gradients: `file.ugr#NAME` is the one of that name, `file.ugr` the first.
+    ///
+    /// # Errors
+    /// As [`Self::from_text`], with the path; when the file cannot be read; when it has no gradient of that name.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let (path, wanted) = split_choice(path);
+        let name = path.file_stem().map_or_else(|| "palette".to_owned(), |s| s.to_string_lossy().into_owned());
+        let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        let parsed = match PaletteFormat::ALL.into_iter().find(|format| format.name() == ending) {
+            Some(format) => {
+                let text = read_text(&path, MAX_FILE_BYTES)?;
+                match wanted {
+                    Some(wanted) => Self::from_ugr(&text, Some(&wanted), &name),
+                    None => Self::from_text(format, &text, &name),
+                }
+            }
+            None => Err(InputError::new("", "has no ending that is known").accepted(ENDINGS)),
+        };
+        parsed.map_err(|e| e.within(&shown(&path)).into())
     }
 
     /// The built-in palette of that name.
@@ -112,15 +193,24 @@ impl Palette {
     /// When there is none; the nearest name is the hint.
     pub fn built_in(name: &str) -> Result<Self, InputError> {
         match BUILT_IN.iter().find(|(n, _)| *n == name) {
-            Some((name, text)) => Self::parse(text, name).map_err(|e| e.within(name)),
+            Some((name, text)) => {
+                let draft = toml_file::draft(text).map_err(|e| e.within(name))?;
+                Ok(draft.finish(name, Source::BuiltIn))
+            }
             None => Err(unknown_name("palette", name, Self::built_in_names())
-                .hint_unless_present("a path to a palette file (.toml, .map) works too")),
+                .hint_unless_present(&format!("a path to a palette file ({ENDINGS}) works too"))),
         }
     }
 
     /// The names of the built-in palettes, the default first.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> + Clone {
         BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// The same palette with another colour for the inside of the set.
+    #[must_use]
+    pub fn with_interior(self, interior: [u16; 3]) -> Self {
+        Self { interior, ..self }
     }
 
     /// Its name.
@@ -135,33 +225,72 @@ impl Palette {
         &self.title
     }
 
+    /// Where it comes from. The colour given to [`Self::with_interior`] is not in there.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// What it recommends for itself.
+    #[must_use]
+    pub fn suggestion(&self) -> &Suggestion {
+        &self.suggestion
+    }
+
     /// The colour of points that did not escape.
     #[must_use]
-    pub fn interior(&self) -> [u8; 3] {
+    pub fn interior(&self) -> [u16; 3] {
         self.interior
     }
 
-    /// The colour at a position of at least 0, in turns.
+    /// The colours over one period, evenly spaced from position 0: 8192 entries.
+    #[must_use]
+    pub fn table(&self) -> &[[u16; 3]] {
+        &self.table
+    }
+
+    /// The turns of position that the table covers: 1 if the palette is cyclic, 2 if it is sequential. Then the first half
+    /// of the table runs from the first colour to the last, which is in the middle, and the second half back.
+    #[must_use]
+    pub fn period(&self) -> f64 {
+        if self.cyclic { 1.0 } else { 2.0 }
+    }
+
+    /// The colour at a position, in turns: any finite number, negative ones too.
     #[must_use]
     #[inline]
-    pub fn at(&self, position: f64) -> [u8; 3] {
-        let turn = position - position.floor();
+    pub fn at(&self, position: f64) -> [u16; 3] {
+        let periods = if self.cyclic { position } else { 0.5 * position };
         #[allow(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "0 <= turn < 1; the mask bounds it all the same"
+            reason = "0 to 1, since a small negative number less its floor rounds to 1; the mask bounds it"
         )]
-        let index = (turn * TABLE as f64) as usize;
+        let index = ((periods - periods.floor()) * TABLE as f64) as usize;
         self.table[index & (TABLE - 1)]
+    }
+}
+
+/// The endings of palette files, as messages name them.
+const ENDINGS: &str = ".toml, .map, .ggr, .ugr";
+
+/// `file.ugr#NAME` in two. A file whose whole name is that is itself.
+fn split_choice(path: &Path) -> (PathBuf, Option<String>) {
+    let whole = || (path.to_owned(), None);
+    let Some(text) = path.to_str().filter(|_| !path.exists()) else { return whole() };
+    match text.to_ascii_lowercase().find(".ugr#") {
+        Some(at) => (PathBuf::from(&text[..at + 4]), Some(text[at + 5..].to_owned())),
+        None => whole(),
     }
 }
 
 impl Default for Palette {
     /// The first built-in palette.
     fn default() -> Self {
+        // A test reads every built-in palette; a library that is wrong all the same shows white rather than panic.
         let (name, text) = BUILT_IN[0];
-        Self::parse(text, name)
-            .unwrap_or_else(|_| Self::from_stops(name.to_owned(), String::new(), [0; 3], &[(0.0, [255; 3])]))
+        let draft = toml_file::draft(text).unwrap_or_else(|_| Draft::cycle(vec![[u16::MAX; 3]; TABLE]));
+        draft.finish(name, Source::BuiltIn)
     }
 }
 
@@ -171,69 +300,18 @@ impl std::fmt::Debug for Palette {
     }
 }
 
-/// `#rrggbb`.
-fn hex(text: &str) -> Result<Rgb, InputError> {
-    let digits = text.strip_prefix('#').filter(|d| d.len() == 6 && d.bytes().all(|b| b.is_ascii_hexdigit()));
-    let value = digits.and_then(|d| u32::from_str_radix(d, 16).ok());
-    match value {
-        Some(value) => {
-            let [_, r, g, b] = value.to_be_bytes();
-            Ok([r, g, b])
-        }
-        None => {
-            Err(InputError::new("colour", format!("{} is no colour", quote(text))).accepted("#rrggbb, such as #0a2463"))
-        }
-    }
-}
-
-/// The colour at `at` in 0..1 of a cycle of stops.
-fn interpolate(stops: &[(f64, Rgb)], at: f64) -> Rgb {
-    let count = stops.len();
-    let after = stops.iter().position(|s| s.0 > at).unwrap_or(count);
-    // Stop i of the endless cycle: position and channel value.
-    let stop = |i: isize, channel: usize| {
-        let count = count.cast_signed();
-        let (turn, index) = (i.div_euclid(count), i.rem_euclid(count));
-        let (position, colour) = stops[index.unsigned_abs()];
-        (position + turn as f64, f64::from(colour[channel]))
-    };
-    let right = after.cast_signed();
-    std::array::from_fn(|channel| {
-        let points = [right - 2, right - 1, right, right + 1].map(|i| stop(i, channel));
-        let slope = |a: (f64, f64), b: (f64, f64)| (b.1 - a.1) / (b.0 - a.0);
-        let slopes = [0, 1, 2].map(|i| slope(points[i], points[i + 1]));
-        // The harmonic mean of the slopes on both sides, 0 at a turn: never steeper than thrice the lesser.
-        let tangent = |a: f64, b: f64| if a * b <= 0.0 { 0.0 } else { 2.0 * a * b / (a + b) };
-        let (m0, m1) = (tangent(slopes[0], slopes[1]), tangent(slopes[1], slopes[2]));
-        let width = points[2].0 - points[1].0;
-        let t = (at - points[1].0) / width;
-        let (t2, t3) = (t * t, t * t * t);
-        let value = (2.0 * t3 - 3.0 * t2 + 1.0) * points[1].1
-            + (t3 - 2.0 * t2 + t) * width * m0
-            + (3.0 * t2 - 2.0 * t3) * points[2].1
-            + (t3 - t2) * width * m1;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a byte")]
-        let byte = (value + 0.5).clamp(0.0, 255.0) as u8;
-        byte
-    })
-}
-
-macro_rules! built_in {
-    ($($name:literal)*) => {
-        /// Name and text of every built-in palette, the default first.
-        const BUILT_IN: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../palettes/", $name, ".toml")))),*];
-    };
-}
-built_in!("twilight" "ember" "glacier" "verdigris" "graphite" "spectrum");
-
 #[cfg(test)]
 mod tests {
+    use super::super::rgb::from_bytes;
     use super::*;
 
     #[test]
     fn every_built_in_palette_reads_and_every_file_is_built_in() {
         for name in Palette::built_in_names() {
-            assert_eq!(Palette::built_in(name).unwrap().name(), name);
+            let palette = Palette::built_in(name).unwrap();
+            assert_eq!(palette.name(), name);
+            assert_eq!((palette.source(), palette.table().len()), (&Source::BuiltIn, TABLE));
+            assert!(palette.title() != name, "{name} has a title");
         }
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/palettes");
         assert_eq!(std::fs::read_dir(folder).unwrap().count(), BUILT_IN.len());
@@ -245,17 +323,60 @@ mod tests {
         let text =
             "colours = [\"#000000\", \"#ff8000\", \"#ffffff\"]\npositions = [0.0, 0.25, 0.5]\ninterior = \"#010203\"";
         let palette = Palette::parse(text, "x").unwrap();
-        assert_eq!(palette.at(0.0), [0, 0, 0]);
-        assert_eq!(palette.at(3.25), [255, 128, 0]);
-        assert_eq!(palette.at(0.5), [255, 255, 255]);
-        assert_eq!(palette.interior(), [1, 2, 3]);
+        for turns in [-3.0, 0.0, 3.0, 1e9] {
+            assert_eq!(palette.at(turns), [0, 0, 0]);
+            assert_eq!(palette.at(turns + 0.25), from_bytes([255, 128, 0]));
+            assert_eq!(palette.at(turns + 0.5), [65535; 3]);
+        }
+        assert_eq!(palette.interior(), from_bytes([1, 2, 3]));
+        assert_eq!(palette.clone().with_interior([7, 8, 9]).interior(), [7, 8, 9]);
         // No channel overshoots, and each next colour is near.
         for i in 0..4096 {
             let (a, b) = (palette.at(f64::from(i) / 4096.0), palette.at(f64::from(i + 1) / 4096.0));
-            assert!((0..3).all(|c| a[c].abs_diff(b[c]) <= 2), "{i}");
+            assert!((0..3).all(|c| a[c].abs_diff(b[c]) <= 2 * 257), "{i}");
         }
         let one = Palette::parse("colors = [\"#123456\"]", "x").unwrap();
-        assert_eq!(one.at(0.7), [0x12, 0x34, 0x56]);
+        assert_eq!(one.at(0.7), from_bytes([0x12, 0x34, 0x56]));
+        // Numbers that make no sense have a colour all the same.
+        for odd in [-1e-300, f64::MAX, f64::MIN, f64::INFINITY, f64::NAN] {
+            let _ = palette.at(odd);
+        }
+    }
+
+    #[test]
+    fn a_sequence_runs_there_in_one_turn_and_back_in_the_next() {
+        let text = "colours = [\"#000\", \"#fff\"]\ncyclic = false\nblend = \"linear\"";
+        let palette = Palette::parse(text, "x").unwrap();
+        assert_eq!((palette.period(), Palette::default().period()), (2.0, 1.0));
+        assert_eq!((palette.at(0.0), palette.at(1.0), palette.at(2.0)), ([0; 3], [65535; 3], [0; 3]));
+        assert_eq!(palette.table()[TABLE / 2], [65535; 3]);
+        for (a, b) in [(0.25, 1.75), (0.25, -0.25), (0.25, 4.25), (0.75, -1.25)] {
+            assert_eq!(palette.at(a), palette.at(b));
+        }
+        assert_eq!(palette.at(0.25), [16384; 3]);
+    }
+
+    #[test]
+    fn its_text_makes_it_again() {
+        let ugr = "other { gradient: index=0 color=1 }\nmine {\ngradient:\n  index=0 color=255\n}\n";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.UGR");
+        #[allow(clippy::disallowed_methods, reason = "a file of the test's own")]
+        std::fs::write(&path, ugr).unwrap();
+        let read = |choice: &str| Palette::read(Path::new(&format!("{}{choice}", path.display())));
+        let palette = read("#mine").unwrap();
+        assert_eq!((palette.name(), palette.at(0.3)), ("mine", [65535, 0, 0]));
+        let Source::Text { format, text } = palette.source() else { panic!("a text") };
+        assert_eq!(text, "mine {\ngradient:\n  index=0 color=255\n}");
+        let again = Palette::from_text(*format, text, palette.name()).unwrap();
+        assert_eq!((again.table(), again.source()), (palette.table(), palette.source()));
+        assert_eq!(read("").unwrap().name(), "other");
+        let error = read("#mime").unwrap_err();
+        assert!(
+            error.to_string().contains("a.UGR, gradient: \"mime\" is not known (accepted: other, mine)"),
+            "{error}"
+        );
+        assert!(PaletteFormat::ALL.into_iter().all(|f| PaletteFormat::parse(f.name()) == Ok(f)));
     }
 
     #[test]
@@ -278,5 +399,7 @@ mod tests {
         }
         let many = format!("colours = [{}]", "\"#000000\",".repeat(MAX_STOPS + 1));
         assert!(Palette::parse(&many, "x").is_err());
+        let long = format!("colours = [\"#000000\"]\n# {}", "x".repeat(1 << 20));
+        assert!(Palette::parse(&long, "x").unwrap_err().to_string().contains("1 MiB"));
     }
 }

@@ -1,0 +1,233 @@
+//! The few elementary functions that palettes need, the same bits on every machine.
+//!
+//! Mathematics libraries differ in their last bits, and a colour must not. Everything here is made of IEEE additions,
+//! multiplications, divisions, fused multiply-adds (correctly rounded everywhere) and steps on integers, in one order.
+//! The errors stated are those of the tests, against the standard library's functions, which are within 1 ulp on the
+//! machines that they are run on.
+
+use dwell_kernels::log2::log2_each;
+use dwell_kernels::{Level, LevelName};
+use std::f64::consts::{LN_2, TAU};
+
+/// Bits of sqrt(1/2): subtracting them carries into the exponent just when the significand is at least sqrt(1/2).
+const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
+const SIGNIFICAND: u64 = (1 << 52) - 1;
+
+/// log2 x for any x >= 0: -infinity at 0, NaN where x is negative or NaN. Within 4 ulp.
+pub(super) fn log2(x: f64) -> f64 {
+    match x {
+        0.0 => f64::NEG_INFINITY,
+        f64::INFINITY => x,
+        _ if x > 0.0 => {
+            let (m, e) = split(x);
+            // With e = 0 nothing cancels; elsewhere e is the greater part, and this is what the kernel adds up itself.
+            e + kernel_log2(m)
+        }
+        _ => f64::NAN,
+    }
+}
+
+/// 2^x for any x: 0 and infinity beyond the range. Within 2 ulp where the result is a normal number.
+pub(super) fn exp2(x: f64) -> f64 {
+    exp2_sum(x, 0.0)
+}
+
+/// x^y for x >= 0; 0^0 = 1, NaN where x is negative or either is NaN. Within 4 ulp for |y| <= 2.5; the relative error
+/// beyond is about |y| 2^-53.
+pub(super) fn power(x: f64, y: f64) -> f64 {
+    if y == 0.0 || x == 1.0 {
+        return 1.0;
+    }
+    if !(x > 0.0 && x < f64::INFINITY) {
+        let beyond = if y > 0.0 { x } else { 1.0 / x };
+        return if x >= 0.0 && !y.is_nan() { beyond } else { f64::NAN };
+    }
+    if !y.is_finite() {
+        return if y.is_nan() { y } else { exp2(log2(x) * y) };
+    }
+    // y log2 x = y e + y log2 m. The first, which may be large, is kept exactly in two pieces, so that the integer which
+    // becomes the exponent takes no digits from the rest.
+    let (m, e) = split(x);
+    let whole = y * e;
+    let lost = y.mul_add(e, -whole);
+    if !whole.is_finite() {
+        return exp2(whole);
+    }
+    exp2_sum(whole, y.mul_add(kernel_log2(m), lost))
+}
+
+/// sin(2 pi t) for any finite t: exact at multiples of a quarter. Within 2 ulp of sin of the exact angle for |t| <= 1/2,
+/// and absolutely as good beyond.
+pub(super) fn sine_of_turns(t: f64) -> f64 {
+    // Each of these is exact: the nearest integer off, then the mirror image about a quarter turn.
+    let t = t - t.round();
+    let folded = if t.abs() > 0.25 { 0.5 - t.abs() } else { t.abs() };
+    let size = if folded <= 0.125 { sine(TAU * folded) } else { cosine(TAU * (0.25 - folded)) };
+    if t < 0.0 { -size } else { size }
+}
+
+/// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite x.
+fn split(x: f64) -> (f64, f64) {
+    const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
+    let (x, moved) = if x < f64::MIN_POSITIVE { (x * TWO_TO_54, 54.0) } else { (x, 0.0) };
+    // As in the kernel; 1024 keeps the exponent positive.
+    let shifted = x.to_bits() + ((1024 << 52) - SQRT_HALF_BITS);
+    let m = f64::from_bits((shifted & SIGNIFICAND) + SQRT_HALF_BITS);
+    (m, (shifted >> 52) as f64 - 1024.0 - moved)
+}
+
+/// The kernel's logarithm of one number. Every level gives the same; the scalar one is there on every machine.
+fn kernel_log2(x: f64) -> f64 {
+    let mut value = [x];
+    log2_each(Level::get(LevelName::Scalar).unwrap_or_else(Level::best), &mut value);
+    value[0]
+}
+
+/// 2^(a + b), |b| not much greater than |a| or small.
+fn exp2_sum(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    if sum.is_nan() || sum >= 1025.0 {
+        return if sum.is_nan() { sum } else { f64::INFINITY };
+    }
+    if sum < -1080.0 {
+        return 0.0;
+    }
+    let whole = sum.round();
+    // a - whole is exact: both are multiples of the last place of a, and the difference is small.
+    let t = ((a - whole) + b) * LN_2;
+    // e^t by its series: |t| < 0.35, so what follows the term t^13 / 13! is under 2^-57.
+    let mut series = 1.0 / 6_227_020_800.0;
+    for one_over in [
+        1.0 / 479_001_600.0,
+        1.0 / 39_916_800.0,
+        1.0 / 3_628_800.0,
+        1.0 / 362_880.0,
+        1.0 / 40_320.0,
+        1.0 / 5_040.0,
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+        1.0,
+        1.0,
+    ] {
+        series = t.mul_add(series, one_over);
+    }
+    // In two factors, each a normal number, so that results at either end of the range round once.
+    #[allow(clippy::cast_possible_truncation, reason = "-1080 <= whole <= 1025")]
+    let whole = whole as i64;
+    let half = whole / 2;
+    let two_to = |e: i64| f64::from_bits((e + 1023).unsigned_abs() << 52);
+    series * two_to(half) * two_to(whole - half)
+}
+
+/// sin x for |x| <= pi / 4, by its series to x^17.
+fn sine(x: f64) -> f64 {
+    let q = x * x;
+    let mut series = 1.0 / 355_687_428_096_000.0;
+    for one_over in [
+        -1.0 / 1_307_674_368_000.0,
+        1.0 / 6_227_020_800.0,
+        -1.0 / 39_916_800.0,
+        1.0 / 362_880.0,
+        -1.0 / 5_040.0,
+        1.0 / 120.0,
+        -1.0 / 6.0,
+    ] {
+        series = q.mul_add(series, one_over);
+    }
+    (q * series).mul_add(x, x)
+}
+
+/// cos x for |x| <= pi / 4, by its series to x^16.
+fn cosine(x: f64) -> f64 {
+    let q = x * x;
+    let mut series = 1.0 / 20_922_789_888_000.0;
+    for one_over in [
+        -1.0 / 87_178_291_200.0,
+        1.0 / 479_001_600.0,
+        -1.0 / 3_628_800.0,
+        1.0 / 40_320.0,
+        -1.0 / 720.0,
+        1.0 / 24.0,
+        -0.5,
+        1.0,
+    ] {
+        series = q.mul_add(series, one_over);
+    }
+    series
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the functions that ours are compared with")]
+mod tests {
+    use super::*;
+
+    fn ulps(a: f64, b: f64) -> f64 {
+        let ulp = f64::from_bits(b.abs().to_bits() + 1) - b.abs();
+        (a - b).abs() / ulp
+    }
+
+    /// Numbers over 0..1, evenly but not regularly.
+    fn units() -> impl Iterator<Item = f64> {
+        (1..=100_000).map(|i| (f64::from(i) * 0.618_033_988_749_895).fract())
+    }
+
+    #[test]
+    fn logarithms_and_exponentials() {
+        for u in units() {
+            for x in [u + 0.5, u * 1e300, u * 1e-300 + f64::MIN_POSITIVE, u * 1e-310 + 5e-324] {
+                assert!(ulps(log2(x), x.log2()) <= 4.0, "{x:e}: {:e} {:e}", log2(x), x.log2());
+            }
+            for x in [u - 0.5, u * 2040.0 - 1020.0, u * 20.0 - 10.0] {
+                assert!(ulps(exp2(x), x.exp2()) <= 2.0, "{x:e}");
+            }
+        }
+        for e in -1074..1024 {
+            let x = f64::from(e);
+            assert_eq!(exp2(x), x.exp2());
+            assert_eq!(log2(x.exp2()), x);
+        }
+        assert_eq!((log2(0.0), log2(f64::INFINITY)), (f64::NEG_INFINITY, f64::INFINITY));
+        assert!(log2(-1.0).is_nan() && log2(f64::NAN).is_nan() && exp2(f64::NAN).is_nan());
+        assert_eq!((exp2(1024.0), exp2(1e300), exp2(-1e300), exp2(-1075.5)), (f64::INFINITY, f64::INFINITY, 0.0, 0.0));
+        assert_eq!((exp2(f64::INFINITY), exp2(f64::NEG_INFINITY)), (f64::INFINITY, 0.0));
+    }
+
+    #[test]
+    fn powers() {
+        for u in units() {
+            for y in [2.4, 1.0 / 2.4, 0.5, -1.3, 2.5] {
+                for x in [u, u * 1e-4, u * 9.0] {
+                    assert!(ulps(power(x, y), x.powf(y)) <= 4.0, "{x:e}^{y}: {:e} {:e}", power(x, y), x.powf(y));
+                }
+            }
+            let (a, b) = (power(u, 33.2), u.powf(33.2));
+            assert!((a - b).abs() <= b * 33.2 * f64::EPSILON || b < 1e-300);
+        }
+        for x in [0.0, 1e-320, 0.3, 1.0, 7.0, f64::INFINITY] {
+            for y in [f64::NEG_INFINITY, -1e308, -1.0, 0.0, 0.5, 1e308, f64::INFINITY] {
+                let (a, b) = (power(x, y), x.powf(y));
+                assert!(a == b || (a - b).abs() <= 1e-15 * b.abs(), "{x:e}^{y:e}: {a:e} {b:e}");
+            }
+        }
+        assert!(power(-1.0, 2.0).is_nan() && power(f64::NAN, 2.0).is_nan() && power(2.0, f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn sines() {
+        let quarters = [0.0, 1.0, 0.0, -1.0];
+        for i in -8..8_i32 {
+            assert_eq!(sine_of_turns(f64::from(i) / 4.0), quarters[usize::try_from(i.rem_euclid(4)).unwrap()]);
+        }
+        for u in units() {
+            // Where the angle is small enough that rounding 2 pi t moves the standard sine by less than an ulp.
+            let t = u * 0.25 - 0.125;
+            assert!(ulps(sine_of_turns(t), (TAU * t).sin()) <= 2.0, "{t}");
+            let t = u * 2.0 - 1.0;
+            assert!((sine_of_turns(t) - (TAU * t).sin()).abs() < 1e-15, "{t}");
+        }
+        assert!((sine_of_turns(1.0 / 12.0) - 0.5).abs() < 1e-16);
+    }
+}
