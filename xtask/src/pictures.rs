@@ -1,56 +1,100 @@
-//! The pictures of the README and the docs, made by the program itself.
+//! The pictures of the README and the docs, made by the program's own library.
 
 use crate::{Done, root};
 use dwell::store::{Leftovers, Output};
 use dwell::{
-    Buffers, Cancel, CpuEngine, Format, Limits, Location, Palette, Plan, Progress, Request, Settings, Size, Strategy,
+    Buffers, Cancel, CpuEngine, Engine, Format, Limits, Location, Number, Paint, Painter, Palette, Plan, Progress,
+    Request, Scene, Size, Strategy, View, bits_needed, palette_sheet,
 };
+use std::path::Path;
 
-/// A picture to make.
-struct Picture {
-    file: &'static str,
-    location: &'static str,
-    palette: &'static str,
-    size: Size,
-    limit: u32,
-}
+/// File, location, size, samples of a pixel on a side.
+const PICTURES: [(&str, &str, (u32, u32), u32); 2] =
+    [("docs/seahorse.png", "shallow-seahorse-1e13", (1200, 600), 1), ("docs/home.png", "shallow-home", (960, 540), 1)];
 
-const PICTURES: [Picture; 2] = [
-    Picture {
-        file: "docs/seahorse.png",
-        location: "shallow-seahorse-1e13",
-        palette: "twilight",
-        size: Size { width: 1200, height: 600 },
-        limit: 20_000,
-    },
-    Picture {
-        file: "docs/home.png",
-        location: "shallow-home",
-        palette: "twilight",
-        size: Size { width: 960, height: 540 },
-        limit: 1000,
-    },
-];
+/// The contact sheet: pictures in a row, pixels of each, of the gap between, samples of a pixel on a side.
+const ACROSS: u32 = 5;
+const EACH: Size = Size { width: 320, height: 180 };
+const GAP: u32 = 4;
+const SAMPLES: u32 = 4;
 
 pub(crate) fn write() -> Done {
-    for Picture { file, location, palette, size, limit } in PICTURES {
-        let view = Location::built_in(location)?.view(size);
-        let settings = Settings { limit, ..Settings::default() };
-        let plan = Plan::new(&view, &settings, &Limits::default())?;
-        let request = Request {
-            plan: &plan,
-            engine: &CpuEngine::default(),
-            strategy: Strategy::EveryPixel,
-            verify: false,
-            palette: &Palette::built_in(palette)?,
-            hash: false,
-            watched: false,
-            cancel: &Cancel::default(),
-            progress: &Progress::default(),
-        };
-        let output = Output::create(&root().join(file), false, &Leftovers::default())?;
-        dwell::render(&request, vec![(Format::Png, output)], &mut Buffers::default())?;
+    for (file, location, (width, height), samples) in PICTURES {
+        let mut scene = Location::built_in(location)?.scene;
+        scene.view.size = Size::new(width, height)?;
+        scene.samples = samples;
+        render(&scene, &root().join(file))?;
         println!("{file}");
     }
+    contact_sheet(&root().join("docs/gallery.png"))?;
+    println!("docs/gallery.png");
+    let palettes: Vec<Palette> = Palette::built_in_names().map(Palette::built_in).collect::<Result<_, _>>()?;
+    let output = Output::create(&root().join("docs/palettes.png"), false, &Leftovers::default())?;
+    palette_sheet(&palettes, output)?;
+    println!("docs/palettes.png");
+    Ok(())
+}
+
+fn render(scene: &Scene, path: &Path) -> Done {
+    let plan = Plan::new(&scene.sample_view()?, &scene.settings, &Limits::default())?;
+    let text = scene.text(plan.warnings());
+    let request = Request {
+        plan: &plan,
+        engine: &CpuEngine::default(),
+        strategy: Strategy::EveryPixel,
+        verify: false,
+        paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: &text },
+        hash: false,
+        watched: false,
+        cancel: &Cancel::default(),
+        progress: &Progress::default(),
+    };
+    let output = Output::create(path, false, &Leftovers::default())?;
+    dwell::render(&request, vec![(Format::Png, output)], &mut Buffers::default())?;
+    Ok(())
+}
+
+/// Every built-in location that f64 resolves, in one picture.
+fn contact_sheet(path: &Path) -> Done {
+    let engine = CpuEngine::default();
+    let mut pictures = Vec::new();
+    for name in Location::built_in_names() {
+        let mut scene = Location::built_in(name)?.scene;
+        if bits_needed(&scene.view.clone().sized(View::DEFAULT_SIZE)) > i64::from(f64::SIGNIFICAND_BITS) {
+            continue;
+        }
+        scene.view.size = EACH;
+        scene.samples = SAMPLES;
+        let plan = Plan::new(&scene.sample_view()?, &scene.settings, &Limits::default())?;
+        let (extras, every) = (scene.colouring.extras(), Strategy::EveryPixel);
+        let field = dwell::field(&plan, &engine, every, extras, &Limits::default(), &Cancel::default())?;
+        let mut painter = Painter::new(&scene.colouring, plan.limit(), scene.depth, scene.samples);
+        if scene.colouring.needs_counts() {
+            painter.count(field.all_rows(), engine.team());
+            painter.finish_counting();
+        }
+        let mut picture = vec![0; EACH.pixels() as usize * painter.bytes_per_pixel()];
+        painter.paint(field.all_rows(), engine.team(), &mut picture);
+        pictures.push(picture);
+    }
+    let down = u32::try_from(pictures.len())?.div_ceil(ACROSS);
+    let (width, height) = (ACROSS * (EACH.width + GAP) - GAP, down * (EACH.height + GAP) - GAP);
+    let mut sheet = vec![16_u8; (width * height * 3) as usize];
+    for (i, picture) in (0..).zip(&pictures) {
+        let (left, top) = (i % ACROSS * (EACH.width + GAP), i / ACROSS * (EACH.height + GAP));
+        for (row, line) in (0..).zip(picture.chunks(EACH.width as usize * 3)) {
+            let at = (((top + row) * width + left) * 3) as usize;
+            sheet[at..at + line.len()].copy_from_slice(line);
+        }
+    }
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+    encoder.set_compression(png::Compression::High);
+    encoder.write_header()?.write_image_data(&sheet)?;
+    let mut output = Output::create(path, false, &Leftovers::default())?;
+    std::io::Write::write_all(&mut output, &bytes)?;
+    output.commit()?;
     Ok(())
 }

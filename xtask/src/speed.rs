@@ -3,8 +3,8 @@
 use crate::{Done, root};
 use dwell::store::{self, Leftovers};
 use dwell::{
-    Buffers, Cancel, CpuEngine, Decimal, Formula, Frame, Level, LevelName, Limits, NumberKind, Palette, Plan, Progress,
-    Recipe, Report, Request, Settings, Shortcuts, Size, Strategy, View, peak,
+    Buffers, Cancel, Colouring, CpuEngine, Decimal, Depth, Formula, Frame, Level, LevelName, Limits, NumberKind, Paint,
+    Plan, Progress, Recipe, Report, Request, Settings, Shortcuts, Size, Strategy, View, peak,
 };
 use std::fmt::Write;
 
@@ -71,13 +71,13 @@ fn measure(
     let view = View { frame, ..View::centred("0", "0", "1")?.sized(Size::new(workload.size.0, workload.size.1)?) };
     let plan =
         Plan::new(&view, &Settings { limit: workload.limit, number, ..Settings::default() }, &Limits::default())?;
-    let (cancel, progress, palette) = (Cancel::default(), Progress::default(), Palette::default());
+    let (cancel, progress, colouring) = (Cancel::default(), Progress::default(), Colouring::default());
     let request = Request {
         plan: &plan,
         engine,
         strategy,
         verify: repeats == 1,
-        palette: &palette,
+        paint: Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" },
         hash: false,
         watched: false,
         cancel: &cancel,

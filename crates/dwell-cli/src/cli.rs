@@ -32,8 +32,12 @@ pub(crate) enum Command {
     Render(Box<RenderArgs>),
     /// List the built-in locations
     Locations,
-    /// List the built-in palettes
-    Palettes,
+    /// Show the built-in palettes, in the terminal or as a picture
+    Palettes(PalettesArgs),
+    /// Print what a picture made by dwell shows, or a location: a location file with every key
+    Show(ShowArgs),
+    /// Render every built-in location into a page to look at
+    Gallery(GalleryArgs),
     /// The dwell of one point: in f32, in f64 and in truth
     Point(PointArgs),
     /// Measure the machine's limit: the recipe's operations and nothing else
@@ -49,10 +53,16 @@ pub(crate) enum Command {
 const RENDER_EXAMPLES: &str = "Examples:
   dwell render -o mandelbrot.png
       The whole set, 1920x1080.
-  dwell render shallow-seahorse -o seahorse.png --size 3840x2160 --palette ember
-      A built-in location, larger, in other colours.
+  dwell render shallow-seahorse -o seahorse.png --size 3840x2160 --aa 3 --palette ember
+      A built-in location, larger, anti-aliased, in other colours.
   dwell render -o here.png --center -0.7436438870,0.1318259042 --zoom 2e5 --max-iter auto
       A place of your own, with a limit that settles the picture.
+  dwell render here.png -o poster.png --size 8000x8000
+      A picture remembers what it shows: the same again, larger.
+  dwell render --formula burning-ship -o ship.png --palette fire --scale histogram
+      Another formula, colours spread evenly over the picture.
+  dwell render --julia -0.8,0.156 -o julia.png --palette ink
+      A Julia set; this palette draws by the distance to it.
   dwell render -o counts.npy --bounds -2,1,-1,1 --size 3000x2000 --stats -
       The dwells of a rectangle as a NumPy array, and statistics.
   dwell render my-place.toml -o - --format ppm | display
@@ -60,20 +70,26 @@ const RENDER_EXAMPLES: &str = "Examples:
   dwell render --strategy mariani-silver --verify --stats - --size 4096x4096
       How many pixels a published heuristic gets wrong, and how long it takes.
 
-A location file is TOML:
+A location file is TOML; `dwell show WHAT` prints one with every key:
   re = \"-0.7436438870371587\"      # quoted, so that every digit is kept
   im = \"0.1318259042053119\"
   zoom = \"1e9\"                    # the view's height is 4 / zoom
   iterations = 5000
+  [colour]                        # may be left out, like the other keys
+  palette = \"ember\"
 
-A palette file is TOML, or a .map file with a line of red, green and blue (0 to 255) for each colour:
+A palette file is TOML, .map (a line of red, green and blue, 0 to 255, for each colour), .ggr (GIMP) or .ugr (Ultra
+Fractal):
   colours = [\"#04082b\", \"#2a7fd4\", \"#fff8dc\"]   # a cycle; positions = [0.0, 0.2, 0.7] places them
-  interior = \"#000000\"";
+  interior = \"#000000\"
+  # cyclic = false: there and back. blend = \"step\", \"linear\", \"light\" instead of \"smooth\".
+  # by, scale, density, offset: what it suggests for itself.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RENDER_EXAMPLES)]
 pub(crate) struct RenderArgs {
-    /// A built-in location (see `dwell locations`) or a location file; the whole set if left out
+    /// A built-in location (see `dwell locations`), a location file, or a PNG made by dwell, which is rendered again; every
+    /// flag overrides what it says. The whole set if left out
     pub(crate) what: Option<PathBuf>,
 
     /// File to write; its ending says the format (PNG if it has none); `-` is standard output. Repeat it for several
@@ -105,46 +121,74 @@ pub(crate) struct RenderArgs {
     /// Turn the view counter-clockwise about its centre, in degrees
     #[arg(long, value_name = "DEG", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) rotate: Option<String>,
+    /// Turn the picture upside down, as the Burning Ship is usually shown; `--flip=no` where a location does it
+    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "View")]
+    pub(crate) flip: Option<String>,
     /// Where in its pixel a point is sampled: centre, corner (the lower left one) [default: centre]
     #[arg(long, value_name = "WHERE", help_heading = "View")]
     pub(crate) sample: Option<String>,
+    /// Anti-aliasing: N x N samples for each pixel, 1 to 16, averaged in linear light. Statistics are those of the samples
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "View")]
+    pub(crate) aa: Option<String>,
 
     #[command(flatten)]
     pub(crate) formula: FormulaArgs,
     /// Greatest number of iterations, 1 to 4294967295, or `auto` [default: the location's]
     #[arg(long, value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) max_iter: Option<String>,
-    /// A point has escaped when |z| > R, 2 to 1e9
-    #[arg(long, value_name = "R", allow_hyphen_values = true, default_value = "2", help_heading = "Iteration")]
-    pub(crate) escape_radius: String,
-    /// Number to iterate in: f32, f64
-    #[arg(long, value_name = "NUMBER", default_value = "f64", help_heading = "Iteration")]
-    pub(crate) number: String,
-    /// Order of roundings: fused, separate
-    #[arg(long, value_name = "RECIPE", default_value = "fused", help_heading = "Iteration")]
-    pub(crate) recipe: String,
+    /// A point has escaped when |z| > R, 2 to 1e9 [default: 2]
+    #[arg(long, value_name = "R", allow_hyphen_values = true, help_heading = "Iteration")]
+    pub(crate) escape_radius: Option<String>,
+    /// Number to iterate in: f32, f64 [default: f64]
+    #[arg(long, value_name = "NUMBER", help_heading = "Iteration")]
+    pub(crate) number: Option<String>,
+    /// Order of roundings: fused, separate [default: fused]
+    #[arg(long, value_name = "RECIPE", help_heading = "Iteration")]
+    pub(crate) recipe: Option<String>,
     /// Draw a view that the number does not resolve all the same
     #[arg(long, help_heading = "Iteration")]
     pub(crate) force: bool,
 
-    /// Colours: twilight, ember, glacier, verdigris, graphite, spectrum; or a palette file (.toml, .map) [default:
-    /// twilight]
+    /// Colours: one of `dwell palettes`, or a palette file (.toml, .map, .ggr, .ugr or .ugr#NAME) [default: twilight]
     #[arg(long, value_name = "NAME|FILE", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
+    /// What is coloured: smooth (the dwell without its steps), banded (the dwell), distance (to the set, in pixels)
+    /// [default: smooth, or as the palette suggests]
+    #[arg(long, value_name = "WHAT", help_heading = "Colour")]
+    pub(crate) by: Option<String>,
+    /// How fast colours change with it: root (0.11 turns of the palette for each unit of its root), linear (256 a turn), log
+    /// (4 octaves a turn), limit (a turn up to the limit), histogram (each colour equally often) [default: root; log for
+    /// distance; or as the palette suggests]
+    #[arg(long, value_name = "SCALE", help_heading = "Colour")]
+    pub(crate) scale: Option<String>,
+    /// How often the palette repeats: 2 is twice as often as the scale has it; above 0 [default: 1]
+    #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Colour")]
+    pub(crate) density: Option<String>,
+    /// Turns by which the palette is moved [default: 0]
+    #[arg(long, value_name = "TURNS", allow_hyphen_values = true, help_heading = "Colour")]
+    pub(crate) offset: Option<String>,
+    /// Colour of the inside of the set, #rgb, #rrggbb or #rrrrggggbbbb [default: the palette's]
+    #[arg(long, value_name = "COLOUR", help_heading = "Colour")]
+    pub(crate) interior: Option<String>,
+    /// Bits of a channel of the picture: 8, 16 [default: 8]
+    #[arg(long, value_name = "BITS", allow_hyphen_values = true, help_heading = "Colour")]
+    pub(crate) depth: Option<String>,
 
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
 
     /// How pixels are asked for: every-pixel; or mariani-silver, boundary-trace, which ask for fewer and infer the rest:
-    /// a few pixels may be wrong. For a picture, which needs smooth values, only the inside of the set is inferred
-    #[arg(long, value_name = "STRATEGY", default_value = "every-pixel", help_heading = "Running")]
-    pub(crate) strategy: String,
+    /// a few pixels may be wrong. For a picture by smooth values or distances only the inside of the set is inferred
+    /// [default: every-pixel]
+    #[arg(long, value_name = "STRATEGY", help_heading = "Running")]
+    pub(crate) strategy: Option<String>,
     /// Ask for every pixel as well, and report how many dwells differ
     #[arg(long, help_heading = "Running")]
     pub(crate) verify: bool,
-    /// Exact shortcuts, which change no dwell: none, exact (all), or some of interior,cycles,symmetry
-    #[arg(long, value_name = "WHICH", default_value = "exact", help_heading = "Running")]
-    pub(crate) shortcuts: String,
+    /// Exact shortcuts, which change no dwell: none, exact (all), or some of interior,cycles,symmetry; each where it holds
+    /// for the formula [default: exact]
+    #[arg(long, value_name = "WHICH", help_heading = "Running")]
+    pub(crate) shortcuts: Option<String>,
     /// How tiles are handed out to threads: static, dynamic[:CHUNK], guided, work-stealing
     #[arg(long, value_name = "SCHEDULE", default_value = "dynamic", help_heading = "Running")]
     pub(crate) schedule: String,
@@ -185,6 +229,48 @@ pub(crate) struct EngineArgs {
     /// Instruction set: scalar, avx2, avx512, neon [default: DWELL_LEVEL, or the widest here]
     #[arg(long, value_name = "LEVEL", help_heading = "Running")]
     pub(crate) level: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  dwell palettes\n  dwell palettes my.ggr ember -o sheet.png")]
+pub(crate) struct PalettesArgs {
+    /// Built-in palettes or palette files; all the built-in ones if left out
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) palettes: Vec<String>,
+    /// Draw them into a PNG instead, a bar for each
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Only the names, one a line
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) names: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  dwell show seahorse.png\n  dwell show seahorse.png > place.toml\n  \
+dwell show shallow-seahorse")]
+pub(crate) struct ShowArgs {
+    /// A PNG made by dwell, a location file, or a built-in location
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) what: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  dwell gallery -o gallery && open gallery/index.html")]
+pub(crate) struct GalleryArgs {
+    /// Folder for the page; made if it is not there
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) output: PathBuf,
+    /// Pixels of each picture
+    #[arg(long, value_name = "WxH", allow_hyphen_values = true, default_value = "1280x720")]
+    pub(crate) size: String,
+    /// Anti-aliasing: N x N samples for each pixel, 1 to 16
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value = "2")]
+    pub(crate) aa: String,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    /// No progress, no summary
+    #[arg(short, long, help_heading = "Running")]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

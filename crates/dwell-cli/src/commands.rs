@@ -1,6 +1,7 @@
 //! One file for each subcommand.
 
 pub(crate) mod completions;
+pub(crate) mod gallery;
 pub(crate) mod info;
 pub(crate) mod locations;
 pub(crate) mod man;
@@ -8,3 +9,4 @@ pub(crate) mod palettes;
 pub(crate) mod peak;
 pub(crate) mod point;
 pub(crate) mod render;
+pub(crate) mod show;

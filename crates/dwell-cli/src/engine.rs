@@ -3,8 +3,8 @@
 use crate::cli::EngineArgs;
 use crate::machine;
 use dwell::{
-    CpuEngine, Decimal, Fold, Formula, InputError, Level, LevelName, NumberKind, Recipe, Schedule, Shortcuts, Size,
-    Strategy, TileSize, quote, unknown_name,
+    CpuEngine, Decimal, Formula, InputError, Level, LevelName, NumberKind, Recipe, Schedule, Shortcuts, Strategy,
+    quote, unknown_name,
 };
 
 /// The most threads that can be asked for.
@@ -40,21 +40,7 @@ pub(crate) fn formula(name: Option<&str>, power: Option<&str>, otherwise: Formul
         None => None,
         Some(text) => Some(u32::try_from(whole("--power", text, 2, u64::from(Formula::MOST_POWER))?).unwrap_or(2)),
     };
-    let (fold, usual) = match name {
-        None if otherwise == Formula::MANDELBROT && power.is_some_and(|power| power > 2) => {
-            return Err(InputError::new("--power", "the Mandelbrot set has power 2").hint("add --formula multibrot"));
-        }
-        None => (otherwise.fold(), otherwise.power()),
-        Some("mandelbrot") if power.is_some_and(|power| power > 2) => {
-            return Err(InputError::new("--power", "the Mandelbrot set has power 2").hint("use --formula multibrot"));
-        }
-        Some("mandelbrot") => (Fold::None, 2),
-        Some("multibrot") => (Fold::None, 3),
-        Some("burning-ship") => (Fold::Absolute, 2),
-        Some("tricorn") => (Fold::Conjugate, 2),
-        Some(name) => return Err(unknown_name("--formula", name, Formula::NAMES)),
-    };
-    Ok(Formula::new(fold, power.unwrap_or(usual)).unwrap_or_default())
+    dwell::formula(name, power, otherwise).map_err(|e| e.as_flag())
 }
 
 /// The constant of a Julia set that the flag names, `otherwise` where it names none.
@@ -100,17 +86,6 @@ pub(crate) fn schedule(text: &str) -> Result<Schedule, InputError> {
         None => Ok(schedule),
         Some(_) => Err(InputError::new("--schedule", format!("{} takes no chunk", quote(name))).accepted(SCHEDULES)),
     }
-}
-
-/// A tile's size.
-pub(crate) fn tile(text: &str) -> Result<TileSize, InputError> {
-    let accepted = format!("WxH, each 1 to {}, at most {} pixels", TileSize::MOST, TileSize::MOST_PIXELS);
-    let Size { width, height } = Size::parse(text).map_err(|e| e.named("--tile").accepted(accepted.clone()))?;
-    let within = |side: u32| side <= TileSize::MOST;
-    if !within(width) || !within(height) || width * height > TileSize::MOST_PIXELS {
-        return Err(InputError::new("--tile", format!("{} is too large", quote(text))).accepted(accepted));
-    }
-    Ok(TileSize { width, height })
 }
 
 /// The level asked for by the flag, else by the environment, else the widest.

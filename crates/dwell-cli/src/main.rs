@@ -7,6 +7,7 @@ mod interrupt;
 mod machine;
 mod output;
 mod progress_bar;
+mod scene;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -22,7 +23,9 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Render(args) => commands::render::run(&args, &interrupt),
         Command::Locations => commands::locations::run(),
-        Command::Palettes => commands::palettes::run(),
+        Command::Palettes(args) => commands::palettes::run(&args, &interrupt),
+        Command::Show(args) => commands::show::run(&args),
+        Command::Gallery(args) => commands::gallery::run(&args, &interrupt),
         Command::Point(args) => commands::point::run(&args, &interrupt),
         Command::Peak(args) => commands::peak::run(&args, &interrupt),
         Command::Info(args) => commands::info::run(&args),

@@ -52,6 +52,19 @@ impl Formula {
         (2..=Self::MOST_POWER).contains(&power).then_some(Self { fold, power })
     }
 
+    /// The formula of that name (see [`Self::NAMES`]) with the power that it usually has: 3 for a Multibrot, 2 otherwise.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let (fold, power) = match name {
+            "mandelbrot" => (Fold::None, 2),
+            "multibrot" => (Fold::None, 3),
+            "burning-ship" => (Fold::Absolute, 2),
+            "tricorn" => (Fold::Conjugate, 2),
+            _ => return None,
+        };
+        Some(Self { fold, power })
+    }
+
     /// Its name: a Multibrot of power 2 is the Mandelbrot set.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -161,6 +174,7 @@ pub(crate) mod tests {
     #[test]
     fn names_and_ranges() {
         assert_eq!(Formula::default().name(), "mandelbrot");
+        assert!(Formula::NAMES.into_iter().all(|name| Formula::named(name).map(Formula::name) == Some(name)));
         assert_eq!(Formula::new(Fold::None, 3).map(Formula::name), Some("multibrot"));
         assert_eq!(Formula::new(Fold::Absolute, 2).map(Formula::name), Some("burning-ship"));
         assert_eq!(Formula::new(Fold::Conjugate, 16).map(Formula::name), Some("tricorn"));

@@ -31,6 +31,7 @@ pub(crate) const FAR_SQUARED: f64 = 65536.0;
 pub(crate) const MOST_STEPS: u32 = 200;
 
 /// 1 / log2(N) for N = 2..=16, nearest doubles.
+#[allow(clippy::approx_constant, reason = "one of a list of alike")]
 const PER_LOG2_POWER: [f64; 15] = [
     1.0,
     0.630_929_753_571_457_5,

@@ -4,9 +4,11 @@
 mod csv;
 mod npy;
 mod picture;
+pub(crate) mod png_text;
 
+use crate::colour::Depth;
 use crate::error::{InputError, quote, unknown_name};
-use crate::field::Field;
+use crate::field::FieldRows;
 use crate::view::Size;
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,7 +16,7 @@ use std::path::Path;
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Portable Network Graphics: 8-bit RGB, tagged sRGB.
+    /// Portable Network Graphics: RGB with 8 or 16 bits, tagged sRGB, with the parameters of the picture as text.
     Png,
     /// Portable pixmap, binary (P6).
     Ppm,
@@ -81,20 +83,31 @@ impl Format {
     }
 }
 
+/// What a file begins with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header<'a> {
+    /// Of the picture.
+    pub(crate) size: Size,
+    /// Bits of a channel of it.
+    pub(crate) depth: Depth,
+    /// What the picture remembers of itself.
+    pub(crate) text: &'a str,
+}
+
 /// Rows on their way into a file.
 pub(crate) trait Encoder {
     /// The next rows: of the picture for a picture format, of the field for the others.
-    fn rows(&mut self, field: &Field, picture: &[u8]) -> io::Result<()>;
+    fn rows(&mut self, rows: FieldRows<'_>, picture: &[u8]) -> io::Result<()>;
     /// All rows were given.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// Starts a file of an image of this size.
-pub(crate) fn start(format: Format, size: Size, file: impl Write + 'static) -> io::Result<Box<dyn Encoder>> {
+/// Starts a file of an image.
+pub(crate) fn start(format: Format, header: Header<'_>, file: impl Write + 'static) -> io::Result<Box<dyn Encoder>> {
     Ok(match format {
-        Format::Png => Box::new(picture::Png::start(size, file)?),
-        Format::Ppm => Box::new(picture::Ppm::start(size, file)?),
-        Format::Npy => Box::new(npy::Npy::start(size, file)?),
+        Format::Png => Box::new(picture::Png::start(header, file)?),
+        Format::Ppm => Box::new(picture::Ppm::start(header, file)?),
+        Format::Npy => Box::new(npy::Npy::start(header.size, file)?),
         Format::Csv => Box::new(csv::Csv::start(file)),
     })
 }

@@ -85,6 +85,26 @@ impl InputError {
         self
     }
 
+    /// The same about a flag of the program instead of the value of that name: `escape radius` becomes
+    /// `--escape-radius`.
+    #[must_use]
+    pub fn as_flag(mut self) -> Self {
+        self.what = format!("--{}", self.what.replace(' ', "-"));
+        self
+    }
+
+    /// With what something is wrong.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// What is wrong, without saying with what.
+    #[must_use]
+    pub(crate) fn nameless(mut self) -> Self {
+        self.what.clear();
+        self
+    }
+
     /// The hint, for a program that shows it on a line of its own.
     #[must_use]
     pub fn hint_text(&self) -> Option<&str> {

@@ -119,11 +119,55 @@ impl Field {
         self.part(self.rows.clone())
     }
 
+    /// All of its rows, to read.
+    #[must_use]
+    pub fn all_rows(&self) -> FieldRows<'_> {
+        self.some_rows(self.rows.clone())
+    }
+
+    /// Some of its rows to read, as rows of the image.
+    ///
+    /// # Panics
+    /// When they are not among those it was prepared for.
+    #[must_use]
+    pub fn some_rows(&self, rows: Range<u32>) -> FieldRows<'_> {
+        let width = self.width as usize;
+        let pixels = (rows.start - self.rows.start) as usize * width..(rows.end - self.rows.start) as usize * width;
+        let extra = |of: &'_ [f64]| if of.is_empty() { 0..0 } else { pixels.clone() };
+        FieldRows {
+            width: self.width,
+            dwell: &self.dwell[pixels.clone()],
+            smooth: &self.smooth[extra(&self.smooth)],
+            distance: &self.distance[extra(&self.distance)],
+        }
+    }
+
+    /// Pixels that did not escape.
+    #[must_use]
+    pub fn interior_pixels(&self) -> u64 {
+        self.all_rows().interior_pixels()
+    }
+}
+
+/// Rows of a field, for others to read.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldRows<'a> {
+    /// Columns.
+    pub width: u32,
+    /// The dwell of each pixel, row by row.
+    pub dwell: &'a [u32],
+    /// The smooth value of each pixel; empty where it was not asked for.
+    pub smooth: &'a [f64],
+    /// The distance of each pixel, in sides of a pixel; empty where it was not asked for.
+    pub distance: &'a [f64],
+}
+
+impl FieldRows<'_> {
     /// The dwells as little-endian bytes.
     #[must_use]
     pub fn dwell_bytes(&self) -> std::borrow::Cow<'_, [u8]> {
         if cfg!(target_endian = "little") {
-            bytemuck::cast_slice(&self.dwell).into()
+            bytemuck::cast_slice(self.dwell).into()
         } else {
             self.dwell.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>().into()
         }

@@ -9,7 +9,9 @@
 //! A picture in ten lines:
 //!
 //! ```
-//! use dwell::{Cancel, CpuEngine, Engine, Extras, Limits, Palette, Plan, Settings, Size, Strategy, View};
+//! use dwell::{
+//!     Cancel, Colouring, CpuEngine, Depth, Engine, Extras, Limits, Painter, Plan, Settings, Size, Strategy, View,
+//! };
 //!
 //! let view = View::centred("-0.7436438870371587", "0.1318259042053119", "1e5")?.sized(Size::new(320, 180)?);
 //! let plan = Plan::new(&view, &Settings { limit: 2000, ..Settings::default() }, &Limits::default())?;
@@ -17,8 +19,9 @@
 //! let field = dwell::field(&plan, &engine, Strategy::EveryPixel, Extras::SMOOTH, &Limits::default(), &Cancel::default())?;
 //! println!("{} of {} pixels did not escape", field.interior_pixels(), field.dwell().len());
 //!
-//! let mut picture = vec![0; field.dwell().len() * 3];
-//! dwell::colour(&field, &Palette::default(), engine.team(), &mut picture);
+//! let painter = Painter::new(&Colouring::default(), plan.limit(), Depth::Eight, 1);
+//! let mut picture = vec![0; field.dwell().len() * painter.bytes_per_pixel()];
+//! painter.paint(field.all_rows(), engine.team(), &mut picture);
 //! let (low, high) = (picture.iter().min(), picture.iter().max());
 //! assert!(low < high, "there is something to see");
 //! # Ok::<(), dwell::Error>(())
@@ -51,6 +54,7 @@ mod rational;
 mod render;
 mod report;
 mod resolution;
+mod scene;
 mod settings;
 mod strategy;
 mod tiles;
@@ -64,22 +68,26 @@ pub mod store;
 pub use auto_limit::auto_limit;
 pub use axes::Axes;
 pub use cancel::Cancel;
-pub use colour::{By, CHANNELS, Palette, PaletteFormat, Scale, Source, Suggestion, colour, parse_colour};
+pub use colour::{
+    By, Colouring, Depth, MOST_SAMPLES, Painter, Palette, PaletteFormat, Scale, Source, Suggestion, colour_text,
+    palette_sheet, parse_colour,
+};
 pub use decimal::Decimal;
 pub use encode::Format;
 pub use engine::{CpuEngine, Engine, Shortcuts, Spent, Work};
 pub use error::{Error, InputError, nearest, quote, unknown_name};
-pub use field::{Extras, Field, FieldPart};
+pub use field::{Extras, Field, FieldPart, FieldRows};
 pub use limits::Limits;
 pub use location::Location;
 pub use parallel::{Schedule, Team};
 pub use plan::{Coordinates, Plan, Points};
 pub use progress::Progress;
 pub use rational::Rational;
-pub use render::{Buffers, Request, field, render};
+pub use render::{Buffers, Paint, Request, field, render};
 pub use report::{Report, Seconds};
 pub use resolution::bits_needed;
-pub use settings::{NumberKind, Settings};
+pub use scene::Scene;
+pub use settings::{NumberKind, Settings, formula};
 pub use strategy::Strategy;
 pub use tiles::TileSize;
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};

@@ -1,53 +1,66 @@
 //! Locations: named views in TOML files, and those that come with the library.
 
-use crate::decimal::Decimal;
+mod file;
+
+use crate::encode::png_text;
 use crate::error::{Error, InputError, quote, shown, unknown_name};
-use crate::view::{Frame, Magnification, Sample, Size, View};
-use serde::Deserialize;
+use crate::scene::Scene;
+use crate::view::{Size, View};
+use file::File;
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
 /// The largest location file read, in bytes: room for the most digits twice over.
 pub(crate) const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// A named view without its pixels: centre, magnification and a limit that suits it.
+/// A named place: a scene and what there is to say about it.
 #[derive(Clone, Debug)]
 pub struct Location {
     /// Its name: lower case, words joined by `-`.
     pub name: String,
-    /// A title for people.
-    pub title: String,
-    /// Real part of the centre.
-    pub re: Decimal,
-    /// Imaginary part of the centre.
-    pub im: Decimal,
-    /// How large.
-    pub magnification: Magnification,
-    /// The limit it is meant to be drawn with; may be beyond what an engine counts to.
+    /// The limit it is meant to be drawn with; may be beyond what an engine counts to. The scene has it as far as it can.
     pub iterations: u64,
-    /// Where the coordinates come from.
-    pub source: String,
     /// Anything else.
     pub notes: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    name: Option<String>,
-    title: Option<String>,
-    zoom: Option<String>,
-    view_height: Option<String>,
-    iterations: u64,
-    #[serde(default)]
-    source: String,
-    #[serde(default)]
-    notes: String,
-    re: String,
-    im: String,
+    /// What is to be seen.
+    pub scene: Scene,
 }
 
 impl Location {
-    /// Reads the text of a location file. `name` is used where the file gives none.
+    /// Reads the text of a location file:
+    ///
+    /// ```toml
+    /// iterations = 5000                 # needed; and either a centre or bounds:
+    /// re = "-0.7436438870371587"        # in quotes, so that every digit is kept
+    /// im = "0.1318259042053119"
+    /// zoom = "1e9"                      # the height is 4 / zoom; or view_height = "4e-9"
+    /// # The rest may be left out.
+    /// # bounds = ["-2", "1", "-1", "1"]
+    /// rotation = "30"
+    /// flip = false
+    /// sample = "centre"
+    /// size = "1920x1080"
+    /// samples = 2                       # on a side of each pixel
+    /// depth = 8
+    /// formula = "multibrot"
+    /// power = 3
+    /// julia = ["-0.8", "0.156"]
+    /// escape_radius = "2"
+    /// number = "f64"
+    /// recipe = "fused"
+    /// name = "here"
+    /// title = "Here"
+    ///
+    /// [colour]
+    /// palette = "ember"
+    /// by = "smooth"
+    /// scale = "root"
+    /// density = 1.0
+    /// offset = 0.0
+    /// interior = "#000000"
+    /// ```
+    ///
+    /// `name` is used where the file gives none.
     ///
     /// # Errors
     /// What is wrong and in which line: not TOML, a field that is missing, unknown or of another type, a number out of
@@ -61,41 +74,30 @@ impl Location {
             }
             if message.contains("u64") { error.accepted("iterations: a whole number from 1") } else { error }
         })?;
-        let field = |name: &'static str| {
-            let line = line_of_field(text, name);
-            move |e: InputError| e.within(&line.map_or_else(|| name.to_owned(), |l| format!("line {l}, {name}")))
-        };
-        let magnification = match (file.zoom, file.view_height) {
-            // Where a file gives both, zoom rules: view_height is its rounding.
-            (Some(zoom), _) => Magnification::Zoom(Decimal::parse(&zoom).map_err(field("zoom"))?),
-            (None, Some(height)) => Magnification::Height(Decimal::parse(&height).map_err(field("view_height"))?),
-            (None, None) => return Err(InputError::new("", "neither \"zoom\" nor \"view_height\" is given")),
+        let at = |key: &'static str, e: InputError| {
+            let line = line_of_field(text, key);
+            e.nameless().within(&line.map_or_else(|| key.to_owned(), |l| format!("line {l}, {key}")))
         };
         if file.iterations == 0 {
-            return Err(field("iterations")(InputError::new("", "0 is out of range").accepted("1 to 2^63 - 1")));
+            return Err(at("iterations", InputError::new("", "0 is out of range").accepted("1 to 2^63 - 1")));
         }
+        let scene = file.scene(at)?;
         let name = file.name.unwrap_or_else(|| name.to_owned());
-        let location = Self {
-            title: file.title.unwrap_or_else(|| name.clone()),
-            name,
-            re: Decimal::parse(&file.re).map_err(field("re"))?,
-            im: Decimal::parse(&file.im).map_err(field("im"))?,
-            magnification,
-            iterations: file.iterations,
-            source: file.source,
-            notes: file.notes,
-        };
-        location.view(View::DEFAULT_SIZE).check().map_err(|e| {
-            let name = if matches!(location.magnification, Magnification::Zoom(_)) { "zoom" } else { "view_height" };
-            line_of_field(text, name).map_or(e.clone(), |l| e.within(&format!("line {l}")))
-        })?;
-        Ok(location)
+        Ok(Self { name, iterations: file.iterations, notes: file.notes.unwrap_or_default(), scene })
     }
 
-    /// Reads a location file.
+    /// What a picture remembers of itself: the location that renders it again. `name` is used where it has none.
     ///
     /// # Errors
-    /// As [`Self::parse`], with the path; and when the file cannot be read, is no file, or is larger than
+    /// When the bytes are no PNG, or none that this program has made, or are damaged.
+    pub fn from_png(file: impl BufRead + Seek, name: &str) -> Result<Self, InputError> {
+        Self::parse(&png_text::read(file)?, name).map_err(|e| e.within("its text"))
+    }
+
+    /// Reads a location file, or the text of a picture (PNG) that this program has made.
+    ///
+    /// # Errors
+    /// As [`Self::parse`] and [`Self::from_png`], with the path; and when the file cannot be read, is no file, or is larger than
     /// 8 MiB.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let shown = shown(path);
@@ -108,9 +110,27 @@ impl Location {
                     .into());
             }
         }
-        let text = read_text(path, MAX_FILE_BYTES)?;
         let name = path.file_stem().map_or_else(|| "location".to_owned(), |s| s.to_string_lossy().into_owned());
-        Self::parse(&text, &name).map_err(|e| e.within(&shown).into())
+        let read = if ending(".png") || is_png(path) {
+            let wrong = |e: std::io::Error| InputError::new("", format!("cannot be read: {e}"));
+            std::fs::File::open(path).map_err(wrong).and_then(|file| Self::from_png(BufReader::new(file), &name))
+        } else {
+            read_text(path, MAX_FILE_BYTES).map_err(InputError::nameless).and_then(|text| Self::parse(&text, &name))
+        };
+        read.map_err(|e| e.within(&shown).into())
+    }
+
+    /// What a picture remembers of itself, as it stands there; `None` when the file is no PNG.
+    ///
+    /// # Errors
+    /// As [`Self::from_png`], with the path.
+    pub fn text_in_picture(path: &Path) -> Result<Option<String>, Error> {
+        if !is_png(path) {
+            return Ok(None);
+        }
+        let wrong = |e: std::io::Error| InputError::new("", format!("cannot be read: {e}"));
+        let text = std::fs::File::open(path).map_err(wrong).and_then(|file| png_text::read(BufReader::new(file)));
+        Ok(Some(text.map_err(|e| e.within(&shown(path)))?))
     }
 
     /// The built-in location of that name.
@@ -130,21 +150,33 @@ impl Location {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// The view of this location at a size, upright, sampled at pixel centres.
+    /// The location as the text of a file with every key.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut file = File::of(&self.scene, &[]);
+        file.iterations = self.iterations;
+        file.name = Some(self.name.clone());
+        file.notes = (!self.notes.is_empty()).then(|| self.notes.clone());
+        toml::to_string(&file).unwrap_or_default()
+    }
+
+    /// The view of this location at a size.
     #[must_use]
     pub fn view(&self, size: Size) -> View {
-        View {
-            frame: Frame::Centred {
-                re: self.re.clone(),
-                im: self.im.clone(),
-                magnification: self.magnification.clone(),
-            },
-            rotation: Decimal::from(0),
-            size,
-            sample: Sample::Centre,
-            flip: false,
-        }
+        self.scene.view.clone().sized(size)
     }
+}
+
+/// A scene as the text of a location.
+pub(crate) fn text_of(scene: &Scene, warnings: &[String]) -> String {
+    // Every value can be written, so it cannot fail; a picture would do without its text.
+    toml::to_string(&File::of(scene, warnings)).unwrap_or_default()
+}
+
+/// Whether a file begins like a PNG.
+fn is_png(path: &Path) -> bool {
+    let mut first = [0; png_text::SIGNATURE.len()];
+    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == png_text::SIGNATURE
 }
 
 /// Reads a text file of at most `most` bytes.
@@ -152,7 +184,6 @@ impl Location {
 /// # Errors
 /// When it cannot be read, is a directory, too large, or not UTF-8.
 pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, InputError> {
-    use std::io::Read;
     let shown = shown(path);
     let wrong = |problem: String| InputError::new(shown.clone(), problem);
     let metadata = std::fs::metadata(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
@@ -207,7 +238,7 @@ macro_rules! built_in {
     };
 }
 built_in!(
-    "shallow-home" "shallow-elephant" "shallow-minibrot" "shallow-feigenbaum" "shallow-seahorse" "shallow-seahorse-1e13"
+    "shallow-home" "burning-ship" "tricorn" "multibrot-3" "julia-seahorse" "shallow-elephant" "shallow-minibrot" "shallow-feigenbaum" "shallow-seahorse" "shallow-seahorse-1e13"
     "kf-1e14" "fs-view05" "rf-glitch_test_1" "kf-1e50" "fs-view20" "kf-5e113" "rf-flake" "rf-dragon" "fs-view25" "fs-view11" "kf-4e533"
     "rf-e1000" "kf-1e1086" "rf-e8000"
 );
@@ -215,6 +246,7 @@ built_in!(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::{Frame, Magnification};
 
     #[test]
     fn every_built_in_location_reads_and_every_file_is_built_in() {
@@ -230,7 +262,7 @@ mod tests {
     fn zoom_rules_over_view_height() {
         let text = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\nview_height = \"1.999999\"\niterations = 50000000000\n";
         let location = Location::parse(text, "x").unwrap();
-        assert!(matches!(location.magnification, Magnification::Zoom(_)));
+        assert!(matches!(location.scene.view.frame, Frame::Centred { magnification: Magnification::Zoom(_), .. }));
         assert_eq!((location.name.as_str(), location.iterations), ("x", 50_000_000_000));
     }
 

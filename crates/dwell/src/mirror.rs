@@ -33,13 +33,15 @@ impl Mirror {
         Field::bytes(images.len() as u64 * u64::from(plan.size().width), extras).min(MOST_BYTES)
     }
 
-    /// Prepares for a plan; buffers are kept from one to the next. With `wanted` false, or where the system has no
+    /// Prepares for a plan; buffers are kept from one to the next. Images begin and end at multiples of `align` rows. With `wanted` false, or where the system has no
     /// memory for it, no row is an image.
-    pub(crate) fn prepare(&mut self, plan: &Plan, wanted: bool, extras: Extras) {
+    pub(crate) fn prepare(&mut self, plan: &Plan, wanted: bool, extras: Extras, align: u32) {
         let (mut images, sum) = plan.mirrored_rows();
         let row_bytes = Field::bytes(u64::from(plan.size().width), extras);
         let most = if wanted { u32::try_from(MOST_BYTES / row_bytes).unwrap_or(u32::MAX) } else { 0 };
-        images.end = images.end.min(images.start.saturating_add(most));
+        images.start = images.start.next_multiple_of(align);
+        images.end = images.end.min(images.start.saturating_add(most)) / align * align;
+        images.end = images.end.max(images.start);
         self.width = plan.size().width as usize;
         let pixels = images.len() * self.width;
         let what = "the mirrored rows";
@@ -66,14 +68,14 @@ impl Mirror {
         }
     }
 
-    /// Keeps those of some computed rows that will be wanted.
-    pub(crate) fn keep(&mut self, field: &Field) {
+    /// Keeps those of some computed rows of a field that will be wanted.
+    pub(crate) fn keep(&mut self, field: &Field, rows: Range<u32>) {
         if self.images.is_empty() {
             return;
         }
         let top = self.sum + 1 - self.images.end;
         let wanted = top..self.sum + 1 - self.images.start;
-        let rows = field.rows().start.max(wanted.start)..field.rows().end.min(wanted.end);
+        let rows = rows.start.max(wanted.start)..rows.end.min(wanted.end);
         if rows.is_empty() {
             return;
         }

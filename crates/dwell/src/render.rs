@@ -2,11 +2,11 @@
 //! order.
 
 use crate::cancel::Cancel;
-use crate::colour::{self, CHANNELS, Palette};
-use crate::encode::{self, Encoder, Format};
+use crate::colour::{Colouring, Depth, MOST_SAMPLES, Painter};
+use crate::encode::{self, Encoder, Format, Header};
 use crate::engine::Engine;
-use crate::error::Error;
-use crate::field::{Extras, Field};
+use crate::error::{Error, InputError};
+use crate::field::{Extras, Field, FieldRows};
 use crate::limits::{Limits, resize};
 use crate::mirror::Mirror;
 use crate::plan::Plan;
@@ -16,19 +16,23 @@ use crate::store::{Output, Shared};
 use crate::strategy::Strategy;
 use crate::view::Size;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Pixels of a band: its dwells, smooth values and picture, 15 bytes each, stay in a last-level cache between stages.
+/// Samples of a band: its dwells, smooth values and picture, 15 bytes each, stay in a last-level cache between stages.
 const BAND_PIXELS: usize = 1 << 20;
 /// Strips, and points across each, of the probe that an estimate of the remaining time is made from.
 const PROBE: (u32, u32) = (64, 32);
 /// Images of fewer pixels are done before an estimate is worth its probe of 2048 points.
 const PROBE_FROM_PIXELS: u64 = 1 << 19;
+/// A field of up to so many bytes is kept where the whole image has to be known before it can be coloured; a larger one is
+/// computed twice.
+const KEPT_BYTES: u64 = 1 << 28;
 
 /// What to render and who watches.
 pub struct Request<'a> {
-    /// The points and the limit.
+    /// The points and the limit: of the samples, [`Paint::samples`] times as many as the picture's pixels each way.
     pub plan: &'a Plan,
     /// Who iterates.
     pub engine: &'a dyn Engine,
@@ -36,8 +40,8 @@ pub struct Request<'a> {
     pub strategy: Strategy,
     /// Whether to ask for every pixel as well, and count those whose dwell differs.
     pub verify: bool,
-    /// The colours of pictures.
-    pub palette: &'a Palette,
+    /// How pictures look.
+    pub paint: Paint<'a>,
     /// Whether to hash the dwells.
     pub hash: bool,
     /// Whether somebody watches `progress`, so that a probe for an honest estimate is worth its time.
@@ -46,6 +50,19 @@ pub struct Request<'a> {
     pub cancel: &'a Cancel,
     /// How far it is.
     pub progress: &'a Progress,
+}
+
+/// How pictures look.
+#[derive(Clone, Copy, Debug)]
+pub struct Paint<'a> {
+    /// Which colour a sample has.
+    pub colouring: &'a Colouring,
+    /// Samples of a pixel on a side, 1 to [`MOST_SAMPLES`], averaged in linear light.
+    pub samples: u32,
+    /// Bits of a channel.
+    pub depth: Depth,
+    /// A text to go into a picture that can hold one (PNG), such as [`crate::Scene::text`]; none if empty.
+    pub text: &'a str,
 }
 
 /// Buffers kept from one render to the next: the first touch of fresh memory can cost more than iterating into it.
@@ -76,16 +93,16 @@ pub fn field(
     let mut field = Field::default();
     field.prepare(plan, 0..plan.size().height, extras)?;
     let mut mirror = Mirror::default();
-    mirror.prepare(plan, symmetry, extras);
+    mirror.prepare(plan, symmetry, extras, 1);
     let mut row = 0;
     while row < plan.size().height {
         let (rows, images) = mirror.alike(row, plan.size().height);
         row = rows.end;
         if images {
-            mirror.keep(&field);
             mirror.fill(field.part(rows));
         } else {
-            engine.iterate(plan, strategy, field.part(rows), cancel, &Progress::default())?;
+            engine.iterate(plan, strategy, field.part(rows.clone()), cancel, &Progress::default())?;
+            mirror.keep(&field, rows);
         }
     }
     Ok(field)
@@ -95,64 +112,88 @@ pub fn field(
 /// files having been left alone before.
 ///
 /// # Errors
-/// [`Error::Interrupted`], [`Error::Write`], or [`Error::Input`] when the system has less memory than was allowed.
+/// [`Error::Interrupted`], [`Error::Write`], or [`Error::Input`] when the system has less memory than was allowed, or
+/// dwells are to be written of a picture with several samples a pixel.
 pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &mut Buffers) -> Result<Report, Error> {
     let began = Instant::now();
-    let plan = request.plan;
+    let (plan, paint) = (request.plan, request.paint);
     let size = plan.size();
+    let samples = check_samples(size, paint.samples, outputs.iter().map(|(format, _)| *format))?;
     let with_picture = outputs.iter().any(|(format, _)| format.is_picture());
-    let band_rows = u32::try_from(BAND_PIXELS / size.width as usize).unwrap_or(u32::MAX).clamp(1, size.height);
+    let extras = if with_picture { paint.colouring.extras() } else { Extras::NONE };
+    let mut painter = with_picture.then(|| Painter::new(paint.colouring, plan.limit(), paint.depth, samples));
+    let header = Header {
+        size: Size { width: size.width / samples, height: size.height / samples },
+        depth: paint.depth,
+        text: paint.text,
+    };
 
-    let mut tally = Tally { hasher: request.hash.then(blake3::Hasher::new), ..Tally::default() };
+    let band_rows = u32::try_from(BAND_PIXELS / size.width as usize).unwrap_or(u32::MAX);
+    let band_rows = (band_rows / samples * samples).clamp(samples, size.height);
+    let mut work =
+        Work { request, band_rows, tally: Tally::default(), verified: &mut buffers.verified, verifying: true };
+    work.tally.hasher = request.hash.then(blake3::Hasher::new);
+    work.tally.samples = samples;
+    let counted = painter.as_ref().is_some_and(|painter| painter.colouring().needs_counts());
+    let kept = counted && Field::bytes(size.pixels(), extras) <= KEPT_BYTES;
+    let passes = if counted && !kept { 2 } else { 1 };
     let strips =
         if request.watched && size.pixels() >= PROBE_FROM_PIXELS { cost_of_strips(request)? } else { Vec::new() };
-    request.progress.start(size.pixels(), strips);
+    request.progress.start(size.pixels() * passes, strips.repeat(usize::try_from(passes).unwrap_or(1)));
 
     let mut files = outputs
         .into_iter()
-        .map(|(format, output)| EncodedFile::start(format, size, output))
+        .map(|(format, output)| EncodedFile::start(format, header, output))
         .collect::<Result<Vec<_>, _>>()?;
-    let extras = if with_picture { Extras::SMOOTH } else { Extras::NONE };
-    buffers.mirror.prepare(plan, request.engine.shortcuts().symmetry, extras);
-    let mut row = 0;
-    while row < size.height {
-        let (rows, images) = buffers.mirror.alike(row, (row + band_rows).min(size.height));
-        row = rows.end;
-        buffers.field.prepare(plan, rows, extras)?;
-        if images {
-            let begun = Instant::now();
-            buffers.mirror.fill(buffers.field.whole());
-            request.progress.add(buffers.field.dwell().len() as u64);
-            tally.seconds.iterate += begun.elapsed().as_secs_f64();
+    let Buffers { field, mirror, picture, .. } = buffers;
+    if let Some(painter) = painter.as_mut().filter(|_| counted) {
+        mirror.prepare(plan, request.engine.shortcuts().symmetry, extras, samples);
+        if kept {
+            field.prepare(plan, 0..size.height, extras)?;
         } else {
-            let whole = buffers.field.whole();
-            let spent = request.engine.iterate(plan, request.strategy, whole, request.cancel, request.progress)?;
-            tally.seconds.iterate += spent.iterate.as_secs_f64();
-            tally.seconds.colour += spent.extras.as_secs_f64();
-            tally.tile = tally.tile.or(spent.tile);
-            buffers.mirror.keep(&buffers.field);
+            // The first of two: what it takes, it takes for the colours, and the second is verified and told of.
+            (work.tally.for_colour, work.verifying) = (true, false);
         }
-        if request.verify {
+        let mut row = 0;
+        while let Some((rows, images)) = work.next_band(&mut row, mirror) {
+            if !kept {
+                field.prepare(plan, rows.clone(), extras)?;
+            }
+            work.compute(field, rows.clone(), images, mirror)?;
             let begun = Instant::now();
-            let differing = differing(request, &buffers.field, &mut buffers.verified)?;
-            tally.differing = Some(tally.differing.unwrap_or(0) + differing);
-            tally.seconds.verify += begun.elapsed().as_secs_f64();
+            painter.count(field.some_rows(rows), request.engine.team());
+            work.tally.seconds.colour += begun.elapsed().as_secs_f64();
         }
-        if with_picture {
+        let begun = Instant::now();
+        painter.finish_counting();
+        work.tally.seconds.colour += begun.elapsed().as_secs_f64();
+        (work.tally.for_colour, work.verifying) = (false, true);
+    }
+    mirror.prepare(plan, request.engine.shortcuts().symmetry && !kept, extras, samples);
+    let mut row = 0;
+    while let Some((rows, images)) = work.next_band(&mut row, mirror) {
+        if !kept {
+            field.prepare(plan, rows.clone(), extras)?;
+            work.compute(field, rows.clone(), images, mirror)?;
+        }
+        let rows = field.some_rows(rows);
+        if let Some(painter) = &painter {
             let begun = Instant::now();
-            resize(&mut buffers.picture, buffers.field.dwell().len() * CHANNELS, 0, "the picture")?;
-            colour::colour(&buffers.field, request.palette, request.engine.team(), &mut buffers.picture);
-            tally.seconds.colour += begun.elapsed().as_secs_f64();
+            let pixels = rows.dwell.len() / (samples * samples) as usize;
+            resize(picture, pixels * painter.bytes_per_pixel(), 0, "the picture")?;
+            painter.paint(rows, request.engine.team(), picture);
+            work.tally.seconds.colour += begun.elapsed().as_secs_f64();
         }
         request.cancel.check()?;
-        tally.count(&buffers.field, plan.limit());
+        work.tally.count(rows, plan.limit());
         let begun = Instant::now();
         for file in &mut files {
-            file.rows(&buffers.field, &buffers.picture)?;
+            file.rows(rows, picture)?;
             request.cancel.check()?;
         }
-        tally.seconds.encode += begun.elapsed().as_secs_f64();
+        work.tally.seconds.encode += begun.elapsed().as_secs_f64();
     }
+    let mut tally = work.tally;
     let begun = Instant::now();
     let complete = files.into_iter().map(EncodedFile::finish).collect::<Result<Vec<_>, _>>()?;
     tally.seconds.encode += begun.elapsed().as_secs_f64();
@@ -170,12 +211,81 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
     Ok(Report::new(plan, request.engine, request.strategy, tally))
 }
 
+/// The samples of a pixel on a side, if they fit the field and the formats.
+fn check_samples(size: Size, samples: u32, mut formats: impl Iterator<Item = Format>) -> Result<u32, InputError> {
+    let fits = |side: u32| side.is_multiple_of(samples);
+    if !(1..=MOST_SAMPLES).contains(&samples) || !fits(size.width) || !fits(size.height) {
+        return Err(InputError::new("samples", format!("{samples} do not divide {} x {}", size.width, size.height))
+            .accepted(format!("1 to {MOST_SAMPLES}, a divisor of both sides of the plan")));
+    }
+    if let Some(format) = formats.find(|format| samples > 1 && !format.is_picture()) {
+        let problem = format!("a .{} file holds dwells, and those of several samples have no average", format.name());
+        return Err(InputError::new("samples", problem).accepted("1"));
+    }
+    Ok(samples)
+}
+
+/// The work on a field, band by band.
+struct Work<'a, 'b> {
+    request: &'a Request<'b>,
+    band_rows: u32,
+    tally: Tally,
+    verified: &'a mut Field,
+    /// Whether this pass is the one to be verified, where that is asked for.
+    verifying: bool,
+}
+
+impl Work<'_, '_> {
+    /// The band after those up to `row`, and whether its rows are images.
+    fn next_band(&self, row: &mut u32, mirror: &Mirror) -> Option<(Range<u32>, bool)> {
+        let height = self.request.plan.size().height;
+        if *row >= height {
+            return None;
+        }
+        let (rows, images) = mirror.alike(*row, (*row + self.band_rows).min(height));
+        *row = rows.end;
+        Some((rows, images))
+    }
+
+    /// Computes a band of a field that has room for it.
+    fn compute(&mut self, field: &mut Field, rows: Range<u32>, images: bool, mirror: &mut Mirror) -> Result<(), Error> {
+        let request = self.request;
+        if images {
+            let begun = Instant::now();
+            mirror.fill(field.part(rows.clone()));
+            let pixels = rows.len() as u64 * u64::from(field.width());
+            request.progress.add(pixels);
+            self.tally.iterated_in(begun.elapsed());
+        } else {
+            let part = field.part(rows.clone());
+            let spent =
+                request.engine.iterate(request.plan, request.strategy, part, request.cancel, request.progress)?;
+            self.tally.iterated_in(spent.iterate);
+            self.tally.seconds.colour += spent.extras.as_secs_f64();
+            self.tally.tile = self.tally.tile.or(spent.tile);
+            mirror.keep(field, rows.clone());
+        }
+        if request.verify && self.verifying {
+            let begun = Instant::now();
+            let differing = differing(request, field.some_rows(rows.clone()), rows, self.verified)?;
+            self.tally.differing = Some(self.tally.differing.unwrap_or(0) + differing);
+            self.tally.seconds.verify += begun.elapsed().as_secs_f64();
+        }
+        Ok(())
+    }
+}
+
 /// How many dwells of some rows differ when every pixel is asked for.
-fn differing(request: &Request<'_>, field: &Field, verified: &mut Field) -> Result<u64, Error> {
-    verified.prepare(request.plan, field.rows(), Extras::NONE)?;
+fn differing(
+    request: &Request<'_>,
+    found: FieldRows<'_>,
+    rows: Range<u32>,
+    verified: &mut Field,
+) -> Result<u64, Error> {
+    verified.prepare(request.plan, rows, Extras::NONE)?;
     let quiet = Progress::default();
     request.engine.iterate(request.plan, Strategy::EveryPixel, verified.whole(), request.cancel, &quiet)?;
-    Ok(field.dwell().iter().zip(verified.dwell()).filter(|(a, b)| a != b).count() as u64)
+    Ok(found.dwell.iter().zip(verified.dwell()).filter(|(a, b)| a != b).count() as u64)
 }
 
 /// An output and the encoder that fills it.
@@ -186,17 +296,17 @@ struct EncodedFile {
 }
 
 impl EncodedFile {
-    fn start(format: Format, size: Size, output: Output) -> Result<Self, Error> {
+    fn start(format: Format, header: Header<'_>, output: Output) -> Result<Self, Error> {
         let path = output.path().to_owned();
         let output = Shared::new(output);
-        match encode::start(format, size, output.clone()) {
+        match encode::start(format, header, output.clone()) {
             Ok(encoder) => Ok(Self { output, encoder, path }),
             Err(source) => Err(Error::Write { path, source }),
         }
     }
 
-    fn rows(&mut self, field: &Field, picture: &[u8]) -> Result<(), Error> {
-        self.encoder.rows(field, picture).map_err(|source| Error::Write { path: self.path.clone(), source })
+    fn rows(&mut self, rows: FieldRows<'_>, picture: &[u8]) -> Result<(), Error> {
+        self.encoder.rows(rows, picture).map_err(|source| Error::Write { path: self.path.clone(), source })
     }
 
     /// The output with every byte in it, to be committed.

@@ -2,22 +2,24 @@
 
 use crate::decimal::Decimal;
 use crate::engine::Engine;
-use crate::field::Field;
+use crate::field::FieldRows;
 use crate::plan::Plan;
 use crate::strategy::Strategy;
 use crate::tiles::TileSize;
 use crate::view::{Frame, Magnification, View};
 use serde::Serialize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Statistics of a render.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Columns.
+    /// Columns of the field: of the samples, where a pixel of the picture has several.
     pub width: u32,
-    /// Rows.
+    /// Rows of the field.
     pub height: u32,
+    /// Samples of a pixel of the picture on a side.
+    pub samples: u32,
     /// What was looked at.
     pub view: ViewText,
     /// The limit: the greatest n tried.
@@ -82,6 +84,10 @@ pub(crate) struct Tally {
     pub(crate) hasher: Option<blake3::Hasher>,
     pub(crate) iterations: u128,
     pub(crate) interior_pixels: u64,
+    /// Samples of a pixel on a side.
+    pub(crate) samples: u32,
+    /// Whether iterating is for the colours only.
+    pub(crate) for_colour: bool,
     /// Pixels of a piece of work.
     pub(crate) tile: Option<TileSize>,
     /// Pixels whose dwell is not that of every pixel asked for, if that was verified.
@@ -90,8 +96,14 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Adds time that iterating took.
+    pub(crate) fn iterated_in(&mut self, time: Duration) {
+        let seconds = if self.for_colour { &mut self.seconds.colour } else { &mut self.seconds.iterate };
+        *seconds += time.as_secs_f64();
+    }
+
     /// Adds some rows.
-    pub(crate) fn count(&mut self, field: &Field, limit: u32) {
+    pub(crate) fn count(&mut self, field: FieldRows<'_>, limit: u32) {
         let begun = Instant::now();
         self.iterations += field.iterations(limit);
         self.interior_pixels += field.interior_pixels();
@@ -156,7 +168,7 @@ pub struct Seconds {
     pub plan: f64,
     /// Dwells.
     pub iterate: f64,
-    /// Smooth values and palette.
+    /// Smooth values, distances and palette; counting, and iterating twice for it, where colours need that.
     pub colour: f64,
     /// From pixels or dwells to the bytes of a file.
     pub encode: f64,
@@ -182,6 +194,7 @@ impl Report {
         let mut report = Self {
             width: plan.size().width,
             height: plan.size().height,
+            samples: tally.samples,
             view: ViewText::new(plan.view()),
             max_iterations: plan.limit(),
             escape_radius: plan.escape_radius().text().to_owned(),

@@ -1,7 +1,7 @@
 //! How a view is computed: number, recipe, limit, escape radius.
 
 use crate::decimal::Decimal;
-use crate::error::{InputError, quote};
+use crate::error::{InputError, quote, unknown_name};
 use crate::rational::Rational;
 use dwell_kernels::{Formula, Number, Recipe};
 
@@ -60,6 +60,27 @@ impl Default for Settings {
             force: false,
         }
     }
+}
+
+/// The formula of a name and a power, either of which may be left out: then it is `otherwise`, or has the power that the
+/// name usually has.
+///
+/// # Errors
+/// [`InputError`] about `"formula"` or `"power"`.
+pub fn formula(name: Option<&str>, power: Option<u32>, otherwise: Formula) -> Result<Formula, InputError> {
+    let usual = match name {
+        None => otherwise,
+        Some(name) => Formula::named(name).ok_or_else(|| unknown_name("formula", name, Formula::NAMES))?,
+    };
+    let Some(power) = power else { return Ok(usual) };
+    let is_the_set = usual == Formula::MANDELBROT;
+    if is_the_set && power != 2 {
+        return Err(InputError::new("power", format!("the Mandelbrot set has power 2, not {power}"))
+            .hint("the formula multibrot has any from 2 to 16"));
+    }
+    Formula::new(usual.fold(), power).ok_or_else(|| {
+        InputError::new("power", format!("{power} is out of range")).accepted(format!("2 to {}", Formula::MOST_POWER))
+    })
 }
 
 /// The greatest escape radius.

@@ -1,6 +1,8 @@
 //! Tiles: the pieces of a field that are handed out to threads.
 
+use crate::error::{InputError, quote};
 use crate::field::FieldPart;
+use crate::view::Size;
 use std::ops::Range;
 
 /// Pixels of a tile, across and down.
@@ -17,6 +19,20 @@ impl TileSize {
     pub const MOST: u32 = 4096;
     /// The most pixels.
     pub const MOST_PIXELS: u32 = 1 << 20;
+
+    /// Reads `WxH`.
+    ///
+    /// # Errors
+    /// When it has another form or is out of bounds.
+    pub fn parse(text: &str) -> Result<Self, InputError> {
+        let accepted = format!("WxH, each 1 to {}, at most {} pixels", Self::MOST, Self::MOST_PIXELS);
+        let Size { width, height } = Size::parse(text).map_err(|e| e.accepted(accepted.clone()))?;
+        let within = |side: u32| side <= Self::MOST;
+        if !within(width) || !within(height) || width * height > Self::MOST_PIXELS {
+            return Err(InputError::new("", format!("{} is too large", quote(text))).accepted(accepted));
+        }
+        Ok(Self { width, height })
+    }
 
     /// The nearest size that is within the bounds, narrower rather than lower.
     pub(crate) fn within_bounds(self) -> Self {

@@ -3,11 +3,12 @@
 use crate::cli::RenderArgs;
 use crate::interrupt::Interrupt;
 use crate::machine::Machine;
+use crate::scene::{self, MaxIter};
 use crate::{engine, output, progress_bar};
 use dwell::store::{self, Output};
 use dwell::{
-    Buffers, Decimal, Engine, Error, Format, Formula, Frame, InputError, Limits, Location, Magnification, Palette,
-    Plan, Progress, Report, Request, Sample, Settings, Size, View, Work, auto_limit, quote, unknown_name,
+    Buffers, Engine, Error, Extras, Format, InputError, Limits, Paint, Plan, Progress, Report, Request, Work,
+    auto_limit, quote,
 };
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -15,19 +16,10 @@ use std::time::Instant;
 
 /// The most repeats.
 const MAX_REPEATS: u64 = 100_000;
-/// The location drawn when none is named.
-const DEFAULT_LOCATION: &str = "shallow-home";
-
 pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error> {
-    let location = location(args.what.as_deref())?;
-    let view = view(args, &location)?;
-    let max_iter = max_iter(args, &location)?;
-    let settings = settings(args, &max_iter)?;
-    let palette = palette(args.palette.as_deref())?;
-    let work =
-        Work { schedule: engine::schedule(&args.schedule)?, tile: args.tile.as_deref().map(engine::tile).transpose()? };
-    let strategy = engine::strategy(&args.strategy)?;
-    let engine = engine::engine(&args.engine)?.with_shortcuts(engine::shortcuts(&args.shortcuts)?).with_work(work);
+    let (mut scene, max_iter) = scene::scene(args)?;
+    let work = Work { schedule: engine::schedule(&args.schedule)?, tile: scene.tile };
+    let engine = engine::engine(&args.engine)?.with_shortcuts(scene.shortcuts).with_work(work);
     let repeats = match &args.repeat {
         None => 1,
         Some(text) => engine::whole("--repeat", text, 1, MAX_REPEATS)?,
@@ -40,30 +32,34 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
 
     // Everything that can be refused is refused before a file is touched; planning checks the view.
     let began = Instant::now();
-    let mut plan = Plan::new(&view, &settings, &limits)?;
+    let view = scene.sample_view().map_err(|e| e.named("--aa"))?;
+    if let Some((_, format)) = files.iter().find(|(_, format)| scene.samples > 1 && !format.is_picture()) {
+        return Err(InputError::new("--aa", format!("a .{} file holds dwells, which have no average", format.name()))
+            .accepted("1 for dwells")
+            .into());
+    }
+    let mut plan = Plan::new(&view, &scene.settings, &limits)?;
     if let MaxIter::TooMany(iterations) = max_iter {
-        let name = &location.name;
+        let what = args.what.as_deref().unwrap_or(Path::new("")).to_string_lossy();
         return Err(InputError::new(
             "--max-iter",
-            format!("the location {} asks for {iterations} iterations", quote(name)),
+            format!("the location {} asks for {iterations} iterations", quote(&what)),
         )
         .accepted("1 to 4294967295")
         .hint("give a limit with --max-iter")
         .into());
     }
     if max_iter == MaxIter::Auto {
-        let limit = auto_limit(&view, &settings, &engine, &interrupt.cancel)?;
-        plan = Plan::new(&view, &Settings { limit, ..settings.clone() }, &limits)?;
+        scene.settings.limit = auto_limit(&scene.view, &scene.settings, &engine, &interrupt.cancel)?;
+        plan = Plan::new(&view, &scene.settings, &limits)?;
         if !args.quiet && !stats_to_stderr {
-            output::remark(&format!("max-iter auto: {limit}"));
+            output::remark(&format!("max-iter auto: {}", scene.settings.limit));
         }
     }
     let with_picture = files.iter().any(|(_, format)| format.is_picture());
+    let extras = if with_picture { scene.colouring.extras() } else { Extras::NONE };
     limits
-        .reserve(
-            "the buffers of all threads",
-            engine.bytes(&plan, if with_picture { dwell::Extras::SMOOTH } else { dwell::Extras::NONE }),
-        )
+        .reserve("the buffers of all threads", engine.bytes(&plan, extras))
         .map_err(|e| e.named("--threads").hint("ask for fewer threads or a smaller tile"))?;
     let mut plan_seconds = vec![began.elapsed().as_secs_f64()];
     for warning in plan.warnings() {
@@ -80,6 +76,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         _ => None,
     };
 
+    let text = scene.text(plan.warnings());
     let watched = progress_bar::wanted(args.quiet || stats_to_stderr);
     let progress = Progress::default();
     let mut buffers = Buffers::default();
@@ -87,7 +84,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
     for repeat in 0..repeats {
         if repeat > 0 {
             let began = Instant::now();
-            plan = Plan::new(&view, &Settings { limit: plan.limit(), ..settings.clone() }, &limits)?;
+            plan = Plan::new(&view, &scene.settings, &limits)?;
             plan_seconds.push(began.elapsed().as_secs_f64());
         }
         // Only the last run writes; the others encode for nobody.
@@ -100,9 +97,9 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         let request = Request {
             plan: &plan,
             engine: &engine,
-            strategy,
+            strategy: scene.strategy,
             verify: args.verify,
-            palette: &palette,
+            paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: &text },
             hash: args.stats.is_some(),
             watched,
             cancel: &interrupt.cancel,
@@ -144,107 +141,6 @@ fn check_overlap(args: &RenderArgs, files: &[(PathBuf, Format)]) -> Result<(), I
         taken.push((what, identity));
     }
     Ok(())
-}
-
-/// WHAT: a name or a file.
-fn location(what: Option<&Path>) -> Result<Location, Error> {
-    let Some(what) = what else { return Ok(Location::built_in(DEFAULT_LOCATION)?) };
-    let text = what.to_string_lossy();
-    let known = Location::built_in_names().any(|name| name == text);
-    if !known && (looks_like_a_path(&text) || what.exists()) {
-        return Location::read(what);
-    }
-    Ok(Location::built_in(&text)?)
-}
-
-fn looks_like_a_path(text: &str) -> bool {
-    text.contains(['/', '\\', '.'])
-}
-
-/// The view: the location's, with whatever the flags say instead.
-fn view(args: &RenderArgs, location: &Location) -> Result<View, InputError> {
-    let size = match &args.size {
-        None => View::DEFAULT_SIZE,
-        Some(text) => Size::parse(text).map_err(|e| e.named("--size"))?,
-    };
-    let mut view = location.view(size);
-    if let Some(text) = &args.bounds {
-        let [xmin, xmax, ymin, ymax] = engine::decimals("--bounds", text, "XMIN,XMAX,YMIN,YMAX")?;
-        view.frame = Frame::Bounds { xmin, xmax, ymin, ymax };
-        view.check().map_err(|e| e.named("--bounds"))?;
-    }
-    if let Frame::Centred { re, im, magnification } = &mut view.frame {
-        if let Some(text) = &args.center {
-            [*re, *im] = engine::decimals("--center", text, "RE,IM")?;
-        }
-        if let Some(text) = &args.zoom {
-            *magnification = Magnification::Zoom(engine::decimal("--zoom", text)?);
-        }
-        if let Some(text) = &args.height {
-            *magnification = Magnification::Height(engine::decimal("--height", text)?);
-        }
-        let flag = if args.height.is_some() { "--height" } else { "--zoom" };
-        view.check().map_err(|e| e.named(flag))?;
-    }
-    if let Some(text) = &args.rotate {
-        view.rotation = engine::decimal("--rotate", text)?;
-        view.check().map_err(|e| e.named("--rotate"))?;
-    }
-    if let Some(text) = &args.sample {
-        view.sample = match text.as_str() {
-            "center" => Sample::Centre,
-            text => Sample::ALL
-                .into_iter()
-                .find(|s| s.name() == text)
-                .ok_or_else(|| unknown_name("--sample", text, Sample::ALL.map(Sample::name)))?,
-        };
-    }
-    Ok(view)
-}
-
-/// What was asked for as the limit.
-#[derive(PartialEq)]
-enum MaxIter {
-    Given(u32),
-    Auto,
-    /// The location's own, beyond what is counted to.
-    TooMany(u64),
-}
-
-fn max_iter(args: &RenderArgs, location: &Location) -> Result<MaxIter, InputError> {
-    match args.max_iter.as_deref() {
-        Some("auto") => Ok(MaxIter::Auto),
-        Some(text) => {
-            let limit = engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.hint("or \"auto\""))?;
-            Ok(MaxIter::Given(u32::try_from(limit).unwrap_or(u32::MAX)))
-        }
-        None => Ok(u32::try_from(location.iterations).map_or(MaxIter::TooMany(location.iterations), MaxIter::Given)),
-    }
-}
-
-fn settings(args: &RenderArgs, max_iter: &MaxIter) -> Result<Settings, InputError> {
-    let escape_radius: Decimal = engine::decimal("--escape-radius", &args.escape_radius)?;
-    let settings = Settings {
-        formula: engine::formula(args.formula.formula.as_deref(), args.formula.power.as_deref(), Formula::MANDELBROT)?,
-        julia: engine::julia(args.formula.julia.as_deref(), None)?,
-        limit: if let MaxIter::Given(limit) = max_iter { *limit } else { u32::MAX },
-        escape_radius,
-        number: engine::number(&args.number)?,
-        recipe: engine::recipe(&args.recipe)?,
-        force: args.force,
-    };
-    settings.check().map_err(|e| e.named("--escape-radius"))?;
-    Ok(settings)
-}
-
-fn palette(name: Option<&str>) -> Result<Palette, Error> {
-    match name {
-        None => Ok(Palette::default()),
-        Some(name) if looks_like_a_path(name) || (Path::new(name).exists() && Palette::built_in(name).is_err()) => {
-            Palette::read(Path::new(name))
-        }
-        Some(name) => Palette::built_in(name).map_err(|e| e.named("--palette").into()),
-    }
 }
 
 /// Each output and its format.

@@ -44,6 +44,17 @@ pub fn parse_colour(text: &str) -> Result<[u16; 3], InputError> {
     })
 }
 
+/// A colour as it is written: `#rrggbb` where that holds it, `#rrrrggggbbbb` otherwise.
+#[must_use]
+pub fn colour_text(colour: [u16; 3]) -> String {
+    let [r, g, b] = colour;
+    if colour.iter().all(|channel| channel % 257 == 0) {
+        let [r, g, b] = [r, g, b].map(|channel| channel / 257);
+        return format!("#{r:02x}{g:02x}{b:02x}");
+    }
+    format!("#{r:04x}{g:04x}{b:04x}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +70,14 @@ mod tests {
         {
             assert!(parse_colour(text).unwrap_err().to_string().contains("#rrggbb"), "{text}");
         }
+    }
+
+    #[test]
+    fn colours_are_written_as_they_are_read() {
+        for text in ["#000000", "#0a2463", "#ffffff", "#123456789abc"] {
+            assert_eq!(colour_text(parse_colour(text).unwrap()), text);
+        }
+        assert_eq!(colour_text(parse_colour("#fff").unwrap()), "#ffffff");
     }
 
     #[test]

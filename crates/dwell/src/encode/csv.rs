@@ -1,7 +1,7 @@
 //! Dwells as text.
 
 use super::Encoder;
-use crate::field::Field;
+use crate::field::FieldRows;
 use std::io::{self, Write};
 
 /// A table on its way.
@@ -20,9 +20,9 @@ impl<W: Write> Csv<W> {
 const PIECE: usize = 1 << 16;
 
 impl<W: Write> Encoder for Csv<W> {
-    fn rows(&mut self, field: &Field, _: &[u8]) -> io::Result<()> {
+    fn rows(&mut self, field: FieldRows<'_>, _: &[u8]) -> io::Result<()> {
         let mut number = itoa::Buffer::new();
-        for row in field.dwell().chunks(field.width() as usize) {
+        for row in field.dwell.chunks(field.width as usize) {
             for (column, n) in row.iter().enumerate() {
                 if column > 0 {
                     self.line.push(b',');

@@ -1,7 +1,7 @@
 //! NumPy arrays, format version 1.0: magic, version, header length, a Python literal padded to 64 bytes, raw data.
 
 use super::Encoder;
-use crate::field::Field;
+use crate::field::FieldRows;
 use crate::view::Size;
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ impl<W: Write> Npy<W> {
 }
 
 impl<W: Write> Encoder for Npy<W> {
-    fn rows(&mut self, field: &Field, _: &[u8]) -> io::Result<()> {
+    fn rows(&mut self, field: FieldRows<'_>, _: &[u8]) -> io::Result<()> {
         self.file.write_all(&field.dwell_bytes())
     }
     fn finish(mut self: Box<Self>) -> io::Result<()> {

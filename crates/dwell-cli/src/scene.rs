@@ -1,0 +1,237 @@
+//! From flags to a scene: a location, and whatever the flags say instead.
+
+use crate::cli::{FormulaArgs, RenderArgs};
+use crate::engine;
+use dwell::{
+    By, Colouring, Decimal, Depth, Error, Frame, InputError, Location, MOST_SAMPLES, Magnification, Palette, Sample,
+    Scale, Scene, Size, TileSize, parse_colour, quote, unknown_name,
+};
+use std::path::Path;
+
+/// The most characters of a density or an offset.
+const MOST_CHARACTERS: usize = 64;
+
+/// The location drawn when none is named: the formula's whole set.
+fn default_location(args: &FormulaArgs) -> &'static str {
+    match (args.formula.as_deref(), args.julia.as_deref()) {
+        (_, Some(julia)) if julia != "none" => "julia-seahorse",
+        (Some("burning-ship"), _) => "burning-ship",
+        (Some("tricorn"), _) => "tricorn",
+        (Some("multibrot"), _) => "multibrot-3",
+        _ => "shallow-home",
+    }
+}
+
+/// WHAT: a name or a file.
+pub(crate) fn location(what: &Path) -> Result<Location, Error> {
+    let text = what.to_string_lossy();
+    let known = Location::built_in_names().any(|name| name == text);
+    if !known && (looks_like_a_path(&text) || what.exists()) {
+        return Location::read(what);
+    }
+    Ok(Location::built_in(&text)?)
+}
+
+fn looks_like_a_path(text: &str) -> bool {
+    text.contains(['/', '\\', '.'])
+}
+
+/// A palette: a name or a file.
+pub(crate) fn palette(name: &str) -> Result<Palette, Error> {
+    if looks_like_a_path(name) || (Path::new(name).exists() && Palette::built_in(name).is_err()) {
+        return Palette::read(Path::new(name));
+    }
+    Palette::built_in(name).map_err(|e| e.named("--palette").into())
+}
+
+/// What was asked for as the limit.
+#[derive(PartialEq)]
+pub(crate) enum MaxIter {
+    /// The scene's.
+    Given,
+    /// To be found.
+    Auto,
+    /// The location's own, beyond what is counted to.
+    TooMany(u64),
+}
+
+/// The scene that flags describe, and how its limit is to be found.
+pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Error> {
+    let location = match &args.what {
+        Some(what) => location(what)?,
+        None => Location::built_in(default_location(&args.formula))?,
+    };
+    let iterations = location.iterations;
+    let mut scene = location.scene;
+    // Another place has not this one's name.
+    let place = [&args.center, &args.zoom, &args.height, &args.bounds];
+    let formula = [&args.formula.formula, &args.formula.power, &args.formula.julia];
+    if place.into_iter().chain(formula).any(Option::is_some) {
+        scene.title.clear();
+        scene.source.clear();
+    }
+    view(args, &mut scene)?;
+    let max_iter = iteration(args, &mut scene, iterations)?;
+    colours(args, &mut scene)?;
+    if let Some(text) = &args.strategy {
+        scene.strategy = engine::strategy(text)?;
+    }
+    if let Some(text) = &args.shortcuts {
+        scene.shortcuts = engine::shortcuts(text)?;
+    }
+    if let Some(text) = &args.tile {
+        scene.tile = Some(TileSize::parse(text).map_err(|e| e.named("--tile"))?);
+    }
+    Ok((scene, max_iter))
+}
+
+fn view(args: &RenderArgs, scene: &mut Scene) -> Result<(), InputError> {
+    let view = &mut scene.view;
+    if let Some(text) = &args.size {
+        view.size = Size::parse(text).map_err(|e| e.named("--size"))?;
+    }
+    if let Some(text) = &args.bounds {
+        let [xmin, xmax, ymin, ymax] = engine::decimals("--bounds", text, "XMIN,XMAX,YMIN,YMAX")?;
+        view.frame = Frame::Bounds { xmin, xmax, ymin, ymax };
+        view.check().map_err(|e| e.named("--bounds"))?;
+    }
+    let centre = match &args.center {
+        Some(text) => Some(engine::decimals::<2>("--center", text, "RE,IM")?),
+        None => None,
+    };
+    let magnification = match (&args.zoom, &args.height) {
+        (Some(text), _) => Some(Magnification::Zoom(engine::decimal("--zoom", text)?)),
+        (_, Some(text)) => Some(Magnification::Height(engine::decimal("--height", text)?)),
+        _ => None,
+    };
+    match (&mut view.frame, centre, magnification) {
+        (Frame::Bounds { .. }, None, None) => {}
+        (Frame::Centred { re, im, magnification }, centre, zoomed) => {
+            if let Some(centre) = centre {
+                [*re, *im] = centre;
+            }
+            if let Some(zoomed) = zoomed {
+                *magnification = zoomed;
+            }
+        }
+        (frame, Some([re, im]), Some(magnification)) => *frame = Frame::Centred { re, im, magnification },
+        (Frame::Bounds { .. }, centre, _) => {
+            let (given, missing) =
+                if centre.is_some() { ("--center", "--zoom or --height") } else { ("--zoom", "--center") };
+            return Err(InputError::new(given, "the location is a rectangle, which has no centre and no zoom")
+                .hint(format!("give {missing} as well")));
+        }
+    }
+    let flag = if args.height.is_some() { "--height" } else { "--zoom" };
+    view.check().map_err(|e| e.named(flag))?;
+    if let Some(text) = &args.rotate {
+        view.rotation = engine::decimal("--rotate", text)?;
+        view.check().map_err(|e| e.named("--rotate"))?;
+    }
+    match args.flip.as_deref() {
+        None => {}
+        Some("yes") => view.flip = true,
+        Some("no") => view.flip = false,
+        Some(text) => return Err(unknown_name("--flip", text, ["yes", "no"])),
+    }
+    if let Some(text) = &args.sample {
+        view.sample = match text.as_str() {
+            "center" => Sample::Centre,
+            text => Sample::ALL
+                .into_iter()
+                .find(|s| s.name() == text)
+                .ok_or_else(|| unknown_name("--sample", text, Sample::ALL.map(Sample::name)))?,
+        };
+    }
+    if let Some(text) = &args.aa {
+        scene.samples = samples(text)?;
+    }
+    Ok(())
+}
+
+/// Samples of a pixel on a side.
+pub(crate) fn samples(text: &str) -> Result<u32, InputError> {
+    let samples = engine::whole("--aa", text, 1, u64::from(MOST_SAMPLES))?;
+    Ok(u32::try_from(samples).unwrap_or(1))
+}
+
+fn iteration(args: &RenderArgs, scene: &mut Scene, iterations: u64) -> Result<MaxIter, InputError> {
+    let settings = &mut scene.settings;
+    let FormulaArgs { formula, power, julia } = &args.formula;
+    let of_location = settings.formula;
+    settings.formula = engine::formula(formula.as_deref(), power.as_deref(), of_location)?;
+    let other_formula = formula.is_some() && settings.formula.fold() != of_location.fold();
+    let of_location = settings.julia.take().filter(|_| !other_formula);
+    settings.julia = engine::julia(julia.as_deref(), of_location)?;
+    let max_iter = match args.max_iter.as_deref() {
+        Some("auto") => MaxIter::Auto,
+        Some(text) => {
+            let limit = engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.hint("or \"auto\""))?;
+            settings.limit = u32::try_from(limit).unwrap_or(u32::MAX);
+            MaxIter::Given
+        }
+        None if u32::try_from(iterations).is_err() => MaxIter::TooMany(iterations),
+        None => MaxIter::Given,
+    };
+    if let Some(text) = &args.escape_radius {
+        settings.escape_radius = engine::decimal("--escape-radius", text)?;
+    }
+    if let Some(text) = &args.number {
+        settings.number = engine::number(text)?;
+    }
+    if let Some(text) = &args.recipe {
+        settings.recipe = engine::recipe(text)?;
+    }
+    settings.force |= args.force;
+    settings.check().map_err(|e| e.named("--escape-radius"))?;
+    Ok(max_iter)
+}
+
+fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Error> {
+    let colouring = &mut scene.colouring;
+    if let Some(name) = &args.palette {
+        // The palette's own suggestions; where it has none, what there was stays.
+        let palette = palette(name)?;
+        let suggestion = *palette.suggestion();
+        let of_palette = Colouring::of(palette);
+        let all = suggestion.by.is_some() || suggestion.scale.is_some() || args.what.is_none();
+        *colouring = if all { of_palette } else { Colouring { palette: of_palette.palette, ..colouring.clone() } };
+    }
+    if let Some(text) = &args.by {
+        let by = By::parse(text).map_err(|e| e.named("--by"))?;
+        // The scale that is usual for it, unless one is asked for.
+        if by != colouring.by && args.scale.is_none() {
+            colouring.scale = if by == By::Distance { Scale::Log } else { Scale::Root };
+        }
+        colouring.by = by;
+    }
+    if let Some(text) = &args.scale {
+        colouring.scale = Scale::parse(text).map_err(|e| e.named("--scale"))?;
+    }
+    if let Some(text) = &args.density {
+        colouring.density = number("--density", text)?;
+    }
+    if let Some(text) = &args.offset {
+        colouring.offset = number("--offset", text)?;
+    }
+    if let Some(text) = &args.interior {
+        let interior = parse_colour(text).map_err(|e| e.named("--interior"))?;
+        colouring.palette = colouring.palette.clone().with_interior(interior);
+    }
+    colouring.check().map_err(InputError::as_flag)?;
+    if let Some(text) = &args.depth {
+        let depth = Depth::ALL.into_iter().find(|depth| depth.bits().to_string() == *text);
+        let wrong = || InputError::new("--depth", format!("{} is out of range", quote(text))).accepted("8, 16");
+        scene.depth = depth.ok_or_else(wrong)?;
+    }
+    Ok(())
+}
+
+/// A number that need not be exact.
+fn number(flag: &str, text: &str) -> Result<f64, InputError> {
+    // Read exactly first, so that only numbers pass, and errors are those of all numbers.
+    let decimal = Decimal::parse(text).map_err(|e| e.named(flag))?;
+    let short = text.len() <= MOST_CHARACTERS;
+    let value = decimal.text().parse().ok().filter(|value: &f64| short && value.is_finite());
+    value.ok_or_else(|| InputError::new(flag, format!("{} is out of range", quote(text))))
+}

@@ -1,0 +1,125 @@
+//! A colouring: which colour a pixel has, as a rule.
+
+use super::mapping::{By, Scale};
+use super::palette::Palette;
+use crate::error::InputError;
+use crate::field::Extras;
+
+/// The rule by which pixels are coloured.
+///
+/// A pixel that did not escape has the palette's interior colour. One that did is at position
+///
+/// ```text
+/// offset + density * scale(v)    turns of the palette
+/// ```
+///
+/// where v is its dwell (`banded`), its smooth value, at least 1 (`smooth`), or 1 + its distance to the set in pixels
+/// (`distance`); and scale(v) is 0.11 (sqrt(v) - 1) (`root`), v / 256 (`linear`), log2(v) / 4 (`log`), v / limit
+/// (`limit`), or the share of the image's escaped samples whose v is smaller (`histogram`).
+///
+/// The root, which is the default, keeps the wide bands around the set and the dense ones at its boundary both readable,
+/// at any depth, without knowing the rest of the image; the far surroundings have the palette's first colour.
+#[derive(Clone, Debug)]
+pub struct Colouring {
+    /// The colours.
+    pub palette: Palette,
+    /// What is coloured.
+    pub by: By,
+    /// On which scale.
+    pub scale: Scale,
+    /// How often the palette repeats: 1 is as the scale has it. Above 0, at most [`Self::MOST`].
+    pub density: f64,
+    /// Turns by which the palette is moved, at most [`Self::MOST`] either way.
+    pub offset: f64,
+}
+
+impl Default for Colouring {
+    fn default() -> Self {
+        Self::of(Palette::default())
+    }
+}
+
+impl Colouring {
+    /// The greatest density and offset.
+    pub const MOST: f64 = 1e6;
+
+    /// The colouring that a palette suggests for itself.
+    #[must_use]
+    pub fn of(palette: Palette) -> Self {
+        let suggestion = *palette.suggestion();
+        let by = suggestion.by.unwrap_or_default();
+        let usual = if by == By::Distance { Scale::Log } else { Scale::Root };
+        Self {
+            by,
+            scale: suggestion.scale.unwrap_or(usual),
+            density: suggestion.density.unwrap_or(1.0),
+            offset: suggestion.offset.unwrap_or(0.0),
+            palette,
+        }
+    }
+
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// Which value is out of range.
+    pub fn check(&self) -> Result<(), InputError> {
+        let in_range = self.density > 0.0 && self.density <= Self::MOST;
+        if !in_range {
+            return Err(InputError::new("density", format!("{} is out of range", self.density))
+                .accepted("above 0, at most 1000000"));
+        }
+        if self.offset.is_nan() || self.offset.abs() > Self::MOST {
+            return Err(
+                InputError::new("offset", format!("{} is out of range", self.offset)).accepted("-1000000 to 1000000")
+            );
+        }
+        if self.by == By::Distance && self.scale == Scale::Limit {
+            return Err(InputError::new("scale", "\"limit\" does not go with distances, which have none")
+                .accepted("root, linear, log, histogram"));
+        }
+        Ok(())
+    }
+
+    /// What a field has to hold of each pixel, beside its dwell, to be coloured so.
+    #[must_use]
+    pub fn extras(&self) -> Extras {
+        match self.by {
+            By::Banded => Extras::NONE,
+            By::Smooth => Extras::SMOOTH,
+            By::Distance => Extras::DISTANCE,
+        }
+    }
+
+    /// Whether the whole image has to be known before the first pixel can be coloured.
+    #[must_use]
+    pub fn needs_counts(&self) -> bool {
+        self.scale == Scale::Histogram
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let good = Colouring::default();
+        assert!(good.check().is_ok());
+        for bad in [
+            Colouring { density: 0.0, ..good.clone() },
+            Colouring { density: f64::NAN, ..good.clone() },
+            Colouring { density: 1e7, ..good.clone() },
+            Colouring { offset: f64::INFINITY, ..good.clone() },
+            Colouring { offset: f64::NAN, ..good.clone() },
+            Colouring { by: By::Distance, scale: Scale::Limit, ..good.clone() },
+        ] {
+            assert!(bad.check().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_palette_may_suggest_the_rest() {
+        let toader = Colouring::of(Palette::built_in("toader").unwrap());
+        assert_eq!((toader.by, toader.scale, toader.density, toader.offset), (By::Banded, Scale::Linear, 16.0, 0.0));
+    }
+}

@@ -1,0 +1,93 @@
+//! Averages in linear light: what the eye makes of fine detail is the mean of light, not of the numbers that encode it.
+//!
+//! Light is a whole number from 0 to [`FULL`], so that sums are exact and their order makes no difference. An average is
+//! encoded as the nearest sRGB value, decided by the light of the midpoints between values.
+
+use super::rgb::Rgb16;
+use super::srgb::linear_from_srgb;
+
+/// Full light. Fine enough for the darkest step of 16-bit sRGB, which is 9.9 units; 256 of them fit in 32 bits.
+const FULL: u32 = 1 << 23;
+
+/// The light of a colour.
+pub(super) fn of_colour(colour: Rgb16) -> [u32; 3] {
+    colour.map(|channel| light(f64::from(channel) / 65535.0))
+}
+
+/// The light of an sRGB value from 0 to 1.
+fn light(value: f64) -> u32 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to FULL")]
+    let light = (linear_from_srgb(value) * f64::from(FULL) + 0.5) as u32;
+    light
+}
+
+/// From light to the nearest of the values 0 to some greatest one.
+#[derive(Debug)]
+pub(super) struct Encoder {
+    /// By value, the least light that is nearer to the next.
+    midpoints: Vec<u32>,
+    /// By the leading bits of light, the value of the least such light.
+    start: Vec<u16>,
+    /// Bits of light that are left out there.
+    shift: u32,
+}
+
+impl Encoder {
+    /// For values up to `most`: 255 or 65535.
+    pub(super) fn new(most: u16) -> Self {
+        let midpoint = |value: u16| light((f64::from(value) + 0.5) / f64::from(most));
+        let midpoints: Vec<u32> = (0..most).map(midpoint).collect();
+        let shift = if most == 255 { 11 } else { 7 };
+        let mut value = 0_u16;
+        let start = (0..=FULL >> shift)
+            .map(|bits| {
+                while midpoints.get(usize::from(value)).is_some_and(|next| *next <= bits << shift) {
+                    value += 1;
+                }
+                value
+            })
+            .collect();
+        Self { midpoints, start, shift }
+    }
+
+    /// The nearest value.
+    #[inline]
+    pub(super) fn encode(&self, light: u32) -> u16 {
+        let mut value = self.start[(light >> self.shift) as usize];
+        while self.midpoints.get(usize::from(value)).is_some_and(|next| *next <= light) {
+            value += 1;
+        }
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_comes_back() {
+        for most in [255_u16, 65535] {
+            let encoder = Encoder::new(most);
+            for value in 0..=most {
+                assert_eq!(encoder.encode(light(f64::from(value) / f64::from(most))), value, "of {most}");
+            }
+            assert!(encoder.midpoints.is_sorted());
+        }
+    }
+
+    #[test]
+    fn the_nearest_value_is_found() {
+        // Half the light of white is 188, not 128; known values of IEC 61966-2-1.
+        let encoder = Encoder::new(255);
+        assert_eq!(encoder.encode(FULL / 2), 188);
+        assert_eq!(encoder.encode(FULL / 4), 137);
+        assert_eq!((encoder.encode(0), encoder.encode(FULL)), (0, 255));
+        for light in (0..=FULL).step_by(997) {
+            let value = encoder.encode(light);
+            let off = |value: u16| super::light(f64::from(value) / 255.0).abs_diff(light);
+            let srgb = super::super::srgb::srgb_from_linear(f64::from(light) / f64::from(FULL)) * 255.0;
+            assert!((srgb - f64::from(value)).abs() < 0.5001, "{light}: {value} {srgb} {}", off(value));
+        }
+    }
+}

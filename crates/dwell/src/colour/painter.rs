@@ -1,0 +1,552 @@
+//! The painter: a colouring made ready, and rows of a field turned into rows of a picture.
+//!
+//! # What it costs
+//!
+//! Nanoseconds a pixel on one thread, and times a copy of a buffer of the same bytes (values read and picture written),
+//! are measured by `cargo bench -p dwell --bench colour`. What was tried: the palette by its index in 8192 entries of
+//! four bytes, against interpolating between stops (five times as slow); bands by a table of all dwells up to 2^16,
+//! against computing positions (a third of the time); positions of 240 pixels at once on the stack, against one by one
+//! (the roots are vectorised: half the time); `floor` as a truncation and a correction, against the library's (a call on
+//! plain x86-64: 3 ns a pixel).
+
+use super::colouring::Colouring;
+use super::light::{self, Encoder};
+use super::mapping::{By, Scale};
+use super::ranks::Ranks;
+use super::table::TABLE;
+use crate::field::FieldRows;
+use crate::parallel::{Schedule, Team};
+use dwell_kernels::Level;
+use dwell_kernels::log2::log2_each;
+use std::sync::{Mutex, PoisonError};
+
+/// Bits of each channel of a picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// A byte each.
+    #[default]
+    Eight,
+    /// Two bytes each, the high one first.
+    Sixteen,
+}
+
+impl Depth {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Eight, Self::Sixteen];
+
+    /// 8 or 16.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::Eight => 8,
+            Self::Sixteen => 16,
+        }
+    }
+
+    /// Bytes of a pixel: red, green, blue.
+    #[must_use]
+    pub fn bytes_per_pixel(self) -> usize {
+        match self {
+            Self::Eight => 3,
+            Self::Sixteen => 6,
+        }
+    }
+}
+
+/// The most samples of a pixel on a side.
+pub const MOST_SAMPLES: u32 = 16;
+/// Samples whose positions are computed at once: a multiple of most numbers of samples.
+const CHUNK: usize = 240;
+/// Samples coloured by a thread at once, about.
+const SPAN: usize = 1 << 14;
+/// Dwells up to this are coloured by a table of them all.
+const MOST_BANDS: u32 = (1 << 16) - 1;
+
+/// Colours as they are written into a picture, with a filler behind, so that each is one load.
+#[derive(Debug)]
+enum Codes {
+    Eight(Table<4>),
+    Sixteen(Table<8>),
+}
+
+#[derive(Debug)]
+struct Table<const W: usize> {
+    interior: [u8; W],
+    /// By palette index.
+    palette: Vec<[u8; W]>,
+    /// By dwell, if there are few enough and they are what is coloured.
+    bands: Vec<[u8; W]>,
+}
+
+/// A colouring made ready for an image.
+#[derive(Debug)]
+pub struct Painter {
+    by: By,
+    scale: Scale,
+    /// Index = slope * scale(v) + start, modulo [`TABLE`].
+    slope: f64,
+    start: f64,
+    limit: f64,
+    samples: u32,
+    depth: Depth,
+    level: Level,
+    codes: Codes,
+    /// Light by palette index, then of the interior; with several samples only.
+    light: Vec<[u32; 3]>,
+    encoder: Option<Encoder>,
+    ranks: Ranks,
+    /// Counts of threads, not yet added up.
+    counts: Mutex<Vec<Ranks>>,
+    colouring: Colouring,
+}
+
+impl Painter {
+    /// Makes a colouring ready for a field with this limit, of which `samples` x `samples` pixels (1 to
+    /// [`MOST_SAMPLES`]) make one of the picture.
+    ///
+    /// Where [`Colouring::needs_counts`] the whole field is to be shown to [`Self::count`] first.
+    #[must_use]
+    pub fn new(colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Self {
+        let palette = &colouring.palette;
+        let per_turn = TABLE as f64 / palette.period();
+        let samples = samples.clamp(1, MOST_SAMPLES);
+        let codes = match depth {
+            Depth::Eight => Codes::Eight(Table {
+                interior: eight(palette.interior()),
+                palette: palette.table().iter().copied().map(eight).collect(),
+                bands: Vec::new(),
+            }),
+            Depth::Sixteen => Codes::Sixteen(Table {
+                interior: sixteen(palette.interior()),
+                palette: palette.table().iter().copied().map(sixteen).collect(),
+                bands: Vec::new(),
+            }),
+        };
+        let several = samples > 1;
+        let colours = palette.table().iter().copied().chain([palette.interior()]);
+        let mut painter = Self {
+            by: colouring.by,
+            scale: colouring.scale,
+            slope: colouring.density * per_turn,
+            start: colouring.offset * per_turn,
+            limit: f64::from(limit),
+            samples,
+            depth,
+            level: Level::best(),
+            codes,
+            light: if several { colours.map(light::of_colour).collect() } else { Vec::new() },
+            encoder: several.then(|| Encoder::new(if depth == Depth::Eight { 255 } else { 65535 })),
+            ranks: Ranks::default(),
+            counts: Mutex::default(),
+            colouring: colouring.clone(),
+        };
+        if !colouring.needs_counts() {
+            painter.prepare_bands();
+        }
+        painter
+    }
+
+    /// The rule.
+    #[must_use]
+    pub fn colouring(&self) -> &Colouring {
+        &self.colouring
+    }
+
+    /// Bytes of a pixel of the picture.
+    #[must_use]
+    pub fn bytes_per_pixel(&self) -> usize {
+        self.depth.bytes_per_pixel()
+    }
+
+    /// Samples of a pixel on a side.
+    #[must_use]
+    pub fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    /// Counts the values of some rows, for the scale `histogram`.
+    pub fn count(&self, rows: FieldRows<'_>, team: &Team) {
+        let values = self.values(rows);
+        let spans = rows.dwell.chunks(SPAN).zip(values.chunks_or_empty(SPAN)).collect();
+        let lock = || self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || lock().pop().unwrap_or_default();
+        let counted = team.for_each(Schedule::default(), spans, start, |ranks, (dwell, values): (&[u32], &[f64])| {
+            let mut v = [0.0; CHUNK];
+            for (from, dwell) in (0..).step_by(CHUNK).zip(dwell.chunks(CHUNK)) {
+                self.quantities(dwell, part(values, from, dwell.len()), &mut v);
+                for (dwell, v) in dwell.iter().zip(v) {
+                    if *dwell != 0 {
+                        ranks.count(v);
+                    }
+                }
+            }
+        });
+        lock().extend(counted);
+    }
+
+    /// All rows were counted.
+    pub fn finish_counting(&mut self) {
+        let counts = std::mem::take(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+        self.ranks = Ranks::default();
+        for counts in counts {
+            self.ranks.add(&counts);
+        }
+        self.ranks.finish();
+        self.prepare_bands();
+    }
+
+    /// Paints rows of a field, a multiple of the samples of a pixel, into rows of the picture.
+    ///
+    /// # Panics
+    /// When the field lacks what is coloured, its sides are no multiples of the samples, or the picture has another size
+    /// than it makes.
+    pub fn paint(&self, rows: FieldRows<'_>, team: &Team, picture: &mut [u8]) {
+        let samples = self.samples as usize;
+        let pixels = rows.dwell.len() / (samples * samples);
+        assert!((rows.width as usize).is_multiple_of(samples), "whole pixels across");
+        assert!(rows.dwell.len() == pixels * samples * samples, "whole rows of pixels");
+        assert!(rows.dwell.len().is_multiple_of(rows.width as usize), "whole rows");
+        assert_eq!(picture.len(), pixels * self.bytes_per_pixel(), "a colour for each pixel");
+        match &self.codes {
+            Codes::Eight(table) if samples == 1 => self.paint_singly::<4, 3>(table, rows, team, picture),
+            Codes::Sixteen(table) if samples == 1 => self.paint_singly::<8, 6>(table, rows, team, picture),
+            _ => self.paint_averages(rows, team, picture),
+        }
+    }
+
+    /// A sample a pixel.
+    fn paint_singly<const W: usize, const BYTES: usize>(
+        &self,
+        table: &Table<W>,
+        rows: FieldRows<'_>,
+        team: &Team,
+        picture: &mut [u8],
+    ) {
+        let values = self.values(rows);
+        let spans = rows.dwell.chunks(SPAN).zip(values.chunks_or_empty(SPAN));
+        let spans = picture.chunks_mut(SPAN * BYTES).zip(spans).collect();
+        let work = |(): &mut (), (out, (dwell, values)): (&mut [u8], (&[u32], &[f64]))| {
+            if !table.bands.is_empty() {
+                for (out, dwell) in out.chunks_exact_mut(BYTES).zip(dwell) {
+                    // Dwells are at most the limit, and the table has them all.
+                    out.copy_from_slice(&table.bands[*dwell as usize][..BYTES]);
+                }
+                return;
+            }
+            let mut positions = [0.0; CHUNK];
+            for (from, (out, dwell)) in (0..).step_by(CHUNK).zip(out.chunks_mut(CHUNK * BYTES).zip(dwell.chunks(CHUNK)))
+            {
+                self.positions(dwell, part(values, from, dwell.len()), &mut positions);
+                for ((out, dwell), position) in out.chunks_exact_mut(BYTES).zip(dwell).zip(positions) {
+                    let code = if *dwell == 0 { table.interior } else { table.palette[index(position)] };
+                    out.copy_from_slice(&code[..BYTES]);
+                }
+            }
+        };
+        team.for_each(Schedule::default(), spans, || (), work);
+    }
+
+    /// Several samples a pixel, averaged in linear light.
+    fn paint_averages(&self, rows: FieldRows<'_>, team: &Team, picture: &mut [u8]) {
+        let Some(encoder) = &self.encoder else { return };
+        let samples = self.samples as usize;
+        let (width, bytes) = (rows.width as usize, self.bytes_per_pixel());
+        let across = width / samples;
+        let values = self.values(rows);
+        let lines = rows.dwell.chunks(width * samples).zip(values.chunks_or_empty(width * samples));
+        let lines = picture.chunks_mut(across * bytes).zip(lines).collect();
+        let chunk = CHUNK / samples * samples;
+        let work = |sums: &mut Vec<[u32; 3]>, (out, (dwell, values)): (&mut [u8], (&[u32], &[f64]))| {
+            sums.clear();
+            sums.resize(across, [0; 3]);
+            let mut positions = [0.0; CHUNK];
+            for (row, dwell) in dwell.chunks(width).enumerate() {
+                for (from, dwell) in (0..).step_by(chunk).zip(dwell.chunks(chunk)) {
+                    self.positions(dwell, part(values, row * width + from, dwell.len()), &mut positions);
+                    let sums = &mut sums[from / samples..];
+                    for ((sum, dwell), positions) in
+                        sums.iter_mut().zip(dwell.chunks(samples)).zip(positions.chunks(samples))
+                    {
+                        for (dwell, position) in dwell.iter().zip(positions) {
+                            let light = self.light[if *dwell == 0 { TABLE } else { index(*position) }];
+                            *sum = [sum[0] + light[0], sum[1] + light[1], sum[2] + light[2]];
+                        }
+                    }
+                }
+            }
+            let count = self.samples * self.samples;
+            for (out, sum) in out.chunks_exact_mut(bytes).zip(sums) {
+                let colour = sum.map(|sum| encoder.encode((sum + count / 2) / count));
+                match self.depth {
+                    #[allow(clippy::cast_possible_truncation, reason = "at most 255 by this encoder")]
+                    Depth::Eight => out.copy_from_slice(&colour.map(|value| value as u8)),
+                    Depth::Sixteen => {
+                        for (out, value) in out.chunks_exact_mut(2).zip(colour) {
+                            out.copy_from_slice(&value.to_be_bytes());
+                        }
+                    }
+                }
+            }
+        };
+        team.for_each(Schedule::default(), lines, Vec::new, work);
+    }
+
+    /// The numbers of rows that are coloured; none where it is the dwell.
+    fn values<'a>(&self, rows: FieldRows<'a>) -> Values<'a> {
+        let values = match self.by {
+            By::Banded => return Values(None),
+            By::Smooth => rows.smooth,
+            By::Distance => rows.distance,
+        };
+        assert_eq!(values.len(), rows.dwell.len(), "a field with {} values", self.by.name());
+        Values(Some(values))
+    }
+
+    /// v of each of at most [`CHUNK`] samples; what has not escaped has some number of at least 1.
+    #[inline]
+    fn quantities(&self, dwell: &[u32], values: &[f64], v: &mut [f64; CHUNK]) {
+        match self.by {
+            By::Banded => {
+                for (v, dwell) in v.iter_mut().zip(dwell) {
+                    *v = f64::from((*dwell).max(1));
+                }
+            }
+            By::Smooth => {
+                for (v, value) in v.iter_mut().zip(values) {
+                    *v = value.max(1.0);
+                }
+            }
+            By::Distance => {
+                let per_pixel = 1.0 / f64::from(self.samples);
+                for (v, value) in v.iter_mut().zip(values) {
+                    *v = 1.0 + value * per_pixel;
+                }
+            }
+        }
+    }
+
+    /// Palette positions of at most [`CHUNK`] samples, in entries of the table. IEEE operations and our own logarithm
+    /// only: the same on every machine.
+    #[inline]
+    fn positions(&self, dwell: &[u32], values: &[f64], v: &mut [f64; CHUNK]) {
+        self.quantities(dwell, values, v);
+        let v = &mut v[..dwell.len()];
+        match self.scale {
+            Scale::Root => v.iter_mut().for_each(|v| *v = ROOT * (v.sqrt() - 1.0)),
+            Scale::Linear => v.iter_mut().for_each(|v| *v *= 1.0 / 256.0),
+            Scale::Log => {
+                log2_each(self.level, v);
+                v.iter_mut().for_each(|v| *v *= 0.25);
+            }
+            Scale::Limit => v.iter_mut().for_each(|v| *v /= self.limit),
+            Scale::Histogram => v.iter_mut().for_each(|v| *v = self.ranks.rank(*v)),
+        }
+        v.iter_mut().for_each(|v| *v = self.slope * *v + self.start);
+    }
+
+    /// Fills the tables of bands.
+    fn prepare_bands(&mut self) {
+        if self.by != By::Banded || self.limit > f64::from(MOST_BANDS) {
+            return;
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most MOST_BANDS")]
+        let dwells: Vec<u32> = (0..=self.limit as u32).collect();
+        let mut indices = Vec::with_capacity(dwells.len());
+        let mut positions = [0.0; CHUNK];
+        for dwells in dwells.chunks(CHUNK) {
+            self.positions(dwells, &[], &mut positions);
+            indices.extend(positions[..dwells.len()].iter().map(|position| index(*position)));
+        }
+        fn bands<const W: usize>(table: &mut Table<W>, indices: &[usize]) {
+            table.bands = indices.iter().map(|index| table.palette[*index]).collect();
+            table.bands[0] = table.interior;
+        }
+        match &mut self.codes {
+            Codes::Eight(table) => bands(table, &indices),
+            Codes::Sixteen(table) => bands(table, &indices),
+        }
+    }
+}
+
+/// Turns of the palette for each unit of the root of v.
+const ROOT: f64 = 0.11;
+
+/// Values by sample, or none at all.
+#[derive(Clone, Copy)]
+struct Values<'a>(Option<&'a [f64]>);
+
+impl<'a> Values<'a> {
+    /// Chunks of the values; empty ones for ever where there are none.
+    fn chunks_or_empty(self, size: usize) -> impl Iterator<Item = &'a [f64]> {
+        let (chunks, empty) = match self.0 {
+            Some(values) => (values.chunks(size), 0),
+            None => ([].chunks(size), usize::MAX),
+        };
+        chunks.chain(std::iter::repeat_n(&[][..], empty))
+    }
+}
+
+/// Some of the values, if there are any.
+#[inline]
+fn part(values: &[f64], from: usize, count: usize) -> &[f64] {
+    if values.is_empty() { values } else { &values[from..from + count] }
+}
+
+/// The entry of a position, which may be negative: its floor, modulo [`TABLE`].
+#[inline]
+fn index(position: f64) -> usize {
+    #[allow(clippy::cast_possible_truncation, reason = "positions beyond 2^63 do not exist; the mask bounds them")]
+    let cut = position as i64;
+    let floor = cut.wrapping_sub(i64::from(cut as f64 > position));
+    #[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "two's complement, masked")]
+    let index = floor as usize & (TABLE - 1);
+    index
+}
+
+/// The nearest 8-bit values.
+fn eight(colour: [u16; 3]) -> [u8; 4] {
+    #[allow(clippy::cast_possible_truncation, reason = "at most (65535 + 128) / 257 = 255")]
+    let byte = |channel: u16| ((u32::from(channel) + 128) / 257) as u8;
+    [byte(colour[0]), byte(colour[1]), byte(colour[2]), 0]
+}
+
+/// The high byte first, as PNG and PPM have it.
+fn sixteen(colour: [u16; 3]) -> [u8; 8] {
+    let [r, g, b] = colour.map(u16::to_be_bytes);
+    [r[0], r[1], g[0], g[1], b[0], b[1], 0, 0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::colour::Palette;
+
+    const WIDTH: u32 = 60;
+
+    /// A made-up field: some interior, dwells up to 900, smooth values near them, distances.
+    fn field(rows: u32) -> (Vec<u32>, Vec<f64>, Vec<f64>) {
+        let pixels = 0..WIDTH * rows;
+        let dwell: Vec<u32> = pixels.map(|i| if i % 7 == 0 { 0 } else { i * i % 901 }).collect();
+        // No two alike, as in real fields.
+        let extra = |of: fn(f64) -> f64| -> Vec<f64> {
+            let each = |(i, n): (usize, &u32)| if *n == 0 { 0.0 } else { of(f64::from(*n)) + i as f64 * 1e-4 };
+            dwell.iter().enumerate().map(each).collect()
+        };
+        let (smooth, distance) = (extra(|n| n - 0.3), extra(|n| 500.0 / n));
+        (dwell, smooth, distance)
+    }
+
+    fn paint(painter: &mut Painter, rows: u32, threads: usize) -> Vec<u8> {
+        let (dwell, smooth, distance) = field(rows);
+        let rows_of = FieldRows { width: WIDTH, dwell: &dwell, smooth: &smooth, distance: &distance };
+        let team = Team::new(threads);
+        if painter.colouring().needs_counts() {
+            painter.count(rows_of, &team);
+            painter.finish_counting();
+        }
+        let samples = painter.samples() as usize;
+        let mut picture = vec![7; dwell.len() / (samples * samples) * painter.bytes_per_pixel()];
+        painter.paint(rows_of, &team, &mut picture);
+        picture
+    }
+
+    fn colourings() -> Vec<Colouring> {
+        let mut all = Vec::new();
+        for by in By::ALL {
+            for scale in Scale::ALL {
+                let palette = Palette::built_in(if scale == Scale::Linear { "viridis" } else { "ember" }).unwrap();
+                let colouring = Colouring { by, scale, density: 1.7, offset: -0.3, palette };
+                if colouring.check().is_ok() {
+                    all.push(colouring);
+                }
+            }
+        }
+        all
+    }
+
+    /// The rule, by its page, one sample at a time.
+    #[allow(clippy::disallowed_methods, reason = "a reference")]
+    fn by_the_page(colouring: &Colouring, limit: u32, samples: u32, rows: u32) -> Vec<[u16; 3]> {
+        let (dwell, smooth, distance) = field(rows);
+        let v: Vec<f64> = (0..dwell.len())
+            .map(|i| match colouring.by {
+                By::Banded => f64::from(dwell[i]),
+                By::Smooth => smooth[i].max(1.0),
+                By::Distance => 1.0 + distance[i] / f64::from(samples),
+            })
+            .collect();
+        let escaped: Vec<f64> = (0..dwell.len()).filter(|i| dwell[*i] != 0).map(|i| v[i]).collect();
+        (0..dwell.len())
+            .map(|i| {
+                let turns = match colouring.scale {
+                    Scale::Root => 0.11 * (v[i].sqrt() - 1.0),
+                    Scale::Linear => v[i] / 256.0,
+                    Scale::Log => v[i].log2() / 4.0,
+                    Scale::Limit => v[i] / f64::from(limit),
+                    Scale::Histogram => escaped.iter().filter(|o| **o < v[i]).count() as f64 / escaped.len() as f64,
+                };
+                let position = colouring.offset + colouring.density * turns;
+                if dwell[i] == 0 { colouring.palette.interior() } else { colouring.palette.at(position) }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_rule_is_as_its_page_says() {
+        for colouring in colourings() {
+            let expected = by_the_page(&colouring, 901, 1, 20);
+            for limit in [901, 901 + MOST_BANDS] {
+                if limit != 901 && colouring.scale == Scale::Limit {
+                    continue;
+                }
+                let picture = paint(&mut Painter::new(&colouring, limit, Depth::Sixteen, 1), 20, 2);
+                let mut far = 0;
+                for (found, expected) in picture.chunks(6).zip(&expected) {
+                    let found = [0, 2, 4].map(|at| u16::from_be_bytes([found[at], found[at + 1]]));
+                    // An entry of the table more or less; a sample's rank more or less.
+                    let off = (0..3).map(|c| found[c].abs_diff(expected[c])).max().unwrap();
+                    far += usize::from(off > if colouring.scale == Scale::Histogram { 1500 } else { 400 });
+                }
+                assert_eq!(far, 0, "{:?} {:?} limit {limit}", colouring.by, colouring.scale);
+            }
+        }
+    }
+
+    #[test]
+    fn depths_agree_and_threads_do_not_matter() {
+        for colouring in colourings() {
+            for samples in [1, 2, 3] {
+                let eight = paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples), 12, 1);
+                let sixteen = paint(&mut Painter::new(&colouring, 901, Depth::Sixteen, samples), 12, 1);
+                for (eight, sixteen) in eight.iter().zip(sixteen.chunks(2)) {
+                    let wide = f64::from(u16::from_be_bytes([sixteen[0], sixteen[1]])) / 257.0;
+                    assert!((wide - f64::from(*eight)).abs() <= 0.51, "{eight} {wide}");
+                }
+                assert_eq!(eight, paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples), 12, 3));
+            }
+        }
+    }
+
+    #[test]
+    fn averages_are_of_light() {
+        // Two black samples and two white ones: half the light, which is 188.
+        let palette =
+            Palette::parse("colours = [\"#000\", \"#fff\"]\nblend = \"step\"\ninterior = \"#000\"", "x").unwrap();
+        let colouring = Colouring { by: By::Banded, scale: Scale::Linear, density: 128.0, offset: 0.0, palette };
+        let painter = Painter::new(&colouring, 10, Depth::Eight, 2);
+        let rows = FieldRows { width: 4, dwell: &[2, 1, 0, 1, 1, 2, 1, 1], smooth: &[], distance: &[] };
+        let mut picture = [0; 6];
+        painter.paint(rows, &Team::new(1), &mut picture);
+        assert_eq!(picture[..3], [188; 3]);
+        // Three of four white.
+        assert_eq!(picture[3..], [225; 3]);
+    }
+
+    #[test]
+    fn positions_of_any_sign_have_an_entry() {
+        assert_eq!([0.0, 0.9, 8191.99, 8192.0, -0.1, -8192.0].map(index), [0, 0, 8191, 0, 8191, 0]);
+        for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300] {
+            assert!(index(odd) < TABLE);
+        }
+    }
+}

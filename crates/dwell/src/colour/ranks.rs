@@ -1,0 +1,137 @@
+//! Histogram equalisation: how large a share of all samples has a smaller value.
+//!
+//! Values are counted in bins so narrow (2^-16 of the value) that neighbours in a deep view, where all dwells are alike,
+//! still differ; within a bin the count is spread evenly. Counts are whole numbers, so the order in which samples come,
+//! and on which thread, makes no difference. Memory is half a mebibyte for each octave of values met.
+
+/// Bins of an octave.
+const BINS: usize = 1 << 16;
+/// Bits of a double below those that number its bin.
+const BELOW: u32 = 52 - 16;
+/// The biased exponent of 1.
+const EXPONENT_OF_ONE: u64 = 1023;
+
+/// Counts of values of at least 1, by bin; and after [`Self::finish`], their sums.
+#[derive(Debug, Default)]
+pub(super) struct Ranks {
+    /// By octave from 1, the counts of its bins, once there is one.
+    octaves: Vec<Option<Box<[u64]>>>,
+    /// By octave, how many values lie below it, and by bin, how many below it in the octave.
+    below: Vec<(u64, Box<[u64]>)>,
+    total: u64,
+}
+
+/// Octave and bin of a value of at least 1.
+#[inline]
+fn place(value: f64) -> (usize, usize) {
+    let bits = value.to_bits();
+    let octave = (bits >> 52).saturating_sub(EXPONENT_OF_ONE) as usize;
+    (octave, (bits >> BELOW) as usize & (BINS - 1))
+}
+
+impl Ranks {
+    /// Counts a value: at least 1 and finite.
+    #[inline]
+    pub(super) fn count(&mut self, value: f64) {
+        let (octave, bin) = place(value);
+        if octave >= self.octaves.len() {
+            self.octaves.resize_with(octave + 1, || None);
+        }
+        let bins = self.octaves[octave].get_or_insert_with(|| vec![0; BINS].into_boxed_slice());
+        bins[bin] += 1;
+    }
+
+    /// Adds the counts of another.
+    pub(super) fn add(&mut self, other: &Self) {
+        if other.octaves.len() > self.octaves.len() {
+            self.octaves.resize_with(other.octaves.len(), || None);
+        }
+        for (own, other) in self.octaves.iter_mut().zip(&other.octaves) {
+            let Some(other) = other else { continue };
+            let own = own.get_or_insert_with(|| vec![0; BINS].into_boxed_slice());
+            for (own, other) in own.iter_mut().zip(other) {
+                *own += other;
+            }
+        }
+    }
+
+    /// Makes it ready to be asked.
+    pub(super) fn finish(&mut self) {
+        let mut below = 0;
+        for bins in &self.octaves {
+            let first = below;
+            let sums: Box<[u64]> = match bins {
+                None => Box::default(),
+                Some(bins) => bins
+                    .iter()
+                    .map(|count| {
+                        let sum = below - first;
+                        below += count;
+                        sum
+                    })
+                    .collect(),
+            };
+            self.below.push((first, sums));
+        }
+        self.total = below;
+    }
+
+    /// The share of counted values that are smaller, from 0 to 1; a value within a bin has its part of it.
+    #[inline]
+    pub(super) fn rank(&self, value: f64) -> f64 {
+        let (octave, bin) = place(value);
+        let Some((first, sums)) = self.below.get(octave) else { return 1.0 };
+        let Some(sum) = sums.get(bin) else { return *first as f64 / self.total.max(1) as f64 };
+        let count = self.octaves[octave].as_ref().map_or(0, |bins| bins[bin]);
+        let within = (value.to_bits() & ((1 << BELOW) - 1)) as f64 / (1_u64 << BELOW) as f64;
+        ((first + sum) as f64 + within * count as f64) / self.total.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_shares_in_order() {
+        let values: Vec<f64> = (0..10_000).map(|i| 1.0 + f64::from(i * i % 7919) * 0.37).collect();
+        let mut ranks = Ranks::default();
+        let (mut even, mut odd) = (Ranks::default(), Ranks::default());
+        for (i, value) in values.iter().enumerate() {
+            ranks.count(*value);
+            if i % 2 == 0 { &mut even } else { &mut odd }.count(*value);
+        }
+        odd.add(&even);
+        ranks.finish();
+        odd.finish();
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let mut last = 0.0;
+        for value in &sorted {
+            let expected = sorted.partition_point(|v| v < value) as f64 / sorted.len() as f64;
+            let rank = ranks.rank(*value);
+            assert!((rank - expected).abs() < 0.002 && rank >= last, "{value}: {rank} {expected}");
+            assert_eq!(rank.to_bits(), odd.rank(*value).to_bits());
+            last = rank;
+        }
+        assert_eq!(ranks.rank(1e300), 1.0);
+        assert_eq!(ranks.rank(1.0), 0.0);
+    }
+
+    #[test]
+    fn close_values_are_told_apart() {
+        let mut ranks = Ranks::default();
+        for i in 0..1000 {
+            ranks.count(1e6 + f64::from(i));
+        }
+        ranks.finish();
+        let share = |i: i32| ranks.rank(1e6 + f64::from(i));
+        assert!(share(0) < 0.02 && (share(500) - 0.5).abs() < 0.02 && share(999) > 0.98);
+        assert!((1..1000).all(|i| share(i) > share(i - 1)));
+        // Nobody was counted, or nobody there.
+        let mut none = Ranks::default();
+        none.finish();
+        assert_eq!(none.rank(5.0), 1.0);
+        assert_eq!(ranks.rank(2.0), 0.0);
+    }
+}
