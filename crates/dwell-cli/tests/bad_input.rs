@@ -33,10 +33,37 @@ fn folder() -> Folder {
         .with("palette.map", b"0 0 0\n255 255 255\n")
         .with("bad.map", b"0 0 0\n1 2\n")
         .with("empty.map", b"")
-        .with("palette.xyz", b"0 0 0\n");
+        .with("palette.xyz", b"0 0 0\n")
+        .with("bad.ggr", b"GIMP Gradient\nName: x\n2\n0 0.5 1 0 0 0 1 1 1 1 1 0 0\n")
+        .with("bad.ugr", b"x {\ngradient:\n  index=0 color=x\n}\n")
+        .with("two.ugr", b"a {\ngradient:\n index=0 color=1\n}\nb {\ngradient:\n index=0 color=2\n}\n")
+        .with("other.png", &others_png())
+        .with("cut.png", &others_png()[..40])
+        .with("text.png", b"re = \"0\"\n")
+        .with("formula.toml", format!("{good}formula = \"mandelbulb\"\n").as_bytes())
+        .with("power.toml", format!("{good}formula = \"tricorn\"\npower = 17\n").as_bytes())
+        .with("julia.toml", format!("{good}julia = [\"0\", \"x\"]\n").as_bytes())
+        .with("both.toml", format!("{good}bounds = [\"0\", \"1\", \"0\", \"1\"]\n").as_bytes())
+        .with("size.toml", format!("{good}size = \"0x5\"\n").as_bytes())
+        .with("samples.toml", format!("{good}samples = 17\n").as_bytes())
+        .with("depth.toml", format!("{good}depth = 9\n").as_bytes())
+        .with("by.toml", format!("{good}[colour]\nby = \"stripes\"\n").as_bytes())
+        .with("density.toml", format!("{good}[colour]\ndensity = -1.0\n").as_bytes())
+        .with("interior.toml", format!("{good}[colour]\ninterior = \"black\"\n").as_bytes())
+        .with("half.toml", format!("{good}[colour]\npalette_text = \"x\"\n").as_bytes())
+        .with("bounds.toml", b"bounds = [\"-2\", \"1\", \"-1\", \"1\"]\niterations = 100\n");
     std::fs::create_dir(folder.join("folder")).unwrap();
     std::fs::create_dir(folder.join("folder.toml")).unwrap();
     folder
+}
+
+/// A picture of another program.
+fn others_png() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
+    encoder.add_text_chunk("Software".to_owned(), "Paint".to_owned()).unwrap();
+    encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
+    bytes
 }
 
 /// A line of words; what the error must mention.
@@ -132,7 +159,7 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --palette empty.map", "no colour"),
     ("render -o x.png --palette binary.toml", "not UTF-8"),
     ("render shallow-hom -o x.png", "did you mean \"shallow-home\""),
-    ("render seahorse -o x.png", "did you mean \"shallow-seahorse\""),
+    ("render seahors -o x.png", "did you mean"),
     ("render qqq -o x.png", "dwell locations"),
     ("render -o x.png --format gif", "png, ppm, npy, csv"),
     ("render -o x.png --format pgn", "did you mean \"png\""),
@@ -177,6 +204,71 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --center 1e400,0", "beyond f64"),
     ("render -o x.png --center 1e39,0 --zoom 1e-38 --number f32", "beyond f32"),
     ("render -o x.png --bounds 1,1.000000000000001,-1,1", "too deep"),
+    // Formulas.
+    ("render -o x.png --formula mandelbrt", "did you mean \"mandelbrot\""),
+    ("render -o x.png --formula julia", "mandelbrot, multibrot, burning-ship, tricorn"),
+    ("render -o x.png --power 3", "multibrot"),
+    ("render -o x.png --formula mandelbrot --power 3", "multibrot"),
+    ("render -o x.png --formula multibrot --power 17", "2 to 16"),
+    ("render -o x.png --formula multibrot --power 1", "2 to 16"),
+    ("render -o x.png --formula tricorn --power x", "--power"),
+    ("render -o x.png --julia 1", "RE,IM"),
+    ("render -o x.png --julia 1,x", "--julia IM"),
+    ("render -o x.png --formula multibrot --power 16 --number f32 --escape-radius 100", "2 to 8"),
+    ("point 0,0 --formula mandelbulb", "--formula"),
+    ("peak --formula multibrot --power 99", "2 to 16"),
+    // Colours.
+    ("render -o x.png --by stripes", "banded, smooth, distance"),
+    ("render -o x.png --by smoth", "did you mean \"smooth\""),
+    ("render -o x.png --scale sqrt", "root, linear, log, limit, histogram"),
+    ("render -o x.png --by distance --scale limit", "--scale"),
+    ("render -o x.png --density 0", "--density"),
+    ("render -o x.png --density -1", "above 0"),
+    ("render -o x.png --density 1e7", "1000000"),
+    ("render -o x.png --density nan", "--density"),
+    ("render -o x.png --offset x", "--offset"),
+    ("render -o x.png --offset 1e300", "-1000000 to 1000000"),
+    ("render -o x.png --interior red", "#rrggbb"),
+    ("render -o x.png --interior #12345", "--interior"),
+    ("render -o x.png --depth 12", "8, 16"),
+    ("render -o x.png --depth -8", "8, 16"),
+    ("render -o x.png --palette bad.ggr", "bad.ggr"),
+    ("render -o x.png --palette bad.ugr", "line 3"),
+    ("render -o x.png --palette two.ugr#c", "two.ugr"),
+    ("render -o x.png --flip=maybe", "yes, no"),
+    // Samples.
+    ("render -o x.png --aa 0", "1 to 16"),
+    ("render -o x.png --aa 17", "1 to 16"),
+    ("render -o x.png --aa two", "--aa"),
+    ("render -o x.npy --aa 2", "--aa"),
+    ("render -o x.png -o x.csv --aa 2", "no average"),
+    ("render -o x.png --aa 2 --size 2147483647x1", "--aa"),
+    // Pictures and locations that say what they cannot.
+    ("render other.png -o x.png", "not made by dwell, but by \"Paint\""),
+    ("render cut.png -o x.png", "no PNG that can be read"),
+    ("render text.png -o x.png", "no PNG that can be read"),
+    ("show other.png", "not made by dwell"),
+    ("show none.png", "cannot be read"),
+    ("show qqq", "dwell locations"),
+    ("show", "WHAT"),
+    ("render formula.toml -o x.png", "line 5, formula"),
+    ("render power.toml -o x.png", "line 6, power"),
+    ("render julia.toml -o x.png", "line 5, julia"),
+    ("render both.toml -o x.png", "bounds"),
+    ("render size.toml -o x.png", "line 5, size"),
+    ("render samples.toml -o x.png", "1 to 16"),
+    ("render depth.toml -o x.png", "8, 16"),
+    ("render by.toml -o x.png", "line 6, by"),
+    ("render density.toml -o x.png", "line 6, density"),
+    ("render interior.toml -o x.png", "#rrggbb"),
+    ("render half.toml -o x.png", "palette_format"),
+    ("render bounds.toml -o x.png --zoom 3", "--center"),
+    ("render bounds.toml -o x.png --center 0,0", "--zoom"),
+    ("palettes nothing-like-it", "--palette"),
+    ("palettes -o", "--output"),
+    ("gallery", "--output"),
+    ("gallery -o x --size 0x0", "--size"),
+    ("gallery -o x --aa 99", "--aa"),
     // Running.
     ("render -o x.png --threads 0", "1 to 4096"),
     ("render -o x.png --threads -1", "--threads"),

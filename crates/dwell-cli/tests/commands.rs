@@ -107,7 +107,7 @@ fn completions_and_manual_pages() {
     std::fs::create_dir(folder.join("man1")).unwrap();
     folder.good("man --output-dir man1");
     let pages = std::fs::read_dir(folder.join("man1")).unwrap().count();
-    assert_eq!(pages, 9);
+    assert_eq!(pages, 11);
 }
 
 #[test]

@@ -26,6 +26,12 @@ impl Progress {
         self.done.fetch_add(pixels, Ordering::Relaxed);
     }
 
+    /// Pixels done, each as often as it was.
+    #[cfg(test)]
+    pub(crate) fn pixels_done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
     /// The fraction of the work that is done, 0 to 1; 0 before the start.
     #[must_use]
     pub fn fraction(&self) -> f64 {

@@ -115,6 +115,16 @@ pub fn field(
 /// [`Error::Interrupted`], [`Error::Write`], or [`Error::Input`] when the system has less memory than was allowed, or
 /// dwells are to be written of a picture with several samples a pixel.
 pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &mut Buffers) -> Result<Report, Error> {
+    render_keeping(KEPT_BYTES, request, outputs, buffers)
+}
+
+/// [`render`] with a field kept of up to so many bytes.
+fn render_keeping(
+    most_kept: u64,
+    request: &Request<'_>,
+    outputs: Vec<(Format, Output)>,
+    buffers: &mut Buffers,
+) -> Result<Report, Error> {
     let began = Instant::now();
     let (plan, paint) = (request.plan, request.paint);
     let size = plan.size();
@@ -135,7 +145,7 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, buffers: &m
     work.tally.hasher = request.hash.then(blake3::Hasher::new);
     work.tally.samples = samples;
     let counted = painter.as_ref().is_some_and(|painter| painter.colouring().needs_counts());
-    let kept = counted && Field::bytes(size.pixels(), extras) <= KEPT_BYTES;
+    let kept = counted && Field::bytes(size.pixels(), extras) <= most_kept;
     let passes = if counted && !kept { 2 } else { 1 };
     let strips =
         if request.watched && size.pixels() >= PROBE_FROM_PIXELS { cost_of_strips(request)? } else { Vec::new() };
@@ -328,4 +338,85 @@ fn cost_of_strips(request: &Request<'_>) -> Result<Vec<f64>, Error> {
     let limit = probe.limit();
     let cost = |row: &[u32]| row.iter().map(|n| f64::from(if *n == 0 { limit } else { *n }) + 20.0).sum();
     Ok(field.dwell().chunks(field.width() as usize).map(cost).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::colour::{By, Palette, Scale};
+    use crate::engine::CpuEngine;
+    use crate::scene::Scene;
+    use crate::store::Leftovers;
+    use crate::{Level, Settings, Shortcuts, View};
+
+    /// The picture of a scene as the bytes of a PPM, and how often its field was iterated, in fields.
+    fn picture(scene: &Scene, most_kept: u64, shortcuts: Shortcuts) -> (Vec<u8>, Report, u64) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.ppm");
+        let output = Output::create(&path, false, &Leftovers::default()).unwrap();
+        let plan = Plan::new(&scene.sample_view().unwrap(), &scene.settings, &Limits::default()).unwrap();
+        let progress = Progress::default();
+        let request = Request {
+            plan: &plan,
+            engine: &CpuEngine::new(Level::best(), 2).with_shortcuts(shortcuts),
+            strategy: scene.strategy,
+            verify: true,
+            paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: "" },
+            hash: true,
+            watched: false,
+            cancel: &Cancel::default(),
+            progress: &progress,
+        };
+        let report = render_keeping(most_kept, &request, vec![(Format::Ppm, output)], &mut Buffers::default()).unwrap();
+        (std::fs::read(&path).unwrap(), report, progress.pixels_done() / plan.size().pixels())
+    }
+
+    /// A view of several bands, astride the real axis, with rows that do not fall together with bands or pixels.
+    fn scene(by: By, scale: Scale, samples: u32) -> Scene {
+        let size = Size::new(2400 / samples, 1302 / samples).unwrap();
+        let mut scene = Scene {
+            view: View::centred("-0.6", "0.1", "1.2").unwrap().sized(size),
+            settings: Settings { limit: 60, ..Settings::default() },
+            samples,
+            ..Scene::default()
+        };
+        scene.colouring = Colouring { by, scale, ..Colouring::of(Palette::default()) };
+        scene
+    }
+
+    #[test]
+    fn a_field_kept_and_one_computed_twice_give_one_picture() {
+        for (by, samples) in [(By::Smooth, 1), (By::Banded, 3), (By::Distance, 2)] {
+            let scene = scene(by, Scale::Histogram, samples);
+            let (kept, kept_report, once) = picture(&scene, u64::MAX, Shortcuts::EXACT);
+            let (twice, twice_report, passes) = picture(&scene, 0, Shortcuts::EXACT);
+            assert!(kept == twice, "{by:?}");
+            assert_eq!((once, passes), (1, 2), "{by:?}");
+            assert_eq!(kept_report.field_blake3, twice_report.field_blake3);
+            assert_eq!((kept_report.differing_pixels, twice_report.differing_pixels), (Some(0), Some(0)));
+            assert_eq!(kept_report.iterations, twice_report.iterations);
+        }
+    }
+
+    #[test]
+    fn mirrored_rows_are_painted_like_all_others() {
+        for samples in [1, 2, 3, 6] {
+            let scene = scene(By::Smooth, Scale::Root, samples);
+            let (mirrored, report, _) = picture(&scene, u64::MAX, Shortcuts::EXACT);
+            let (plain, plain_report, _) = picture(&scene, u64::MAX, Shortcuts::NONE);
+            assert!(mirrored == plain, "{samples}");
+            assert_eq!(report.field_blake3, plain_report.field_blake3);
+        }
+    }
+
+    #[test]
+    fn samples_that_do_not_fit_are_refused() {
+        let size = Size::new(12, 9).unwrap();
+        let formats = || [Format::Png].into_iter();
+        assert!(check_samples(size, 3, formats()).is_ok());
+        assert!(check_samples(size, 2, formats()).is_err() && check_samples(size, 0, formats()).is_err());
+        assert!(check_samples(Size::new(34, 34).unwrap(), 17, formats()).is_err());
+        assert!(check_samples(size, 3, [Format::Png, Format::Npy].into_iter()).is_err());
+        assert!(check_samples(size, 1, [Format::Csv].into_iter()).is_ok());
+    }
 }

@@ -1,0 +1,287 @@
+//! Pictures: formulas, colours, samples, and what a picture remembers of itself.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+
+mod common;
+
+use common::Folder;
+
+/// xorshift64*.
+struct Random(u64);
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % n
+    }
+    fn one_of<'a>(&mut self, values: &[&'a str]) -> &'a str {
+        values[self.below(values.len())]
+    }
+}
+
+fn folder() -> Folder {
+    Folder::new()
+        .with(
+            "mine.toml",
+            b"colours = [\"#f00\", \"#0f0\", \"#00f\"]\ncyclic = false\nblend = \"light\"\ndensity = 2.5\n",
+        )
+        .with("mine.map", b"255 0 0\n0 255 0\n\t1 2 3 ; \"quoted\" \\ and 'more'\n")
+        .with(
+            "mine.ggr",
+            b"GIMP Gradient\nName: Mine\n2\n0 0.2 0.5 0 0 0 1 1 1 1 1 1 0\n0.5 0.7 1 1 1 1 1 0 0.2 0.9 1 2 1\n",
+        )
+        .with(
+            "mine.ugr",
+            b"first {\ngradient:\n  title=\"a\" smooth=no\n  index=0 color=255\n  index=200 color=65280\n}\n\
+second {\ngradient:\n  title=\"b\" smooth=yes\n  index=0 color=255\n  index=100 color=16711680\n}\n",
+        )
+}
+
+/// Flags of a picture with anything in it.
+fn any_picture(random: &mut Random) -> String {
+    let mut line = String::new();
+    let mut add = |text: String| {
+        line.push(' ');
+        line.push_str(&text);
+    };
+    let what = random.one_of(&["", "", "shallow-elephant", "burning-ship", "julia-seahorse", "multibrot-3"]);
+    add(what.to_owned());
+    add(format!("--size {}", random.one_of(&["40x30", "33x17", "1x9", "64x36"])));
+    match random.below(4) {
+        0 => add("--bounds -1.8,0.7,-1.1,1.2".to_owned()),
+        1 => add("--center -0.2500000000000000000001,0.1 --zoom 1.75e0".to_owned()),
+        2 => add("--center 0.1,-0.3 --height 2.50".to_owned()),
+        _ => {}
+    }
+    if random.below(3) == 0 {
+        add(format!("--rotate {}", random.one_of(&["30", "-90.0", "1.25e1"])));
+    }
+    if random.below(3) == 0 {
+        add(random.one_of(&["--flip", "--flip=no", "--sample corner"]).to_owned());
+    }
+    match random.below(6) {
+        0 => add(format!("--formula multibrot --power {}", random.one_of(&["3", "5", "16"]))),
+        1 => add(format!("--formula burning-ship --power {}", random.one_of(&["2", "3"]))),
+        2 => add("--formula tricorn".to_owned()),
+        _ => {}
+    }
+    if random.below(3) == 0 {
+        add(format!("--julia {}", random.one_of(&["-0.8,0.156", "0.3,-0.5", "-1.75000,0"])));
+    }
+    add(format!("--max-iter {}", random.one_of(&["1", "77", "500", "auto"])));
+    if random.below(4) == 0 {
+        add(format!("--escape-radius {}", random.one_of(&["2.5", "4.00"])));
+    }
+    if random.below(3) == 0 {
+        add(random.one_of(&["--number f32", "--recipe separate", "--number f32 --recipe separate"]).to_owned());
+    }
+    let palettes =
+        ["ember", "viridis", "toader", "ink", "mine.toml", "mine.map", "mine.ggr", "mine.ugr", "mine.ugr#second"];
+    if random.below(5) > 0 {
+        add(format!("--palette {}", random.one_of(&palettes)));
+    }
+    if random.below(2) == 0 {
+        let scale = random.one_of(&["root", "linear", "log", "histogram"]);
+        add(format!("--by {} --scale {scale}", random.one_of(&["smooth", "banded", "distance"])));
+    }
+    if random.below(2) == 0 {
+        add(format!(
+            "--density {} --offset {}",
+            random.one_of(&["0.1", "3", "1e-3"]),
+            random.one_of(&["-0.7", "0.333"])
+        ));
+    }
+    if random.below(4) == 0 {
+        add(format!("--interior {}", random.one_of(&["#123", "#abcdef", "#123456789abc"])));
+    }
+    add(format!("--aa {}", random.one_of(&["1", "1", "2", "3"])));
+    add(format!("--depth {}", random.one_of(&["8", "8", "16"])));
+    if random.below(5) == 0 {
+        let strategy = random.one_of(&["mariani-silver", "boundary-trace --tile 16x16"]);
+        add(format!("--strategy {strategy} --shortcuts {}", random.one_of(&["none", "exact", "interior,symmetry"])));
+    }
+    line + " --force"
+}
+
+#[test]
+fn sixty_random_pictures_come_back_from_themselves() {
+    let folder = folder();
+    let mut kinds = std::collections::HashSet::new();
+    for seed in 1..=60 {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
+        let line = any_picture(&mut random);
+        folder.good(&format!("render {line} -o old.png"));
+        let old = folder.read("old.png");
+        // However it is worked out.
+        let how = random.one_of(&["", "--threads 1", "--threads 3 --schedule guided", "--level scalar"]);
+        folder.good(&format!("render old.png -o new.png {how}"));
+        assert!(old == folder.read("new.png"), "seed {seed}: {line}, then {how}");
+        // By way of its text.
+        let text = folder.good("show old.png").text();
+        let from_text = Folder::new().with("place.toml", text.as_bytes());
+        from_text.good("render place.toml -o new.png");
+        assert!(old == from_text.read("new.png"), "seed {seed}: {line}\n{text}");
+        kinds.insert(blake3::hash(&old));
+    }
+    assert_eq!(kinds.len(), 60, "no two alike");
+}
+
+/// Width, height, and samples in bytes.
+fn decode(bytes: &[u8]) -> (u32, u32, png::BitDepth, Vec<u8>) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+    let mut picture = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut picture).unwrap();
+    picture.truncate(info.buffer_size());
+    (info.width, info.height, info.bit_depth, picture)
+}
+
+#[test]
+fn a_picture_is_rendered_larger_and_in_other_colours() {
+    let folder = Folder::new();
+    folder.good("render shallow-elephant -o old.png --size 32x18 --palette fire --by distance --aa 2");
+    folder.good("render old.png -o large.png --size 64x36 --aa 1");
+    assert_eq!((decode(&folder.read("large.png")).0, decode(&folder.read("large.png")).1), (64, 36));
+    let text = folder.good("show large.png").text();
+    for line in
+        ["title = \"Elephant valley\"", "palette = \"fire\"", "by = \"distance\"", "size = \"64x36\"", "samples = 1"]
+    {
+        assert!(text.contains(line), "{line} in\n{text}");
+    }
+    folder.good("render old.png -o other.png --palette ember");
+    let text = folder.good("show other.png").text();
+    assert!(text.contains("palette = \"ember\"") && text.contains("by = \"distance\""), "{text}");
+    // Another place has another name.
+    folder.good("render old.png -o other.png --zoom 200");
+    assert!(!folder.good("show other.png").text().contains("Elephant"));
+    // From a copy under any name, and not onto itself.
+    std::fs::copy(folder.join("old.png"), folder.join("copy")).unwrap();
+    folder.good("render ./copy -o again.png");
+    assert!(folder.read("again.png") == folder.read("old.png"));
+    assert_eq!(folder.run(["render", "old.png", "-o", "old.png"]).code, 2);
+}
+
+#[test]
+fn warnings_are_remembered() {
+    let folder = Folder::new();
+    folder.good("render kf-1e50 --size 4x4 --max-iter 50 --force -o deep.png");
+    assert!(folder.good("show deep.png").text().contains("warnings = ["));
+    folder.good("render deep.png -o again.png");
+    assert!(folder.read("again.png") == folder.read("deep.png"));
+}
+
+#[test]
+fn sixteen_bits_are_the_same_colours_with_more_digits() {
+    let folder = Folder::new();
+    for flags in ["", "--aa 3", "--by banded --scale limit"] {
+        folder.good(&format!("render --size 60x40 {flags} -o a.png -o a.ppm"));
+        folder.good(&format!("render --size 60x40 {flags} --depth 16 -o b.png -o b.ppm"));
+        let (.., narrow_depth, narrow) = decode(&folder.read("a.png"));
+        let (.., wide_depth, wide) = decode(&folder.read("b.png"));
+        assert_eq!((narrow_depth, wide_depth), (png::BitDepth::Eight, png::BitDepth::Sixteen));
+        for (narrow, wide) in narrow.iter().zip(wide.chunks(2)) {
+            let wide = f64::from(u16::from_be_bytes([wide[0], wide[1]])) / 257.0;
+            assert!((wide - f64::from(*narrow)).abs() <= 0.51);
+        }
+        let (a, b) = (folder.read("a.ppm"), folder.read("b.ppm"));
+        assert!(a.starts_with(b"P6\n60 40\n255\n") && a.ends_with(&narrow));
+        assert!(b.starts_with(b"P6\n60 40\n65535\n") && b.ends_with(&wide));
+    }
+}
+
+#[test]
+fn samples_are_averages_of_a_larger_field() {
+    let folder = Folder::new();
+    let one = folder.stats("--size 90x60 -o fine.ppm --palette graphite");
+    let aa = folder.stats("--size 30x20 --aa 3 -o aa.ppm --palette graphite");
+    assert_eq!(one["field_blake3"], aa["field_blake3"], "statistics are those of the samples");
+    assert_eq!((&aa["width"], &aa["height"], &aa["samples"]), (&90.into(), &60.into(), &3.into()));
+    let (fine, aa) = (folder.read("fine.ppm"), folder.read("aa.ppm"));
+    let (fine, aa) = (&fine[fine.len() - 90 * 60 * 3..], &aa[aa.len() - 30 * 20 * 3..]);
+    // In linear light, by the standard's formula.
+    #[allow(clippy::disallowed_methods, reason = "a reference")]
+    let light = |v: u8| {
+        let v = f64::from(v) / 255.0;
+        if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+    };
+    for y in 0..20 {
+        for x in 0..30 {
+            let mean = (0..9).map(|k| light(fine[((3 * y + k / 3) * 90 + 3 * x + k % 3) * 3])).sum::<f64>() / 9.0;
+            let found = light(aa[(y * 30 + x) * 3]);
+            assert!((found - mean).abs() < 0.006, "{x} {y}: {found} {mean}");
+        }
+    }
+}
+
+#[test]
+fn formulas_are_what_they_say() {
+    let folder = Folder::new();
+    let hash = |flags: &str| folder.stats(&format!("--size 50x40 --max-iter 200 {flags}"))["field_blake3"].clone();
+    let set = hash("--center -0.5,0 --zoom 1");
+    assert_eq!(set, hash("--center -0.5,0 --zoom 1 --formula mandelbrot --power 2"));
+    // Without a fold and with the power of the set, a Multibrot is the set.
+    assert_eq!(set, hash("--center -0.5,0 --zoom 1 --formula multibrot --power 2"));
+    let mut seen = std::collections::HashSet::new();
+    for flags in [
+        "--formula mandelbrot",
+        "--formula multibrot",
+        "--formula multibrot --power 4",
+        "--formula burning-ship",
+        "--formula burning-ship --power 3",
+        "--formula tricorn",
+        "--formula tricorn --power 4",
+        "--julia 0.3,0.5",
+        "--julia 0.3,0.5 --formula burning-ship",
+        "--julia 0.3,0.5 --formula tricorn",
+        "--julia 0.3,0.5 --formula multibrot",
+    ] {
+        assert!(seen.insert(hash(&format!("--center -0.1,0.05 --zoom 1 {flags}"))), "{flags}");
+    }
+    // A location's formula stays unless another is asked for, and a Julia set can be left.
+    let stats = folder.stats("burning-ship --size 8x8 --power 3");
+    assert_eq!((&stats["formula"], &stats["power"]), (&"burning-ship".into(), &3.into()));
+    assert!(folder.stats("julia-seahorse --size 8x8 --julia none")["julia"].is_null());
+    assert_eq!(folder.stats("julia-seahorse --size 8x8")["julia"][0], "-0.74543");
+    let point = |flags: &str| folder.good(&format!("point 0.5,0.5 --json {flags}")).text();
+    let json: serde_json::Value = serde_json::from_str(&point("--formula tricorn --power 3 --max-iter 5000")).unwrap();
+    assert_eq!((&json["f64"], &json["formula"]), (&json["precise"], &"tricorn".into()));
+}
+
+#[test]
+fn palettes_are_shown() {
+    let folder = folder();
+    let list = folder.good("palettes").text();
+    assert!(list.lines().count() >= 20);
+    for name in ["zhong", "hybridizer", "genova", "nvidia", "toader", "viridis", "classic"] {
+        assert!(list.lines().any(|line| line.split_whitespace().next() == Some(name)), "{name}");
+        folder.good(&format!("render --size 8x8 -o a.png --palette {name}"));
+    }
+    let names = folder.good("palettes --names").text();
+    assert_eq!(names.lines().next(), Some("twilight"));
+    assert_eq!(names.lines().count(), list.lines().count());
+    folder.good("palettes -o sheet.png");
+    let (width, height, _, _) = decode(&folder.read("sheet.png"));
+    folder.good("palettes ember mine.ggr mine.ugr#second -o small.png");
+    let small = decode(&folder.read("small.png"));
+    assert!(small.0 <= width && small.1 < height);
+    assert!(folder.good("palettes mine.ggr").text().contains("Mine"));
+}
+
+#[test]
+fn a_gallery_of_every_location() {
+    let folder = Folder::new();
+    folder.good("gallery -o page/of/pictures --size 24x14 --aa 1");
+    let page = String::from_utf8(folder.read("page/of/pictures/index.html")).unwrap();
+    let list = folder.good("locations").text();
+    let mut drawn = 0;
+    for name in list.lines().skip(1).map_while(|line| line.split_whitespace().next()) {
+        assert!(page.contains(name), "{name}");
+        if page.contains(&format!("src=\"{name}.png\"")) {
+            drawn += 1;
+            assert_eq!(decode(&folder.read(&format!("page/of/pictures/{name}.png"))).0, 24);
+        }
+    }
+    assert!(drawn >= 10 && page.contains("Deeper than f64"), "{drawn}");
+    // A second time over the first.
+    folder.good("gallery -o page/of/pictures --size 24x14 --aa 1 -q");
+}
