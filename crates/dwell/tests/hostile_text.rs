@@ -61,6 +61,66 @@ fn locations() {
     check(&[LOCATION, &deep], |text| Location::parse(text, "x"));
 }
 
+/// A location with every key.
+const FULL: &str = "dwell = \"0.1.0\"\nname = \"x\"\ntitle = \"t\"\nsource = \"s\"\nnotes = \"n\"\nformula = \"burning-ship\"\npower = 3\n\
+julia = [\"-0.8\", \"0.156\"]\nbounds = [\"-2\", \"1\", \"-1.5\", \"1.5\"]\nrotation = \"30\"\nflip = true\nsample = \"corner\"\n\
+size = \"64x36\"\nsamples = 3\ndepth = 16\niterations = 500\nescape_radius = \"2.5\"\nnumber = \"f32\"\nrecipe = \"separate\"\nforce = true\n\
+strategy = \"mariani-silver\"\nshortcuts = \"interior,cycles\"\ntile = \"64x32\"\nwarnings = [\"w\"]\n\n[colour]\npalette = \"mine\"\n\
+by = \"distance\"\nscale = \"histogram\"\ndensity = 2.5\noffset = -0.25\ninterior = \"#123\"\npalette_format = \"map\"\n\
+palette_text = \"1 2 3\\n4 5 6\\n\"\n";
+
+/// What is accepted is written so that it reads back as the same.
+fn comes_back(text: &str) -> Result<Location, dwell::InputError> {
+    let location = Location::parse(text, "x")?;
+    let written = location.text();
+    let again = Location::parse(&written, "y").unwrap_or_else(|e| panic!("{text}\n{written}: {e}"));
+    assert_eq!(again.text(), written);
+    Ok(location)
+}
+
+#[test]
+fn locations_with_every_key() {
+    check(&[FULL, LOCATION], comes_back);
+}
+
+/// A picture with a text.
+fn picture(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
+    encoder.add_text_chunk("Software".to_owned(), "dwell".to_owned()).unwrap();
+    encoder.add_itxt_chunk("dwell".to_owned(), text.to_owned()).unwrap();
+    encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
+    bytes
+}
+
+#[test]
+fn pictures_with_any_text_and_any_bytes() {
+    let read = |bytes: &[u8]| Location::from_png(std::io::Cursor::new(bytes), "x");
+    assert!(read(&picture(FULL)).is_ok());
+    check(&[FULL, LOCATION], |text| read(&picture(text)));
+    // Any byte of it wrong, cut anywhere: an error or what it was.
+    let whole = picture(FULL);
+    for seed in 0..ROUNDS {
+        let mut random = Random::new(seed);
+        let mut bytes = whole.clone();
+        for _ in 0..=random.below(3) {
+            let at = usize::try_from(random.below(bytes.len() as u64)).unwrap();
+            match random.below(4) {
+                0 => bytes.truncate(at),
+                1 => bytes[at] ^= 1 << random.below(8),
+                2 => drop(bytes.drain(at..(at + 5).min(bytes.len()))),
+                _ => bytes.splice(at..at, [0xff; 3]).for_each(drop),
+            }
+            if bytes.is_empty() {
+                break;
+            }
+        }
+        if let Err(error) = read(&bytes) {
+            assert!(error.to_string().chars().count() < 700, "seed {seed}: {error}");
+        }
+    }
+}
+
 /// Good palette files, by format.
 const PALETTES: [(PaletteFormat, &[&str]); 4] = [
     (
