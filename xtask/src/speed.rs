@@ -3,8 +3,8 @@
 use crate::{Done, root};
 use dwell::store::{self, Leftovers};
 use dwell::{
-    Buffers, Cancel, Colouring, CpuEngine, Decimal, Depth, Formula, Frame, Level, LevelName, Limits, NumberKind, Paint,
-    Plan, Progress, Recipe, Report, Request, Settings, Shortcuts, Size, Strategy, View, peak,
+    Buffers, Cancel, Colouring, CpuEngine, Decimal, Depth, Fold, Formula, Frame, Level, LevelName, Limits, NumberKind,
+    Paint, Plan, Progress, Recipe, Report, Request, Settings, Shortcuts, Size, Strategy, View, peak,
 };
 use std::fmt::Write;
 
@@ -15,6 +15,39 @@ struct Workload {
     size: (u32, u32),
     limit: u32,
 }
+
+/// A formula's whole set, or a Julia set with much of an inside.
+struct OfFormula {
+    name: &'static str,
+    formula: (Fold, u32),
+    julia: Option<[&'static str; 2]>,
+}
+
+const fn of(name: &'static str, fold: Fold, power: u32) -> OfFormula {
+    OfFormula { name, formula: (fold, power), julia: None }
+}
+
+const FORMULAS: [OfFormula; 11] = [
+    of("z^2 + c", Fold::None, 2),
+    of("z^3 + c", Fold::None, 3),
+    of("z^4 + c", Fold::None, 4),
+    of("z^5 + c", Fold::None, 5),
+    of("z^7 + c", Fold::None, 7),
+    of("z^16 + c", Fold::None, 16),
+    of("Burning Ship", Fold::Absolute, 2),
+    of("Burning Ship of power 3", Fold::Absolute, 3),
+    of("Tricorn", Fold::Conjugate, 2),
+    of("Tricorn of power 3", Fold::Conjugate, 3),
+    OfFormula { name: "Julia set of -0.1226 + 0.7449i", formula: (Fold::None, 2), julia: Some(["-0.1226", "0.7449"]) },
+];
+
+/// The view of all of them.
+const FORMULA_VIEW: Workload = Workload {
+    name: "[-2.25,2.25]x[-1.5,1.5] 3000x2000 limit 1000",
+    bounds: ["-2.25", "2.25", "-1.5", "1.5"],
+    size: (3000, 2000),
+    limit: 1000,
+};
 
 const WORKLOADS: [Workload; 4] = [
     Workload {
@@ -66,11 +99,22 @@ fn measure(
     strategy: Strategy,
     repeats: u32,
 ) -> Result<Report, Box<dyn std::error::Error>> {
+    let settings = Settings { limit: workload.limit, number, ..Settings::default() };
+    measure_with(workload, &settings, engine, strategy, repeats)
+}
+
+/// [`measure`] with any settings.
+fn measure_with(
+    workload: &Workload,
+    settings: &Settings,
+    engine: &CpuEngine,
+    strategy: Strategy,
+    repeats: u32,
+) -> Result<Report, Box<dyn std::error::Error>> {
     let [xmin, xmax, ymin, ymax] = workload.bounds.map(str::parse::<Decimal>);
     let frame = Frame::Bounds { xmin: xmin?, xmax: xmax?, ymin: ymin?, ymax: ymax? };
     let view = View { frame, ..View::centred("0", "0", "1")?.sized(Size::new(workload.size.0, workload.size.1)?) };
-    let plan =
-        Plan::new(&view, &Settings { limit: workload.limit, number, ..Settings::default() }, &Limits::default())?;
+    let plan = Plan::new(&view, settings, &Limits::default())?;
     let (cancel, progress, colouring) = (Cancel::default(), Progress::default(), Colouring::default());
     let request = Request {
         plan: &plan,
@@ -175,7 +219,47 @@ pub(crate) fn write() -> Done {
             }
         }
     }
+    formulas(&mut text)?;
     store::write_text(&root().join("docs/speed.md"), &text, &Leftovers::default())?;
     print!("{text}");
+    Ok(())
+}
+
+/// How near each formula comes to what its operations allow.
+fn formulas(text: &mut String) -> Done {
+    writeln!(
+        text,
+        "\n## Other formulas: iterations a second / what their operations allow, shortcuts off, one thread, {}\n\n\
+         {}. What the operations allow is the peak of z^2 + c times its four operations a step over the formula's (a squaring\n\
+         and a product take four each; folds are not counted). Mean dwells differ: where most points escape at once, as around\n\
+         a Julia set, tests and the ends of orbits weigh more.\n",
+        Level::best().name(),
+        FORMULA_VIEW.name
+    )?;
+    writeln!(text, "| formula | operations | f32 | f64 | mean iterations |\n|---|---|---|---|---|")?;
+    let engine = CpuEngine::new(Level::best(), 1).with_shortcuts(Shortcuts::NONE);
+    let mut peaks = Vec::new();
+    for number in NumberKind::ALL {
+        let cancel = Cancel::default();
+        peaks.push(peak::measure(Formula::MANDELBROT, number, Recipe::Fused, Level::best(), 1, &cancel)?);
+    }
+    for OfFormula { name, formula: (fold, power), julia } in FORMULAS {
+        let formula = Formula::new(fold, power).ok_or("no such power")?;
+        let julia = match julia {
+            Some([re, im]) => Some([re.parse::<Decimal>()?, im.parse()?]),
+            None => None,
+        };
+        let allowed = f64::from(Formula::MANDELBROT.operations()) / f64::from(formula.operations());
+        write!(text, "| {name} | {} |", formula.operations())?;
+        let mut mean = 0.0;
+        for (number, peak) in NumberKind::ALL.into_iter().zip(&peaks) {
+            let limit = FORMULA_VIEW.limit;
+            let settings = Settings { formula, julia: julia.clone(), limit, number, ..Settings::default() };
+            let report = measure_with(&FORMULA_VIEW, &settings, &engine, Strategy::EveryPixel, REPEATS)?;
+            write!(text, " {:.2} |", per_second(&report) / (peak.peak_iterations_per_second * allowed))?;
+            mean = report.iterations as f64 / report.pixels as f64;
+        }
+        writeln!(text, " {mean:.0} |")?;
+    }
     Ok(())
 }

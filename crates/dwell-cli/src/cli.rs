@@ -119,7 +119,7 @@ pub(crate) struct RenderArgs {
     #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) size: Option<String>,
     /// Turn the view counter-clockwise about its centre, in degrees
-    #[arg(long, value_name = "DEG", allow_hyphen_values = true, help_heading = "View")]
+    #[arg(long, alias = "rotation", value_name = "DEG", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) rotate: Option<String>,
     /// Turn the picture upside down, as the Burning Ship is usually shown; `--flip=no` where a location does it
     #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "View")]
@@ -134,7 +134,7 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) formula: FormulaArgs,
     /// Greatest number of iterations, 1 to 4294967295, or `auto` [default: the location's]
-    #[arg(long, value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
+    #[arg(long, alias = "iterations", value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) max_iter: Option<String>,
     /// A point has escaped when |z| > R, 2 to 1e9 [default: 2]
     #[arg(long, value_name = "R", allow_hyphen_values = true, help_heading = "Iteration")]
@@ -149,10 +149,11 @@ pub(crate) struct RenderArgs {
     #[arg(long, help_heading = "Iteration")]
     pub(crate) force: bool,
 
-    /// Colours: one of `dwell palettes`, or a palette file (.toml, .map, .ggr, .ugr or .ugr#NAME) [default: twilight]
+    /// Colours: one of `dwell palettes`, or a palette file (.toml, .map, .ggr, .ugr or .ugr#NAME). A location's density and
+    /// offset go with its palette [default: the location's, or twilight]
     #[arg(long, value_name = "NAME|FILE", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
-    /// What is coloured: smooth (the dwell without its steps), banded (the dwell), distance (to the set, in pixels)
+    /// What is coloured: smooth (the dwell without its steps), banded (the dwell), distance (to the set)
     /// [default: smooth, or as the palette suggests]
     #[arg(long, value_name = "WHAT", help_heading = "Colour")]
     pub(crate) by: Option<String>,

@@ -69,6 +69,10 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Error> {
     if place.into_iter().chain(formula).any(Option::is_some) {
         scene.title.clear();
         scene.source.clear();
+        // Nor its colours, if nobody asked for it.
+        if args.what.is_none() {
+            scene.colouring = Colouring::default();
+        }
     }
     view(args, &mut scene)?;
     let max_iter = iteration(args, &mut scene, iterations)?;
@@ -190,20 +194,10 @@ fn iteration(args: &RenderArgs, scene: &mut Scene, iterations: u64) -> Result<Ma
 fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Error> {
     let colouring = &mut scene.colouring;
     if let Some(name) = &args.palette {
-        // The palette's own suggestions; where it has none, what there was stays.
-        let palette = palette(name)?;
-        let suggestion = *palette.suggestion();
-        let of_palette = Colouring::of(palette);
-        let all = suggestion.by.is_some() || suggestion.scale.is_some() || args.what.is_none();
-        *colouring = if all { of_palette } else { Colouring { palette: of_palette.palette, ..colouring.clone() } };
+        *colouring = colouring.clone().in_colours_of(palette(name)?);
     }
     if let Some(text) = &args.by {
-        let by = By::parse(text).map_err(|e| e.named("--by"))?;
-        // The scale that is usual for it, unless one is asked for.
-        if by != colouring.by && args.scale.is_none() {
-            colouring.scale = if by == By::Distance { Scale::Log } else { Scale::Root };
-        }
-        colouring.by = by;
+        *colouring = colouring.clone().by(By::parse(text).map_err(|e| e.named("--by"))?);
     }
     if let Some(text) = &args.scale {
         colouring.scale = Scale::parse(text).map_err(|e| e.named("--scale"))?;

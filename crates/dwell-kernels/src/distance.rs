@@ -8,7 +8,7 @@
 //! distance = |z| ln|z| / |grad |z||
 //! ```
 //!
-//! at the first m >= n with |z_m| > 256, in units of a pixel's side. For formulas without a fold D is a complex number
+//! at the first m >= n with |z_m| > 256. For formulas without a fold D is a complex number
 //! (the second column is i times the first, and is not computed) and |grad |z|| = |D|: the classical estimate (Milnor
 //! 1989; Peitgen and Saupe, "The Science of Fractal Images", 1988), from whose bounds by Koebe's theorem it follows that
 //! near the Mandelbrot set or a connected Julia set the true distance is between half of it and twice of it. With a fold D
@@ -47,7 +47,7 @@ pub(crate) fn distances<N: Number>(
     map: &Map<N>,
     workspace: &Workspace<N>,
     grid: Grid<'_, N>,
-    per_pixel: f64,
+    scale: f64,
     dwell: &[&mut [u32]],
     distance: &mut [&mut [f64]],
     stop: &AtomicBool,
@@ -60,9 +60,9 @@ pub(crate) fn distances<N: Number>(
     let julia = map.julia;
     with_rule!(map.formula, map.recipe, rule => {
         if conformal {
-            level.run(Run::<_, _, true> { rule, julia, workspace, grid, per_pixel, dwell, distance, stop })
+            level.run(Run::<_, _, true> { rule, julia, workspace, grid, scale, dwell, distance, stop })
         } else {
-            level.run(Run::<_, _, false> { rule, julia, workspace, grid, per_pixel, dwell, distance, stop })
+            level.run(Run::<_, _, false> { rule, julia, workspace, grid, scale, dwell, distance, stop })
         }
     })
 }
@@ -73,7 +73,8 @@ struct Run<'a, 'b, 'c, N, M, const CONFORMAL: bool> {
     julia: Option<[N; 2]>,
     workspace: &'a Workspace<N>,
     grid: Grid<'a, N>,
-    per_pixel: f64,
+    /// What distances are multiplied by.
+    scale: f64,
     dwell: &'a [&'b mut [u32]],
     distance: &'a mut [&'c mut [f64]],
     stop: &'a AtomicBool,
@@ -198,7 +199,7 @@ impl<N: Number, M: Rule, const CONFORMAL: bool> Run<'_, '_, '_, N, M, CONFORMAL>
         }
         let moved_by_pixel = self.julia.is_none();
         let out = &mut self.distance[row][from..from + here];
-        beyond::<S, M, CONFORMAL>(simd, self.rule, &ends, moved_by_pixel, self.per_pixel, out);
+        beyond::<S, M, CONFORMAL>(simd, self.rule, &ends, moved_by_pixel, self.scale, out);
         for (out, dwell) in out.iter_mut().zip(&self.dwell[row][from..]) {
             if *dwell == 0 {
                 *out = 0.0;
@@ -215,7 +216,7 @@ fn beyond<S: Simd, M: Rule, const CONFORMAL: bool>(
     rule: M,
     ends: &[[f64; MOST]; 8],
     moved_by_pixel: bool,
-    per_pixel: f64,
+    scale: f64,
     out: &mut [f64],
 ) {
     let lanes = Vector::<S, f64>::LEN;
@@ -258,7 +259,7 @@ fn beyond<S: Simd, M: Rule, const CONFORMAL: bool>(
         let log = Vector::<S, f64>(log2(simd, capped.0)).mul(splat(HALF_LN_2));
         for (i, out) in out.iter_mut().enumerate() {
             let gradient = (gradient.0[i] / over.0[i]).sqrt();
-            let distance = capped.0[i].sqrt() * log.0[i] / gradient * per_pixel;
+            let distance = capped.0[i].sqrt() * log.0[i] / gradient * scale;
             // Not a number where the derivative was beyond all numbers.
             *out = if distance >= 0.0 { distance.min(f64::MAX) } else { 0.0 };
         }

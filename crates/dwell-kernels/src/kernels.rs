@@ -42,8 +42,7 @@ pub trait Kernels: Number {
         smooth: &mut [&mut [f64]],
     );
 
-    /// Distances from the set, in pixels of which `per_pixel` go into a unit of the plane, of a block of which
-    /// [`Self::dwells`] was just computed. Returns false, with `distance` undefined, when it gave up because `stop` was
+    /// Distances from the set, times `scale`, of a block of which [`Self::dwells`] was just computed. Returns false, with `distance` undefined, when it gave up because `stop` was
     /// set. See [`crate::distance`].
     ///
     /// # Panics
@@ -54,7 +53,7 @@ pub trait Kernels: Number {
         map: &Map<Self>,
         workspace: &Workspace<Self>,
         grid: Grid<'_, Self>,
-        per_pixel: f64,
+        scale: f64,
         dwell: &[&mut [u32]],
         distance: &mut [&mut [f64]],
         stop: &AtomicBool,
@@ -100,12 +99,12 @@ macro_rules! kernels {
                 map: &Map<Self>,
                 workspace: &Workspace<Self>,
                 grid: Grid<'_, Self>,
-                per_pixel: f64,
+                scale: f64,
                 dwell: &[&mut [u32]],
                 distance: &mut [&mut [f64]],
                 stop: &AtomicBool,
             ) -> bool {
-                distance::distances(level, map, workspace, grid, per_pixel, dwell, distance, stop)
+                distance::distances(level, map, workspace, grid, scale, dwell, distance, stop)
             }
 
             fn peak(level: Level, formula: Formula, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {

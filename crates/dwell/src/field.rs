@@ -93,7 +93,7 @@ impl Field {
         &self.smooth
     }
 
-    /// The estimated distance of each pixel to the set, in sides of a pixel, 0.0 where the dwell is 0; empty when it was
+    /// The estimated distance of each pixel to the set, in heights of the view, 0.0 where the dwell is 0; empty when it was
     /// not asked for.
     #[must_use]
     pub fn distance(&self) -> &[f64] {
@@ -158,7 +158,7 @@ pub struct FieldRows<'a> {
     pub dwell: &'a [u32],
     /// The smooth value of each pixel; empty where it was not asked for.
     pub smooth: &'a [f64],
-    /// The distance of each pixel, in sides of a pixel; empty where it was not asked for.
+    /// The distance of each pixel, in heights of the view; empty where it was not asked for.
     pub distance: &'a [f64],
 }
 

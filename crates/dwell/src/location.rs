@@ -78,12 +78,17 @@ impl Location {
             let line = line_of_field(text, key);
             e.nameless().within(&line.map_or_else(|| key.to_owned(), |l| format!("line {l}, {key}")))
         };
-        if file.iterations == 0 {
+        let Some(iterations) = file.iterations else {
+            return Err(InputError::new("", "no \"iterations\" are given")
+                .accepted("1 to 2^63 - 1")
+                .hint("such as iterations = 1000; what a file must say is in `dwell render --help`"));
+        };
+        if iterations == 0 {
             return Err(at("iterations", InputError::new("", "0 is out of range").accepted("1 to 2^63 - 1")));
         }
         let scene = file.scene(at)?;
         let name = file.name.unwrap_or_else(|| name.to_owned());
-        Ok(Self { name, iterations: file.iterations, notes: file.notes.unwrap_or_default(), scene })
+        Ok(Self { name, iterations, notes: file.notes.unwrap_or_default(), scene })
     }
 
     /// What a picture remembers of itself: the location that renders it again. `name` is used where it has none.
@@ -145,7 +150,7 @@ impl Location {
         }
     }
 
-    /// The names of the built-in locations, shallow ones first.
+    /// The names of the built-in locations: those of the Mandelbrot set, of other formulas, and the deep ones.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> + Clone {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
@@ -154,7 +159,7 @@ impl Location {
     #[must_use]
     pub fn text(&self) -> String {
         let mut file = File::of(&self.scene, &[]);
-        file.iterations = self.iterations;
+        file.iterations = Some(self.iterations);
         file.name = Some(self.name.clone());
         file.notes = (!self.notes.is_empty()).then(|| self.notes.clone());
         toml::to_string(&file).unwrap_or_default()
@@ -233,14 +238,18 @@ fn line_of_field(text: &str, field: &str) -> Option<usize> {
 
 macro_rules! built_in {
     ($($name:literal)*) => {
-        /// Name and text of every built-in location, shallow ones first.
+        /// Name and text of every built-in location.
         const BUILT_IN: &[(&str, &str)] = &[$(($name, include_str!(concat!("../locations/", $name, ".toml")))),*];
     };
 }
 built_in!(
-    "shallow-home" "burning-ship" "tricorn" "multibrot-3" "julia-seahorse" "shallow-elephant" "shallow-minibrot" "shallow-feigenbaum" "shallow-seahorse" "shallow-seahorse-1e13"
-    "kf-1e14" "fs-view05" "rf-glitch_test_1" "kf-1e50" "fs-view20" "kf-5e113" "rf-flake" "rf-dragon" "fs-view25" "fs-view11" "kf-4e533"
-    "rf-e1000" "kf-1e1086" "rf-e8000"
+    "shallow-home" "shallow-elephant" "shallow-minibrot" "shallow-feigenbaum" "shallow-seahorse" "shallow-seahorse-1e13"
+    "mandelbrot-triple-spiral" "mandelbrot-double-spiral" "mandelbrot-quad-spiral" "mandelbrot-elephant-trunk"
+    "mandelbrot-scepter" "mandelbrot-whorl" "mandelbrot-flower" "mandelbrot-reef" "mandelbrot-ink" "multibrot-3"
+    "multibrot-4-coral" "multibrot-5" "burning-ship" "burning-ship-armada" "burning-ship-ghost" "tricorn" "tricorn-coast"
+    "julia-seahorse" "julia-rabbit" "julia-dendrite" "julia-cathedral" "julia-tricorn-dragon" "kf-1e14" "fs-view05"
+    "rf-glitch_test_1" "kf-1e50" "fs-view20" "kf-5e113" "rf-flake" "rf-dragon" "fs-view25" "fs-view11" "kf-4e533" "rf-e1000"
+    "kf-1e1086" "rf-e8000"
 );
 
 #[cfg(test)]

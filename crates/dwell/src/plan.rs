@@ -23,7 +23,7 @@ pub struct Plan {
     recipe: Recipe,
     julia: Option<[Decimal; 2]>,
     coordinates: Coordinates,
-    per_pixel: f64,
+    per_height: f64,
     warnings: Vec<String>,
 }
 
@@ -70,7 +70,10 @@ impl Plan {
             recipe: settings.recipe,
             julia: settings.julia.clone(),
             coordinates,
-            per_pixel: Rational::whole(1).over(&view.exact().half_pixel[1].times_whole(2)).round(),
+            per_height: {
+                let half_pixels = 2 * i64::from(view.size.height);
+                Rational::whole(1).over(&view.exact().half_pixel[1].times_whole(half_pixels)).round()
+            },
             warnings,
         })
     }
@@ -134,10 +137,10 @@ impl Plan {
         }
     }
 
-    /// Pixels' sides to a unit of the plane: 1 / the height of a pixel.
+    /// 1 / the height of the view in the plane.
     #[must_use]
-    pub fn per_pixel(&self) -> f64 {
-        self.per_pixel
+    pub fn per_height(&self) -> f64 {
+        self.per_height
     }
 
     /// What the user should know although it is no error.

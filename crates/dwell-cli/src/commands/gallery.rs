@@ -7,7 +7,7 @@ use crate::{engine, output, progress_bar, scene};
 use dwell::store::{self, Output};
 use dwell::{
     Buffers, Cancel, Engine, Error, Format, Frame, Limits, Location, Magnification, Number, Paint, Plan, Progress,
-    Request, Scene, Size, View, bits_needed,
+    Request, Scene, Size, bits_needed,
 };
 use std::fmt::Write;
 
@@ -28,14 +28,18 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Error
     let names: Vec<&str> = Location::built_in_names().collect();
     for (i, name) in names.iter().enumerate() {
         let mut location = Location::built_in(name)?;
-        let bits = bits_needed(&location.view(View::DEFAULT_SIZE));
-        if bits > i64::from(f64::SIGNIFICAND_BITS) {
+        location.scene.view.size = size;
+        // As many samples as the number resolves.
+        let resolved = |samples: u32| {
+            location.scene.samples = samples;
+            let bits = location.scene.sample_view().map(|view| bits_needed(&view));
+            bits.is_ok_and(|bits| bits <= i64::from(f64::SIGNIFICAND_BITS))
+        };
+        if !(1..=samples).rev().any(resolved) {
             deep += 1;
-            waiting.push_str(&waits(&location, bits));
+            waiting.push_str(&waits(&location, bits_needed(&location.view(size))));
             continue;
         }
-        location.scene.view.size = size;
-        location.scene.samples = samples;
         let file = format!("{name}.png");
         let output = Output::create(&folder.join(&file), false, &interrupt.leftovers)?;
         let progress = Progress::default();

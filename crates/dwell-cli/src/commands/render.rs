@@ -38,7 +38,8 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
             .accepted("1 for dwells")
             .into());
     }
-    let mut plan = Plan::new(&view, &scene.settings, &limits)?;
+    let too_fine = |e: InputError| if scene.samples > 1 { e.hint("or fewer samples with --aa") } else { e };
+    let mut plan = Plan::new(&view, &scene.settings, &limits).map_err(too_fine)?;
     if let MaxIter::TooMany(iterations) = max_iter {
         let what = args.what.as_deref().unwrap_or(Path::new("")).to_string_lossy();
         return Err(InputError::new(

@@ -13,8 +13,8 @@ use crate::field::Extras;
 /// offset + density * scale(v)    turns of the palette
 /// ```
 ///
-/// where v is its dwell (`banded`), its smooth value, at least 1 (`smooth`), or 1 + its distance to the set in pixels
-/// (`distance`); and scale(v) is 0.11 (sqrt(v) - 1) (`root`), v / 256 (`linear`), log2(v) / 4 (`log`), v / limit
+/// where v is its dwell (`banded`), its smooth value, at least 1 (`smooth`), or 1 + its distance to the set in
+/// thousandths of the view's height (`distance`), so that a picture looks the same at every size; and scale(v) is 0.11 (sqrt(v) - 1) (`root`), v / 256 (`linear`), log2(v) / 4 (`log`), v / limit
 /// (`limit`), or the share of the image's escaped samples whose v is smaller (`histogram`).
 ///
 /// The root, which is the default, keeps the wide bands around the set and the dense ones at its boundary both readable,
@@ -48,14 +48,34 @@ impl Colouring {
     pub fn of(palette: Palette) -> Self {
         let suggestion = *palette.suggestion();
         let by = suggestion.by.unwrap_or_default();
-        let usual = if by == By::Distance { Scale::Log } else { Scale::Root };
         Self {
             by,
-            scale: suggestion.scale.unwrap_or(usual),
+            scale: suggestion.scale.unwrap_or(usual_scale(by)),
             density: suggestion.density.unwrap_or(1.0),
             offset: suggestion.offset.unwrap_or(0.0),
             palette,
         }
+    }
+
+    /// The same colouring by something else: on the scale that is usual for it, if it was by another.
+    #[must_use]
+    pub fn by(self, by: By) -> Self {
+        let scale = if by == self.by { self.scale } else { usual_scale(by) };
+        Self { by, scale, ..self }
+    }
+
+    /// The same in the colours of another palette. Density and offset were chosen for the old one: they are the new
+    /// one's. So are the scale and what is coloured, unless they were not what the old one suggested and the new one
+    /// suggests nothing of the kind.
+    #[must_use]
+    pub fn in_colours_of(self, palette: Palette) -> Self {
+        let chosen = Self::of(self.palette);
+        let (suggestion, new) = (*palette.suggestion(), Self::of(palette));
+        if suggestion.by.is_some() || suggestion.scale.is_some() {
+            return new;
+        }
+        let new = if self.by == chosen.by { new } else { new.by(self.by) };
+        if self.scale == chosen.scale { new } else { Self { scale: self.scale, ..new } }
     }
 
     /// Checks the ranges.
@@ -97,6 +117,11 @@ impl Colouring {
     }
 }
 
+/// The scale that suits what is coloured.
+fn usual_scale(by: By) -> Scale {
+    if by == By::Distance { Scale::Log } else { Scale::Root }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +140,21 @@ mod tests {
         ] {
             assert!(bad.check().is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn another_palette_brings_its_own_choices_and_keeps_those_of_others() {
+        let palette = |name: &str| Palette::built_in(name).unwrap();
+        let toader = Colouring::of(palette("toader")).in_colours_of(palette("ember"));
+        assert_eq!((toader.by, toader.scale, toader.density), (By::Smooth, Scale::Root, 1.0));
+        let chosen = Colouring { density: 3.0, ..Colouring::of(palette("ember")).by(By::Distance) };
+        assert_eq!(chosen.scale, Scale::Log);
+        let kept = chosen.clone().in_colours_of(palette("glacier"));
+        assert_eq!((kept.by, kept.scale, kept.density), (By::Distance, Scale::Log, 1.0));
+        let ink = chosen.in_colours_of(palette("ink"));
+        assert_eq!((ink.by, ink.scale), (By::Distance, Scale::Root));
+        let even = Colouring { scale: Scale::Histogram, ..Colouring::default() }.in_colours_of(palette("magma"));
+        assert_eq!((even.by, even.scale), (By::Smooth, Scale::Histogram));
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub enum By {
     /// The continuous dwell: no bands.
     #[default]
     Smooth,
-    /// The estimated distance to the set, in pixels.
+    /// The estimated distance to the set.
     Distance,
 }
 

@@ -142,7 +142,7 @@ impl CpuEngine {
             radius_squared: points.radius_squared,
             shortcuts: escape::Shortcuts { interior, cycles },
         };
-        let call = Call { level: self.level, points, bounds, per_pixel: plan.per_pixel(), cancel };
+        let call = Call { level: self.level, points, bounds, per_height: plan.per_height(), cancel };
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || {
             let kept = shelf(&mut idle()).pop();

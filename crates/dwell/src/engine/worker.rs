@@ -19,8 +19,8 @@ pub(super) struct Call<'a, N> {
     pub(super) level: Level,
     pub(super) points: &'a Points<N>,
     pub(super) bounds: Bounds<N>,
-    /// Pixels' sides to a unit of the plane.
-    pub(super) per_pixel: f64,
+    /// 1 / the view's height: distances are in heights of the view.
+    pub(super) per_height: f64,
     pub(super) cancel: &'a Cancel,
 }
 
@@ -91,7 +91,7 @@ impl<N: Kernels> Call<'_, N> {
             N::smooth_values(self.level, map, workspace, grid, dwell, smooth);
         }
         if !distance.is_empty()
-            && !N::distances(self.level, map, workspace, grid, self.per_pixel, dwell, distance, stop)
+            && !N::distances(self.level, map, workspace, grid, self.per_height, dwell, distance, stop)
         {
             return None;
         }

@@ -46,7 +46,7 @@ pub(super) struct File {
     /// xmin, xmax, ymin, ymax.
     #[serde(skip_serializing_if = "Option::is_none")]
     bounds: Option<[String; 4]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "rotate", skip_serializing_if = "Option::is_none")]
     rotation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flip: Option<bool>,
@@ -54,11 +54,12 @@ pub(super) struct File {
     sample: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "aa", skip_serializing_if = "Option::is_none")]
     samples: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u32>,
-    pub(super) iterations: u64,
+    #[serde(alias = "max_iter", skip_serializing_if = "Option::is_none")]
+    pub(super) iterations: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     escape_radius: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,7 +126,8 @@ impl File {
             scene.depth = depth.ok_or_else(|| at("depth", wrong()))?;
         }
         let settings = &mut scene.settings;
-        settings.limit = u32::try_from(self.iterations).unwrap_or(u32::MAX);
+        let iterations = self.iterations.unwrap_or(0);
+        settings.limit = u32::try_from(iterations).unwrap_or(u32::MAX);
         let formula = formula(self.formula.as_deref(), self.power, Formula::MANDELBROT);
         settings.formula = formula.map_err(|e| at(if e.what() == "power" { "power" } else { "formula" }, e))?;
         if let Some([re, im]) = &self.julia {
@@ -142,9 +144,7 @@ impl File {
             settings.recipe = named(name, &Recipe::ALL, Recipe::name).map_err(|e| at("recipe", e))?;
         }
         settings.force = self.force.unwrap_or(false);
-        settings
-            .check()
-            .map_err(|e| if self.iterations == 0 { at("iterations", e) } else { at("escape_radius", e) })?;
+        settings.check().map_err(|e| if iterations == 0 { at("iterations", e) } else { at("escape_radius", e) })?;
         if let Some(name) = &self.strategy {
             scene.strategy = named(name, &Strategy::ALL, Strategy::name).map_err(|e| at("strategy", e))?;
         }
@@ -221,7 +221,7 @@ impl File {
             size: Some(format!("{}x{}", view.size.width, view.size.height)),
             samples: Some(*samples),
             depth: Some(depth.bits()),
-            iterations: settings.limit.into(),
+            iterations: Some(settings.limit.into()),
             escape_radius: Some(decimal(&settings.escape_radius)),
             number: Some(settings.number.name().to_owned()),
             recipe: Some(settings.recipe.name().to_owned()),
@@ -268,7 +268,7 @@ impl ColourTable {
         };
         let mut colouring = Colouring::of(palette);
         if let Some(by) = &self.by {
-            colouring.by = By::parse(by).map_err(|e| at("by", e))?;
+            colouring = colouring.by(By::parse(by).map_err(|e| at("by", e))?);
         }
         if let Some(scale) = &self.scale {
             colouring.scale = Scale::parse(scale).map_err(|e| at("scale", e))?;
