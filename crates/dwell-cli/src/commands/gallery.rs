@@ -122,7 +122,7 @@ fn description(location: &Location) -> String {
     let colouring = &location.scene.colouring;
     let _ = write!(
         text,
-        " &middot; limit {} &middot; {}, {} by {}",
+        " &middot; limit {} &middot; {}, {}, {} scale",
         location.iterations,
         escaped(colouring.palette.name()),
         colouring.by.name(),
@@ -171,7 +171,7 @@ fn page(figures: &str, waiting: &str) -> String {
 const STYLE: &str = "\
 :root { color-scheme: dark; }
 body { margin: 0; background: #101014; color: #e6e4dc; font: 16px/1.5 system-ui, sans-serif; }
-header, section { max-width: 70rem; margin: 0 auto; padding: 2.5rem 1.5rem 1rem; }
+header, section { padding: 2.5rem 1.5rem 1rem; }
 h1 { margin: 0; font-weight: 300; font-size: 2.6rem; letter-spacing: 0.08em; }
 h2 { margin: 0.6rem 0 0; font-weight: 500; font-size: 1.1rem; }
 p { margin: 0.2rem 0; color: #a9a79f; font-size: 0.9rem; overflow-wrap: anywhere; }
