@@ -11,15 +11,38 @@ use std::path::Path;
 /// The most characters of a density or an offset.
 const MOST_CHARACTERS: usize = 64;
 
-/// The location drawn when none is named: the formula's whole set.
-fn default_location(args: &FormulaArgs) -> &'static str {
-    match (args.formula.as_deref(), args.julia.as_deref()) {
-        (_, Some(julia)) if julia != "none" => "julia-seahorse",
-        (Some("burning-ship"), _) => "burning-ship",
-        (Some("tricorn"), _) => "tricorn",
-        (Some("multibrot"), _) => "multibrot-3",
+/// The zoom at which every set but the largest is seen whole around 0.
+const WHOLE: &str = "1.4";
+
+/// The scene that flags start from when no location is named: the formula's own, if nothing else is asked for; the whole
+/// of it around 0 for other powers and for Julia sets. A place of one's own gets no more of it than the iterations.
+fn usual_scene(args: &RenderArgs) -> Result<Location, Error> {
+    let FormulaArgs { formula, power, julia } = &args.formula;
+    let name = match formula.as_deref() {
+        Some("burning-ship") => "burning-ship",
+        Some("tricorn") => "tricorn",
+        Some("multibrot") => "multibrot-3",
         _ => "shallow-home",
+    };
+    let mut location = Location::built_in(name)?;
+    let usual_power = location.scene.settings.formula.power().to_string();
+    let other =
+        power.as_ref().is_some_and(|power| *power != usual_power) || julia.as_deref().is_some_and(|c| c != "none");
+    let place = [&args.center, &args.zoom, &args.height, &args.bounds].into_iter().any(Option::is_some);
+    if other || place {
+        let scene = &mut location.scene;
+        scene.colouring = Colouring::default();
+        scene.view.rotation = Decimal::from(0);
+        scene.view.flip &= !place;
     }
+    if other {
+        let zero = || Decimal::from(0);
+        let magnification = Magnification::Zoom(WHOLE.parse()?);
+        location.scene.view.frame = Frame::Centred { re: zero(), im: zero(), magnification };
+        location.iterations = location.iterations.max(1000);
+        location.scene.settings.limit = 1000;
+    }
+    Ok(location)
 }
 
 /// WHAT: a name or a file.
@@ -59,7 +82,7 @@ pub(crate) enum MaxIter {
 pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Error> {
     let location = match &args.what {
         Some(what) => location(what)?,
-        None => Location::built_in(default_location(&args.formula))?,
+        None => usual_scene(args)?,
     };
     let iterations = location.iterations;
     let mut scene = location.scene;
@@ -69,10 +92,6 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Error> {
     if place.into_iter().chain(formula).any(Option::is_some) {
         scene.title.clear();
         scene.source.clear();
-        // Nor its colours, if nobody asked for it.
-        if args.what.is_none() {
-            scene.colouring = Colouring::default();
-        }
     }
     view(args, &mut scene)?;
     let max_iter = iteration(args, &mut scene, iterations)?;
