@@ -301,8 +301,19 @@ fn palettes_by_name_and_file() {
         seen.insert(folder.read("a.ppm"));
     }
     assert_eq!(seen.len(), 8);
-    folder.good("render --size 32x32 -o a.ppm");
-    assert!(seen.contains(&folder.read("a.ppm")), "the default is one of them");
+    let picture = |flags: &str| {
+        folder.good(&format!("render --size 32x32 -o a.ppm {flags}"));
+        folder.read("a.ppm")
+    };
+    let usual = picture("");
+    assert_eq!(usual, picture("shallow-home"), "the whole set, in its colours");
+    assert_eq!(usual, picture("--palette twilight --density 2.6 --offset 0.72"), "which can be said by flags");
+    let elsewhere = picture("--center -0.5,0 --zoom 1");
+    assert_eq!(
+        elsewhere,
+        picture("--center -0.5,0 --zoom 1 --palette twilight"),
+        "a place of one's own: the plain palette"
+    );
 }
 
 #[test]
