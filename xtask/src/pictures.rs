@@ -45,6 +45,8 @@ fn render(scene: &Scene, path: &Path) -> Done {
         verify: false,
         paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: &text },
         hash: false,
+        journaling: None,
+        limits: Limits::default(),
         watched: false,
         cancel: &Cancel::default(),
         progress: &Progress::default(),
@@ -74,7 +76,7 @@ fn contact_sheet(path: &Path) -> Done {
             painter.finish_counting();
         }
         let mut picture = vec![0; EACH.pixels() as usize * painter.bytes_per_pixel()];
-        painter.paint(field.all_rows(), engine.team(), &mut picture);
+        painter.paint(field.all_rows(), &mut picture);
         pictures.push(picture);
     }
     let down = u32::try_from(pictures.len())?.div_ceil(ACROSS);

@@ -126,6 +126,8 @@ fn measure_with(
         verify: repeats == 1,
         paint: Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" },
         hash: false,
+        journaling: None,
+        limits: Limits::default(),
         watched: false,
         cancel: &cancel,
         progress: &progress,

@@ -200,6 +200,20 @@ pub(crate) struct RenderArgs {
     /// Write statistics as JSON; `-` is standard error, which then carries nothing else
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub(crate) stats: Option<PathBuf>,
+    /// Print what would be done, in which memory and in about which time, and do nothing
+    #[arg(long, help_heading = "Running")]
+    pub(crate) dry_run: bool,
+    /// Memory to get by with: bytes, or with K, M or G; an error at once if that is too little
+    /// [default: nine tenths of what is free]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
+    pub(crate) max_memory: Option<String>,
+    /// Seconds between entries of the journal that a render keeps beside its first output, 0.1 to 86400, or `off`. After a
+    /// kill or a full disk, the same command goes on where it was
+    #[arg(long, value_name = "SECONDS|off", allow_hyphen_values = true, default_value = "5", help_heading = "Running")]
+    pub(crate) sync_interval: String,
+    /// Start over, even where there is a journal to go on with
+    #[arg(long, help_heading = "Running")]
+    pub(crate) fresh: bool,
     /// Render N times (up to 100000) in one process, drop the first, report medians; only the last is written
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) repeat: Option<String>,

@@ -3,9 +3,10 @@
 use crate::cli::EngineArgs;
 use crate::machine;
 use dwell::{
-    CpuEngine, Decimal, Formula, InputError, Level, LevelName, NumberKind, Recipe, Schedule, Shortcuts, Strategy,
-    quote, unknown_name,
+    CpuEngine, Decimal, Formula, InputError, Journaling, Level, LevelName, NumberKind, Recipe, Schedule, Shortcuts,
+    Strategy, quote, unknown_name,
 };
+use std::time::Duration;
 
 /// The most threads that can be asked for.
 const MAX_THREADS: u64 = 4096;
@@ -114,6 +115,33 @@ pub(crate) fn whole(what: &str, text: &str, least: u64, most: u64) -> Result<u64
     }
     let value = digits.parse().ok().filter(|v| (least..=most).contains(v));
     value.ok_or_else(|| InputError::new(what, format!("{} is out of range", quote(text))).accepted(accepted))
+}
+
+/// Bytes, as a whole number that K, M or G may follow.
+pub(crate) fn bytes(what: &str, text: &str) -> Result<u64, InputError> {
+    let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
+    let upper = text.to_ascii_uppercase();
+    let bare = upper.strip_suffix("IB").or_else(|| upper.strip_suffix('B')).unwrap_or(&upper);
+    let (digits, shift) =
+        units.iter().find_map(|(unit, shift)| Some((bare.strip_suffix(unit)?, *shift))).unwrap_or((bare, 0));
+    let value = digits.parse::<u64>().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()));
+    value.and_then(|value| value.checked_mul(1 << shift)).ok_or_else(|| {
+        InputError::new(what, format!("{} is no number of bytes", quote(text)))
+            .accepted("such as 512M, 4G or 1073741824")
+    })
+}
+
+/// How to keep a journal.
+pub(crate) fn journaling(interval: &str, fresh: bool) -> Result<Option<Journaling>, InputError> {
+    if interval == "off" {
+        return Ok(None);
+    }
+    let seconds = interval.parse::<f64>().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
+    let seconds = seconds.ok_or_else(|| {
+        InputError::new("--sync-interval", format!("{} is no time between entries", quote(interval)))
+            .accepted("0.1 to 86400 seconds, or off")
+    })?;
+    Ok(Some(Journaling { interval: Duration::from_secs_f64(seconds), fresh }))
 }
 
 /// The number of that name.

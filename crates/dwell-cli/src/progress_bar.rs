@@ -83,13 +83,18 @@ fn remaining(elapsed: Duration, fraction: f64, now: Duration) -> String {
     if fraction >= 1.0 {
         return "finishing".to_owned();
     }
+    format!("ETA {}", duration(seconds))
+}
+
+/// A time in seconds as people say it: rounded up.
+pub(crate) fn duration(seconds: f64) -> String {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
     let whole = seconds.ceil() as u64;
     match whole {
-        0..60 => format!("ETA {whole} s"),
-        60..3600 => format!("ETA {}:{:02} min", whole / 60, whole % 60),
-        3600..172_800 => format!("ETA {}:{:02} h", whole / 3600, whole / 60 % 60),
-        _ => format!("ETA {} days", whole / 86_400),
+        0..60 => format!("{whole} s"),
+        60..3600 => format!("{}:{:02} min", whole / 60, whole % 60),
+        3600..172_800 => format!("{}:{:02} h", whole / 3600, whole / 60 % 60),
+        _ => format!("{} days", whole / 86_400),
     }
 }
 

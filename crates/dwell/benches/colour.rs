@@ -83,7 +83,7 @@ fn one(case: &Case, field: &Field, engine: &CpuEngine, check: bool) {
         black_box((&dwell_copy, &values_copy));
         copies.push(began.elapsed().as_secs_f64());
         let began = Instant::now();
-        painter.paint(field.all_rows(), engine.team(), &mut picture);
+        painter.paint(field.all_rows(), &mut picture);
         black_box(&picture);
         paints.push(began.elapsed().as_secs_f64());
     }

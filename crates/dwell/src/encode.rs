@@ -1,16 +1,24 @@
-//! Encoding: rows of a picture or of dwells as the bytes of a file, streamed. Nothing here is proportional to the
-//! image.
+//! Encoding: rows of a picture or of dwells as the bytes of a file.
+//!
+//! An image is encoded in parts of some rows, each a function of those rows alone: on all threads at once, in any order,
+//! and again after an interruption, always with the same bytes.
 
 mod csv;
+mod filters;
 mod npy;
-mod picture;
+mod png;
 pub(crate) mod png_text;
+mod ppm;
+mod zlib;
+
+pub(crate) use zlib::Adler;
 
 use crate::colour::Depth;
 use crate::error::{InputError, quote, unknown_name};
 use crate::field::FieldRows;
+use crate::parallel::{Schedule, Team};
 use crate::view::Size;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 /// A file format.
@@ -94,20 +102,83 @@ pub(crate) struct Header<'a> {
     pub(crate) text: &'a str,
 }
 
-/// Rows on their way into a file.
-pub(crate) trait Encoder {
-    /// The next rows: of the picture for a picture format, of the field for the others.
-    fn rows(&mut self, rows: FieldRows<'_>, picture: &[u8]) -> io::Result<()>;
-    /// All rows were given.
-    fn finish(self: Box<Self>) -> io::Result<()>;
+/// A format, as a function from whole rows to bytes.
+pub(crate) trait Encoder: Send + Sync {
+    /// What the file begins with.
+    fn start(&self) -> io::Result<Vec<u8>>;
+    /// Appends a part of the file: rows of the field for a format of dwells, rows of the picture for the others. Returns
+    /// the checksum of it that is combined with those of its neighbours, if the format has one.
+    fn part(&self, rows: FieldRows<'_>, picture: &[u8], out: &mut Vec<u8>) -> io::Result<Adler>;
+    /// What the file ends with, after parts with these checksums.
+    fn end(&self, _: Adler) -> io::Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
 }
 
-/// Starts a file of an image.
-pub(crate) fn start(format: Format, header: Header<'_>, file: impl Write + 'static) -> io::Result<Box<dyn Encoder>> {
-    Ok(match format {
-        Format::Png => Box::new(picture::Png::start(header, file)?),
-        Format::Ppm => Box::new(picture::Ppm::start(header, file)?),
-        Format::Npy => Box::new(npy::Npy::start(header.size, file)?),
-        Format::Csv => Box::new(csv::Csv::start(file)),
-    })
+/// The encoder of a format.
+pub(crate) fn encoder(format: Format, header: Header<'_>) -> Box<dyn Encoder> {
+    match format {
+        Format::Png => Box::new(png::Png::new(header)),
+        Format::Ppm => Box::new(ppm::Ppm::new(header)),
+        Format::Npy => Box::new(npy::Npy::new(header.size)),
+        Format::Csv => Box::new(csv::Csv),
+    }
+}
+
+/// A picture as the bytes of a PNG, encoded by a team: rows from the top, red, green and blue of each pixel with as many
+/// bytes as the depth says, the high one first. `text` is what it remembers of itself, if it is not empty.
+///
+/// # Errors
+/// When there are not as many bytes as pixels.
+pub fn png_bytes(picture: &[u8], size: Size, depth: Depth, text: &str, team: &Team) -> io::Result<Vec<u8>> {
+    let row = size.width as usize * depth.bytes_per_pixel();
+    if row.checked_mul(size.height as usize) != Some(picture.len()) {
+        return Err(io::Error::other(format!(
+            "{} bytes are no picture of {} x {}",
+            picture.len(),
+            size.width,
+            size.height
+        )));
+    }
+    let encoder = encoder(Format::Png, Header { size, depth, text });
+    let none = FieldRows { width: size.width, dwell: &[], smooth: &[], distance: &[] };
+    let rows = part_rows(row as u64) as usize;
+    let count = (size.height as usize).div_ceil(rows);
+    let mut parts: Vec<_> = (0..count).map(|_| (Vec::new(), Ok(Adler::default()))).collect();
+    let pieces = picture.chunks(row * rows).zip(&mut parts).collect();
+    team.for_each(
+        Schedule::default(),
+        pieces,
+        || (),
+        |(), (picture, (bytes, sum))| {
+            *sum = encoder.part(none, picture, bytes);
+        },
+    );
+    let mut file = encoder.start()?;
+    let mut sum = Adler::default();
+    for (bytes, part) in parts {
+        file.extend(bytes);
+        sum = sum.then(part?);
+    }
+    file.extend(encoder.end(sum)?);
+    Ok(file)
+}
+
+/// Bytes of a part of a picture, about: enough for a part's first row, compressed without the one above it, not to
+/// matter.
+const PART_BYTES: u64 = 1 << 18;
+/// Rows of a part: few enough for several parts in a band of a wide image, and a power of two.
+const PART_ROWS: std::ops::RangeInclusive<u32> = 8..=64;
+/// A part of wide rows is not larger than this, unless it is a single row.
+const MOST_PART_BYTES: u64 = 1 << 26;
+
+/// Rows of each part of an image with rows of so many bytes: by the image alone, so that its files are the same however
+/// they are made.
+pub(crate) fn part_rows(row_bytes: u64) -> u32 {
+    let row_bytes = row_bytes.max(1);
+    let fitting = u32::try_from(PART_BYTES / row_bytes).unwrap_or(u32::MAX);
+    let fitting = fitting.clamp(*PART_ROWS.start(), *PART_ROWS.end());
+    let most = u32::try_from(MOST_PART_BYTES / row_bytes).unwrap_or(u32::MAX).max(1);
+    // The power of two below.
+    1 << fitting.min(most).ilog2()
 }

@@ -122,6 +122,4 @@ pub struct Spent {
     pub iterate: Duration,
     /// On extras: part of colouring, though the engine does it while the points are at hand.
     pub extras: Duration,
-    /// Pixels of the tiles that the rows were cut into, where they were.
-    pub tile: Option<TileSize>,
 }

@@ -114,6 +114,17 @@ impl Field {
         FieldPart { width: self.width, rows, dwell: &mut self.dwell[pixels], smooth, distance }
     }
 
+    /// Copies rows that another field of the same image holds as well.
+    pub(crate) fn take_over(&mut self, other: &Self, rows: Range<u32>) {
+        if rows.is_empty() {
+            return;
+        }
+        let (from, to) = (other.some_rows(rows.clone()), self.part(rows));
+        to.dwell.copy_from_slice(from.dwell);
+        to.smooth.copy_from_slice(from.smooth);
+        to.distance.copy_from_slice(from.distance);
+    }
+
     /// All of its rows to write to.
     pub(crate) fn whole(&mut self) -> FieldPart<'_> {
         self.part(self.rows.clone())

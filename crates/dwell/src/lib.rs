@@ -21,7 +21,7 @@
 //!
 //! let painter = Painter::new(&Colouring::default(), plan.limit(), Depth::Eight, 1);
 //! let mut picture = vec![0; field.dwell().len() * painter.bytes_per_pixel()];
-//! painter.paint(field.all_rows(), engine.team(), &mut picture);
+//! painter.paint(field.all_rows(), &mut picture);
 //! let (low, high) = (picture.iter().min(), picture.iter().max());
 //! assert!(low < high, "there is something to see");
 //! # Ok::<(), dwell::Error>(())
@@ -44,10 +44,14 @@ mod encode;
 mod engine;
 mod error;
 mod field;
+mod hash;
+mod journal;
+mod layout;
 mod limits;
 mod location;
 mod mirror;
 mod parallel;
+mod pipeline;
 mod plan;
 mod progress;
 mod rational;
@@ -57,6 +61,7 @@ mod resolution;
 mod scene;
 mod settings;
 mod strategy;
+mod sweep;
 mod tiles;
 mod trig;
 mod view;
@@ -73,17 +78,19 @@ pub use colour::{
     palette_sheet, parse_colour,
 };
 pub use decimal::Decimal;
-pub use encode::Format;
+pub use encode::{Format, png_bytes};
 pub use engine::{CpuEngine, Engine, Shortcuts, Spent, Work};
 pub use error::{Error, InputError, nearest, quote, unknown_name};
 pub use field::{Extras, Field, FieldPart, FieldRows};
+pub use journal::Journaling;
+pub use layout::{Layout, tile_of};
 pub use limits::Limits;
 pub use location::Location;
 pub use parallel::{Schedule, Team};
 pub use plan::{Coordinates, Plan, Points};
 pub use progress::Progress;
 pub use rational::Rational;
-pub use render::{Buffers, Paint, Request, field, render};
+pub use render::{Buffers, Paint, Request, estimate, field, layout, render};
 pub use report::{Report, Seconds};
 pub use resolution::bits_needed;
 pub use scene::Scene;

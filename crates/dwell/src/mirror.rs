@@ -9,9 +9,6 @@ use crate::limits::resize;
 use crate::plan::Plan;
 use std::ops::Range;
 
-/// The most bytes kept. Rows farther from the axis than these last are computed twice.
-const MOST_BYTES: u64 = 1 << 28;
-
 /// Which rows are images, and those that they are images of once these are known.
 #[derive(Debug, Default)]
 pub(crate) struct Mirror {
@@ -20,6 +17,10 @@ pub(crate) struct Mirror {
     /// The number of a row and that of its image sum up to this.
     sum: u32,
     width: usize,
+    /// What is kept of each sample.
+    extras: Extras,
+    /// Rows that were kept so far, one range of them.
+    kept: Range<u32>,
     /// Rows `sum - images.end + 1 ..= sum - images.start`, from the top.
     dwell: Vec<u32>,
     smooth: Vec<f64>,
@@ -27,21 +28,19 @@ pub(crate) struct Mirror {
 }
 
 impl Mirror {
-    /// Bytes that are kept for a plan at most.
-    pub(crate) fn bytes(plan: &Plan, extras: Extras) -> u64 {
+    /// Bytes that are kept for a plan, at most `most`. Rows farther from the axis than these last are computed twice.
+    pub(crate) fn bytes(plan: &Plan, extras: Extras, most: u64) -> u64 {
         let (images, _) = plan.mirrored_rows();
-        Field::bytes(images.len() as u64 * u64::from(plan.size().width), extras).min(MOST_BYTES)
+        Field::bytes(images.len() as u64 * u64::from(plan.size().width), extras).min(most)
     }
 
-    /// Prepares for a plan; buffers are kept from one to the next. Images begin and end at multiples of `align` rows. With `wanted` false, or where the system has no
+    /// Prepares for a plan, keeping at most `most` bytes; buffers are kept from one to the next. Where the system has no
     /// memory for it, no row is an image.
-    pub(crate) fn prepare(&mut self, plan: &Plan, wanted: bool, extras: Extras, align: u32) {
+    pub(crate) fn prepare(&mut self, plan: &Plan, extras: Extras, most: u64) {
         let (mut images, sum) = plan.mirrored_rows();
         let row_bytes = Field::bytes(u64::from(plan.size().width), extras);
-        let most = if wanted { u32::try_from(MOST_BYTES / row_bytes).unwrap_or(u32::MAX) } else { 0 };
-        images.start = images.start.next_multiple_of(align);
-        images.end = images.end.min(images.start.saturating_add(most)) / align * align;
-        images.end = images.end.max(images.start);
+        let most = u32::try_from(most / row_bytes).unwrap_or(u32::MAX);
+        images.end = images.end.min(images.start.saturating_add(most));
         self.width = plan.size().width as usize;
         let pixels = images.len() * self.width;
         let what = "the mirrored rows";
@@ -51,7 +50,32 @@ impl Mirror {
         if made.is_err() {
             images.end = images.start;
         }
-        (self.images, self.sum) = (images, sum);
+        (self.images, self.sum, self.extras, self.kept) = (images, sum, extras, 0..0);
+    }
+
+    /// What is kept of each sample.
+    pub(crate) fn extras(&self) -> Extras {
+        self.extras
+    }
+
+    /// Of the rows that some images are images of, those that are not kept.
+    pub(crate) fn missing(&self, images: &Range<u32>) -> Range<u32> {
+        let originals = self.sum + 1 - images.end..self.sum + 1 - images.start;
+        if self.kept.start <= originals.start && originals.end <= self.kept.end { 0..0 } else { originals }
+    }
+
+    /// Notes that rows before `first` were not shown to it: rows that are images of those are none.
+    pub(crate) fn begin_at(&mut self, first: u32) {
+        let end = (self.sum + 1).saturating_sub(first);
+        if end < self.images.end {
+            // Nothing is kept yet: there is only less to keep.
+            let fewer = (self.images.end - end.max(self.images.start)) as usize * self.width;
+            self.images.end = end.max(self.images.start);
+            for values in [&mut self.smooth, &mut self.distance] {
+                values.truncate(values.len().saturating_sub(fewer));
+            }
+            self.dwell.truncate(self.dwell.len() - fewer);
+        }
     }
 
     /// The rows from `from` on up to `end` that are alike: all images, or none.
@@ -79,6 +103,7 @@ impl Mirror {
         if rows.is_empty() {
             return;
         }
+        self.kept = if self.kept.end == rows.start { self.kept.start..rows.end } else { rows.clone() };
         let pixels = |first: u32| (rows.start - first) as usize * self.width..(rows.end - first) as usize * self.width;
         let (from, to) = (pixels(field.rows().start), pixels(top));
         self.dwell[to.clone()].copy_from_slice(&field.dwell()[from.clone()]);

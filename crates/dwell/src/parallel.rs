@@ -116,6 +116,14 @@ impl Team {
         states.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Runs `work` with a crew of the same threads, for jobs that they do when they have no pieces of [`Self::for_each`].
+    pub(crate) fn with_crew<'scope, R>(&self, work: impl FnOnce(&Crew<'_, 'scope>) -> R) -> R {
+        match self.pool().filter(|_| self.threads > 1) {
+            Some(pool) => pool.in_place_scope(|scope| work(&Crew(Some(scope)))),
+            None => work(&Crew(None)),
+        }
+    }
+
     /// The threads beside the caller's: as many of those asked for as can be had.
     fn pool(&self) -> Option<&ThreadPool> {
         let start = || {
@@ -124,6 +132,19 @@ impl Team {
             tries.find_map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().ok())
         };
         self.pool.get_or_init(start).as_ref()
+    }
+}
+
+/// Threads of a team that do jobs while they have nothing better to do.
+pub(crate) struct Crew<'a, 'scope>(Option<&'a rayon::Scope<'scope>>);
+
+impl<'scope> Crew<'_, 'scope> {
+    /// Has `job` done, sometime before the crew is dismissed; never, if the team is the caller alone. Pieces go first: the
+    /// pool looks for what was broadcast before it looks for what was left at its door.
+    pub(crate) fn ask(&self, job: impl FnOnce() + Send + 'scope) {
+        if let Some(scope) = self.0 {
+            scope.spawn(move |_| job());
+        }
     }
 }
 

@@ -137,6 +137,16 @@ impl Plan {
         }
     }
 
+    /// Bytes of the coordinates.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let Size { width, height } = self.size;
+        match self.coordinates {
+            Coordinates::F32(_) => Axes::<f32>::bytes(width, height),
+            Coordinates::F64(_) => Axes::<f64>::bytes(width, height),
+        }
+    }
+
     /// 1 / the height of the view in the plane.
     #[must_use]
     pub fn per_height(&self) -> f64 {

@@ -2,13 +2,14 @@
 
 use crate::decimal::Decimal;
 use crate::engine::Engine;
-use crate::field::FieldRows;
+use crate::hash::FieldHasher;
+use crate::journal::{Reader, Record};
 use crate::plan::Plan;
 use crate::strategy::Strategy;
 use crate::tiles::TileSize;
 use crate::view::{Frame, Magnification, View};
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Statistics of a render.
 #[derive(Clone, Debug, Serialize)]
@@ -72,6 +73,9 @@ pub struct Report {
     pub iterations_per_second: f64,
     /// pixels / seconds.total.
     pub pixels_per_second: f64,
+    /// How often it was interrupted and gone on with; times are those of all its parts.
+    #[serde(skip_serializing_if = "is_none")]
+    pub resumes: u32,
     /// How often it was rendered; the first of several is not counted.
     pub repeats: u32,
     /// What the user should know although it is no error.
@@ -79,19 +83,21 @@ pub struct Report {
 }
 
 /// What is summed up over bands.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
-    pub(crate) hasher: Option<blake3::Hasher>,
+    pub(crate) hasher: Option<FieldHasher>,
     pub(crate) iterations: u128,
     pub(crate) interior_pixels: u64,
     /// Samples of a pixel on a side.
     pub(crate) samples: u32,
     /// Whether iterating is for the colours only.
     pub(crate) for_colour: bool,
-    /// Pixels of a piece of work.
+    /// Pixels of a piece of work, where bands are cut into such.
     pub(crate) tile: Option<TileSize>,
     /// Pixels whose dwell is not that of every pixel asked for, if that was verified.
     pub(crate) differing: Option<u64>,
+    /// How often it was interrupted and gone on with.
+    pub(crate) resumes: u32,
     pub(crate) seconds: Seconds,
 }
 
@@ -102,15 +108,62 @@ impl Tally {
         *seconds += time.as_secs_f64();
     }
 
-    /// Adds some rows.
-    pub(crate) fn count(&mut self, field: FieldRows<'_>, limit: u32) {
-        let begun = Instant::now();
-        self.iterations += field.iterations(limit);
-        self.interior_pixels += field.interior_pixels();
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&field.dwell_bytes());
+    /// Adds the sums of another, which has no hash.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.iterations += other.iterations;
+        self.interior_pixels += other.interior_pixels;
+        self.samples = self.samples.max(other.samples);
+        self.resumes += other.resumes;
+        if let Some(differing) = other.differing {
+            self.differing = Some(self.differing.unwrap_or(0) + differing);
         }
-        self.seconds.hash += begun.elapsed().as_secs_f64();
+        for (own, other) in self.seconds.each_mut().into_iter().zip(other.seconds.clone().each_mut()) {
+            *own += *other;
+        }
+    }
+
+    /// Writes down what outlives the process.
+    pub(crate) fn write(&self, record: &mut Record) {
+        record.u128(self.iterations);
+        record.u64(self.interior_pixels);
+        record.u32(self.resumes);
+        record.option(self.differing, Record::u64);
+        record.option(self.hasher.as_ref(), |record, hasher| {
+            let (grouped, subtrees, rest) = hasher.parts();
+            record.u64(grouped);
+            record.bytes(subtrees.as_flattened());
+            record.bytes(rest);
+        });
+        for seconds in self.seconds.clone().each_mut() {
+            record.f64(*seconds);
+        }
+    }
+
+    /// The opposite of [`Self::write`].
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let mut tally = Self {
+            iterations: reader.u128()?,
+            interior_pixels: reader.u64()?,
+            resumes: reader.u32()?,
+            differing: reader.option(Reader::u64)?,
+            hasher: reader.option(|reader| {
+                let (grouped, subtrees, rest) = (reader.u64()?, reader.bytes()?, reader.bytes()?);
+                let (subtrees, odd) = subtrees.as_chunks();
+                if odd.is_empty() { FieldHasher::from_parts(grouped, subtrees.to_vec(), rest.to_vec()) } else { None }
+            })?,
+            ..Self::default()
+        };
+        for seconds in tally.seconds.each_mut() {
+            *seconds = reader.f64()?;
+        }
+        Some(tally)
+    }
+}
+
+impl Seconds {
+    fn each_mut(&mut self) -> [&mut f64; 8] {
+        let Self { plan, iterate, colour, encode, write, hash, verify, total } = self;
+        [plan, iterate, colour, encode, write, hash, verify, total]
     }
 }
 
@@ -188,8 +241,19 @@ fn is_zero(seconds: &f64) -> bool {
     *seconds == 0.0
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
 impl Report {
-    pub(crate) fn new(plan: &Plan, engine: &dyn Engine, strategy: Strategy, tally: Tally) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        engine: &dyn Engine,
+        strategy: Strategy,
+        tally: Tally,
+        warnings: Vec<String>,
+    ) -> Self {
         let work = engine.work();
         let mut report = Self {
             width: plan.size().width,
@@ -215,12 +279,13 @@ impl Report {
             pixels: plan.size().pixels(),
             iterations: tally.iterations,
             interior_pixels: tally.interior_pixels,
-            field_blake3: tally.hasher.map(|hasher| hasher.finalize().to_hex().to_string()),
+            field_blake3: tally.hasher.map(|hasher| hasher.hex()),
             seconds: tally.seconds,
             iterations_per_second: 0.0,
             pixels_per_second: 0.0,
+            resumes: tally.resumes,
             repeats: 1,
-            warnings: plan.warnings().to_vec(),
+            warnings,
         };
         report.rate();
         report

@@ -1,20 +1,34 @@
 //! Files that appear whole or not at all.
 //!
-//! A regular file is written under a temporary name in its own folder, synced, and renamed over the old one; then the
-//! folder is synced, so that the new name survives a power loss too. An output that exists and is no regular file (a
-//! device, a FIFO) and standard output are written in place: there is nothing to rename.
+//! A regular file is written beside its place, under its name and `.dwell-partial`, synced, and renamed over the old one;
+//! then the folder is synced, so that the new name survives a power loss too. A run that was killed leaves that file, and
+//! the next one to write the same output takes it over. An output that exists and is no regular file (a device, a FIFO)
+//! and standard output are written in place: there is nothing to rename.
 
-use crate::error::{Error, InputError, quote};
-use std::cell::RefCell;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+mod disk;
+#[cfg(test)]
+pub(crate) mod faulty;
+mod names;
+mod output;
+
+pub(crate) use disk::Disk;
+pub(crate) use names::beside;
+pub use names::{identity, is_stdout};
+pub use output::Output;
+
+use crate::error::Error;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
-/// The temporary files of outputs under way. A program that must leave at once removes them by [`Leftovers::remove`];
-/// in every other case they are gone when their output is dropped.
+/// What follows the name of a file while it is written.
+pub(crate) const PARTIAL: &str = ".dwell-partial";
+
+/// What follows the name of the first output of a render in that of its journal.
+pub(crate) const JOURNAL: &str = ".dwell-journal";
+
+/// The unfinished files of outputs under way. A program that must leave at once removes them by [`Leftovers::remove`];
+/// in every other case they are gone when their output is dropped, or stay because a journal tells how to go on.
 #[derive(Clone, Debug, Default)]
 pub struct Leftovers(Arc<Mutex<Vec<PathBuf>>>);
 
@@ -35,270 +49,11 @@ impl Leftovers {
     }
 }
 
-/// A file being written.
-#[derive(Debug)]
-pub struct Output {
-    path: PathBuf,
-    target: Target,
-    spent: Duration,
-    leftovers: Leftovers,
-}
-
-#[derive(Debug)]
-enum Target {
-    /// Complete under a temporary name, then renamed.
-    Replace {
-        temporary: BufWriter<tempfile::NamedTempFile>,
-        place: PathBuf,
-        no_clobber: bool,
-    },
-    /// Written where it is.
-    InPlace(BufWriter<File>),
-    Stdout(BufWriter<io::Stdout>),
-    /// Nowhere: for runs that are only timed.
-    Nowhere,
-}
-
-/// Bytes gathered before the system is asked to write.
-const BUFFER: usize = 1 << 20;
-
-impl Output {
-    /// Opens an output at `path`, `-` being standard output. With `no_clobber`, one that exists is an error now, and
-    /// again if it has come to exist by the time this one is complete.
-    ///
-    /// # Errors
-    /// [`Error::Input`] when it exists and `no_clobber` is set; [`Error::Write`] when it cannot be written there.
-    pub fn create(path: &Path, no_clobber: bool, leftovers: &Leftovers) -> Result<Self, Error> {
-        let fail = |source: io::Error| Error::Write { path: path.to_owned(), source };
-        let target = if is_stdout(path) {
-            Target::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()))
-        } else {
-            let place = end_of_links(path).map_err(fail)?;
-            match std::fs::metadata(&place) {
-                Ok(metadata) if metadata.is_dir() => return Err(fail(io::Error::other("it is a directory"))),
-                Ok(_) if no_clobber => {
-                    return Err(exists_already(path).into());
-                }
-                Ok(metadata) if !metadata.is_file() || names_a_descriptor(path) => {
-                    // Appending is where a shell's `>>` would have it, and nothing else for what has no place in it.
-                    let file = File::options().append(true).open(path).map_err(fail)?;
-                    Target::InPlace(BufWriter::with_capacity(BUFFER, file))
-                }
-                found => {
-                    let temporary = temporary(&place, found.ok().map(|m| m.permissions())).map_err(fail)?;
-                    leftovers.note(temporary.path());
-                    Target::Replace { temporary: BufWriter::with_capacity(BUFFER, temporary), place, no_clobber }
-                }
-            }
-        };
-        Ok(Self { path: path.to_owned(), target, spent: Duration::ZERO, leftovers: leftovers.clone() })
-    }
-
-    /// An output that is read by nobody.
-    #[must_use]
-    pub fn nowhere() -> Self {
-        Self { path: PathBuf::new(), target: Target::Nowhere, spent: Duration::ZERO, leftovers: Leftovers::default() }
-    }
-
-    /// Where it will be, as it was given.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// What an error in writing this output is reported as.
-    #[must_use]
-    pub fn error(&self, source: io::Error) -> Error {
-        Error::Write { path: self.path.clone(), source }
-    }
-
-    /// Wall time spent in handing bytes to the system so far.
-    #[must_use]
-    pub fn spent(&self) -> Duration {
-        self.spent
-    }
-
-    /// Completes the file: from now on it is there, whole. Returns the time spent in writing, this included.
-    ///
-    /// # Errors
-    /// [`Error::Write`]; what was there before is untouched then.
-    pub fn commit(mut self) -> Result<Duration, Error> {
-        let began = Instant::now();
-        let target = std::mem::replace(&mut self.target, Target::Nowhere);
-        let path = self.path.clone();
-        let no_clobber = matches!(target, Target::Replace { no_clobber: true, .. });
-        self.complete(target).map_err(|source| {
-            // It has come to exist since this output was opened.
-            if no_clobber && source.kind() == io::ErrorKind::AlreadyExists {
-                return Error::Input(exists_already(&path));
-            }
-            Error::Write { path, source }
-        })?;
-        Ok(self.spent + began.elapsed())
-    }
-
-    fn complete(&self, target: Target) -> io::Result<()> {
-        match target {
-            Target::Replace { temporary, place, no_clobber } => {
-                let file = temporary.into_inner().map_err(io::IntoInnerError::into_error)?;
-                file.as_file().sync_all()?;
-                let noted = file.path().to_owned();
-                let persisted = if no_clobber { file.persist_noclobber(&place) } else { file.persist(&place) };
-                self.leftovers.forget(&noted);
-                persisted.map_err(|e| e.error)?;
-                sync_folder(&place);
-                Ok(())
-            }
-            Target::InPlace(mut file) => file.flush(),
-            Target::Stdout(mut out) => out.flush(),
-            Target::Nowhere => Ok(()),
-        }
-    }
-}
-
-/// What is refused under `--no-clobber`.
-fn exists_already(path: &Path) -> InputError {
-    InputError::new("--no-clobber", format!("{} exists already", quote(&path.to_string_lossy())))
-        .hint("leave --no-clobber out to replace it")
-}
-
-/// Whether a path is standard output, under any of its names.
+/// The journal of a render into `path`, if there is one: the same render goes on from it.
 #[must_use]
-pub fn is_stdout(path: &Path) -> bool {
-    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
-}
-
-/// Whether a path names an open file of this process: it is written to as it is open, never replaced.
-fn names_a_descriptor(path: &Path) -> bool {
-    path == Path::new("/dev/stderr") || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
-}
-
-/// The most links followed from one to the next.
-const MOST_LINKS: usize = 40;
-
-/// Where a path leads through links, also to what does not exist yet: renaming over a link would cut it.
-fn end_of_links(path: &Path) -> io::Result<PathBuf> {
-    let mut place = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        match std::fs::symlink_metadata(&place) {
-            Ok(metadata) if metadata.is_symlink() => {
-                let next = std::fs::read_link(&place)?;
-                place = place.parent().unwrap_or(Path::new("")).join(next);
-            }
-            _ => return Ok(place),
-        }
-    }
-    Err(io::Error::other("too many links, or a circle of them"))
-}
-
-/// What tells whether two paths are the same file, whether or not it exists: its name in its folder, both with links
-/// followed. `None` for what is never replaced.
-#[must_use]
-pub fn identity(path: &Path) -> Option<PathBuf> {
-    if is_stdout(path) {
-        return Some(PathBuf::from("-"));
-    }
-    let place = end_of_links(path).ok()?;
-    if std::fs::metadata(&place).is_ok_and(|m| !m.is_file()) {
-        return None;
-    }
-    let folder = place.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Some(std::fs::canonicalize(folder).ok()?.join(place.file_name()?))
-}
-
-/// A temporary file beside `place`, with the permissions of the file it will replace, or those of any new file.
-fn temporary(place: &Path, permissions: Option<std::fs::Permissions>) -> io::Result<tempfile::NamedTempFile> {
-    let folder = place.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = place.file_name().ok_or_else(|| io::Error::other("it names no file"))?.to_string_lossy();
-    // A name as long as the longest allowed leaves no room for more: only its beginning is used.
-    let name: String = name.chars().take(40).collect();
-    let prefix = format!(".{name}.");
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".tmp");
-    #[cfg(unix)]
-    let permissions = permissions.or_else(|| {
-        use std::os::unix::fs::PermissionsExt;
-        // What the system's mask leaves of it is decided at creation, as for every new file.
-        Some(std::fs::Permissions::from_mode(0o666))
-    });
-    if let Some(permissions) = permissions {
-        builder.permissions(permissions);
-    }
-    // The library's own text names the temporary file, which means nothing to anybody.
-    builder.tempfile_in(folder).map_err(|e| io::Error::from(e.kind()))
-}
-
-/// Makes a rename in the folder of `place` durable. A system that cannot sync folders has its own way.
-fn sync_folder(place: &Path) {
-    let folder = place.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let began = Instant::now();
-        let written = match &mut self.target {
-            Target::Replace { temporary, .. } => temporary.write(bytes),
-            Target::InPlace(file) => file.write(bytes),
-            Target::Stdout(out) => out.write(bytes),
-            Target::Nowhere => Ok(bytes.len()),
-        };
-        self.spent += began.elapsed();
-        written
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let began = Instant::now();
-        let flushed = match &mut self.target {
-            Target::Replace { temporary, .. } => temporary.flush(),
-            Target::InPlace(file) => file.flush(),
-            Target::Stdout(out) => out.flush(),
-            Target::Nowhere => Ok(()),
-        };
-        self.spent += began.elapsed();
-        flushed
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        match std::mem::replace(&mut self.target, Target::Nowhere) {
-            Target::Replace { temporary, .. } => {
-                // The temporary file goes with the handle; what is buffered is not worth writing.
-                let (file, _) = temporary.into_parts();
-                self.leftovers.forget(file.path());
-            }
-            Target::InPlace(file) => drop(file.into_parts()),
-            Target::Stdout(out) => drop(out.into_parts()),
-            Target::Nowhere => {}
-        }
-    }
-}
-
-/// An output that an encoder writes to while somebody else will commit it.
-#[derive(Clone)]
-pub(crate) struct Shared(Rc<RefCell<Output>>);
-
-impl Shared {
-    pub(crate) fn new(output: Output) -> Self {
-        Self(Rc::new(RefCell::new(output)))
-    }
-
-    /// The output, once no encoder holds it any more.
-    pub(crate) fn into_output(self) -> Option<Output> {
-        Rc::into_inner(self.0).map(RefCell::into_inner)
-    }
-}
-
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.borrow_mut().flush()
-    }
+pub fn journal_of(path: &Path) -> Option<PathBuf> {
+    let place = names::end_of_links(path).ok()?;
+    beside(&place, JOURNAL).ok().filter(|journal| journal.is_file())
 }
 
 /// Writes a small text whole or not at all.
@@ -348,7 +103,10 @@ mod tests {
         let path = folder.path().join("a.txt");
         let leftovers = Leftovers::default();
         let mut output = Output::create(&path, true, &leftovers).unwrap();
-        write_text(&path, "first", &leftovers).unwrap();
+        // Meanwhile by somebody else: another of ours would be told that this one is writing it.
+        assert_eq!(Output::create(&path, true, &leftovers).unwrap_err().exit_code(), 4);
+        #[allow(clippy::disallowed_methods, reason = "a file of somebody else's")]
+        std::fs::write(&path, "first").unwrap();
         output.write_all(b"second").unwrap();
         assert_eq!(output.commit().unwrap_err().exit_code(), 2);
         assert_eq!(std::fs::read(&path).unwrap(), b"first");

@@ -87,6 +87,8 @@ fn render(scene: &Scene, engine: &CpuEngine, format: Format, path: &Path) {
         verify: false,
         paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: "" },
         hash: false,
+        journaling: None,
+        limits: Limits::default(),
         watched: false,
         cancel: &Cancel::default(),
         progress: &Progress::default(),

@@ -80,6 +80,8 @@ fn draw(
         verify: false,
         paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: &text },
         hash: false,
+        journaling: None,
+        limits: *limits,
         watched: true,
         cancel,
         progress,

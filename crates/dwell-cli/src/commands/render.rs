@@ -7,8 +7,7 @@ use crate::scene::{self, MaxIter};
 use crate::{engine, output, progress_bar};
 use dwell::store::{self, Output};
 use dwell::{
-    Buffers, Engine, Error, Extras, Format, InputError, Limits, Paint, Plan, Progress, Report, Request, Work,
-    auto_limit, quote,
+    Buffers, Error, Format, InputError, Layout, Limits, Paint, Plan, Progress, Report, Request, Work, auto_limit, quote,
 };
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +27,13 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
     check_overlap(args, &files)?;
     // Statistics on standard error are to be read by a program: nothing else goes there.
     let stats_to_stderr = args.stats.as_deref() == Some(Path::new("-"));
-    let limits = Limits { memory_bytes: Machine::look().available_bytes / 10 * 9 };
+    let limits = Limits {
+        memory_bytes: match &args.max_memory {
+            Some(text) => engine::bytes("--max-memory", text)?,
+            None => Machine::look().available_bytes / 10 * 9,
+        },
+    };
+    let journaling = engine::journaling(&args.sync_interval, args.fresh)?;
 
     // Everything that can be refused is refused before a file is touched; planning checks the view.
     let began = Instant::now();
@@ -57,11 +62,27 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
             output::remark(&format!("max-iter auto: {}", scene.settings.limit));
         }
     }
-    let with_picture = files.iter().any(|(_, format)| format.is_picture());
-    let extras = if with_picture { scene.colouring.extras() } else { Extras::NONE };
-    limits
-        .reserve("the buffers of all threads", engine.bytes(&plan, extras))
-        .map_err(|e| e.named("--threads").hint("ask for fewer threads or a smaller tile"))?;
+    let text = scene.text(plan.warnings());
+    let watched = progress_bar::wanted(args.quiet || stats_to_stderr);
+    let progress = Progress::default();
+    let request = Request {
+        plan: &plan,
+        engine: &engine,
+        strategy: scene.strategy,
+        verify: args.verify,
+        paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: &text },
+        hash: args.stats.is_some(),
+        journaling: journaling.clone(),
+        limits,
+        watched,
+        cancel: &interrupt.cancel,
+        progress: &progress,
+    };
+    let formats: Vec<Format> = files.iter().map(|(_, format)| *format).collect();
+    let layout = dwell::layout(&request, &formats).map_err(|e| shortage(args, e))?;
+    if args.dry_run {
+        return dry_run(&request, &layout, &files);
+    }
     let mut plan_seconds = vec![began.elapsed().as_secs_f64()];
     for warning in plan.warnings() {
         if !stats_to_stderr {
@@ -77,15 +98,13 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         _ => None,
     };
 
-    let text = scene.text(plan.warnings());
-    let watched = progress_bar::wanted(args.quiet || stats_to_stderr);
-    let progress = Progress::default();
     let mut buffers = Buffers::default();
     let mut reports = Vec::new();
     for repeat in 0..repeats {
+        let mut planned = None;
         if repeat > 0 {
             let began = Instant::now();
-            plan = Plan::new(&view, &scene.settings, &limits)?;
+            planned = Some(Plan::new(&view, &scene.settings, &limits)?);
             plan_seconds.push(began.elapsed().as_secs_f64());
         }
         // Only the last run writes; the others encode for nobody.
@@ -95,20 +114,12 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         } else {
             files.iter().map(|(_, format)| (*format, Output::nowhere())).collect()
         };
-        let request = Request {
-            plan: &plan,
-            engine: &engine,
-            strategy: scene.strategy,
-            verify: args.verify,
-            paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: &text },
-            hash: args.stats.is_some(),
-            watched,
-            cancel: &interrupt.cancel,
-            progress: &progress,
-        };
+        let plan = planned.as_ref().unwrap_or(&plan);
+        let request = Request { plan, journaling: journaling.clone(), ..request };
         let what = if repeats == 1 { "rendering".to_owned() } else { format!("run {} of {repeats}", repeat + 1) };
-        let mut report =
-            progress_bar::during(watched, &what, &progress, || dwell::render(&request, outputs, &mut buffers))?;
+        let rendered =
+            progress_bar::during(watched, &what, &progress, || dwell::render(&request, outputs, &mut buffers));
+        let mut report = rendered.inspect_err(|_| say_how_to_go_on(&files))?;
         report.planned_in(plan_seconds.last().copied().unwrap_or(0.0));
         reports.push(report);
     }
@@ -123,6 +134,92 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
     }
     summarise(args, &report, &files);
     Ok(())
+}
+
+/// An error about memory, as one about the flag that would help.
+fn shortage(args: &RenderArgs, error: InputError) -> InputError {
+    match &args.max_memory {
+        Some(_) => error
+            .named("--max-memory")
+            .hint("allow more, draw fewer pixels, or ask for fewer threads or a smaller tile"),
+        None => error.hint("draw fewer pixels, or ask for fewer threads or a smaller tile"),
+    }
+}
+
+/// After an error: that nothing is lost, if it is so.
+fn say_how_to_go_on(files: &[(PathBuf, Format)]) {
+    if let Some(journal) = files.first().and_then(|(path, _)| store::journal_of(path)) {
+        output::remark(&format!("what is done is kept ({}): the same command goes on with it", journal.display()));
+    }
+}
+
+/// Prints what would be done.
+fn dry_run(request: &Request<'_>, layout: &Layout, files: &[(PathBuf, Format)]) -> Result<(), Error> {
+    let (plan, engine, samples) = (request.plan, request.engine, request.paint.samples);
+    let size = plan.size();
+    let work = engine.work();
+    let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<10} {value}\n"));
+    line("picture", format!("{} x {}", size.width / samples, size.height / samples));
+    if samples > 1 {
+        line("samples", format!("{samples} x {samples} a pixel: {} x {}", size.width, size.height));
+    }
+    line(
+        "iterate",
+        format!(
+            "{} in {}, {}, limit {}; {}, shortcuts {}",
+            plan.formula().name(),
+            plan.number().name(),
+            plan.recipe().name(),
+            plan.limit(),
+            request.strategy.name(),
+            engine.shortcuts()
+        ),
+    );
+    let tile = dwell::tile_of(engine, request.strategy, layout, size.width);
+    line(
+        "engine",
+        format!(
+            "{} {}, {} threads, {}, tiles of {tile} pixels",
+            engine.name(),
+            engine.level(),
+            engine.team().threads(),
+            work.schedule
+        ),
+    );
+    let twice = if layout.passes > 1 { ", twice: the colours ask for the whole field first" } else { "" };
+    line(
+        "bands",
+        format!(
+            "{} of {} rows, encoded {} rows at a time{twice}",
+            size.height.div_ceil(layout.band_rows),
+            layout.band_rows,
+            layout.part_rows
+        ),
+    );
+    line("memory", format!("{} at most, of {} allowed", mib(layout.bytes()), mib(request.limits.memory_bytes)));
+    for (what, bytes) in layout.memory.iter().filter(|(_, bytes)| *bytes > 0) {
+        line("", format!("{:>12}  {what}", mib(*bytes)));
+    }
+    for (path, format) in files {
+        line("output", format!("{} ({})", path.display(), format.name()));
+    }
+    let found = files.first().and_then(|(path, _)| store::journal_of(path));
+    let journal = match (&request.journaling, found) {
+        (None, _) => "none".to_owned(),
+        (Some(journaling), Some(path)) if !journaling.fresh => format!("{} is there to go on with", path.display()),
+        (Some(journaling), _) => {
+            format!("every {} s, beside the first output if all are files", journaling.interval.as_secs_f64())
+        }
+    };
+    line("journal", journal);
+    let seconds = dwell::estimate(request, &files.iter().map(|(_, format)| *format).collect::<Vec<_>>())?;
+    line("time", format!("about {}", progress_bar::duration(seconds)));
+    for warning in plan.warnings() {
+        line("warning", warning.clone());
+    }
+    output::print(&text)
 }
 
 /// Refuses to write two things to one file, or over an input.
@@ -146,7 +243,7 @@ fn check_overlap(args: &RenderArgs, files: &[(PathBuf, Format)]) -> Result<(), I
 
 /// Each output and its format.
 fn files(args: &RenderArgs) -> Result<Vec<(PathBuf, Format)>, InputError> {
-    if args.output.is_empty() && args.stats.is_none() {
+    if args.output.is_empty() && args.stats.is_none() && !args.dry_run {
         return Err(InputError::new("-o", "no output is named")
             .hint("give a file with -o, such as -o mandelbrot.png; or --stats alone"));
     }
@@ -175,6 +272,9 @@ fn summarise(args: &RenderArgs, report: &Report, files: &[(PathBuf, Format)]) {
         return;
     }
     let names: Vec<_> = files.iter().map(|(path, _)| path.display().to_string()).collect();
+    if report.resumes > 0 {
+        output::remark_to_person(&format!("gone on with after {} interruption(s)", report.resumes));
+    }
     let wrote = if names.is_empty() { "rendered".to_owned() } else { format!("wrote {}", names.join(", ")) };
     output::remark_to_person(&format!(
         "{wrote}: {} x {}, limit {}, {:.2} s, {:.2} G iterations/s on {} thread{} ({})",

@@ -186,6 +186,23 @@ impl Painter {
         lock().extend(counted);
     }
 
+    /// The counts so far, to be written down.
+    pub(crate) fn counts(&self) -> Vec<u8> {
+        let mut all = Ranks::default();
+        for counts in self.counts.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            all.add(counts);
+        }
+        all.to_bytes()
+    }
+
+    /// Goes on with counts that were written down. False if they are none.
+    pub(crate) fn restore_counts(&mut self, bytes: &[u8]) -> bool {
+        let counts = Ranks::from_bytes(bytes);
+        let found = counts.is_some();
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = counts.into_iter().collect();
+        found
+    }
+
     /// All rows were counted.
     pub fn finish_counting(&mut self) {
         let counts = std::mem::take(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner));
@@ -202,7 +219,7 @@ impl Painter {
     /// # Panics
     /// When the field lacks what is coloured, its sides are no multiples of the samples, or the picture has another size
     /// than it makes.
-    pub fn paint(&self, rows: FieldRows<'_>, team: &Team, picture: &mut [u8]) {
+    pub fn paint(&self, rows: FieldRows<'_>, picture: &mut [u8]) {
         let samples = self.samples as usize;
         let pixels = rows.dwell.len() / (samples * samples);
         assert!((rows.width as usize).is_multiple_of(samples), "whole pixels across");
@@ -210,9 +227,9 @@ impl Painter {
         assert!(rows.dwell.len().is_multiple_of(rows.width as usize), "whole rows");
         assert_eq!(picture.len(), pixels * self.bytes_per_pixel(), "a colour for each pixel");
         match &self.codes {
-            Codes::Eight(table) if samples == 1 => self.paint_singly::<4, 3>(table, rows, team, picture),
-            Codes::Sixteen(table) if samples == 1 => self.paint_singly::<8, 6>(table, rows, team, picture),
-            _ => self.paint_averages(rows, team, picture),
+            Codes::Eight(table) if samples == 1 => self.paint_singly::<4, 3>(table, rows, picture),
+            Codes::Sixteen(table) if samples == 1 => self.paint_singly::<8, 6>(table, rows, picture),
+            _ => self.paint_averages(rows, picture),
         }
     }
 
@@ -221,50 +238,45 @@ impl Painter {
         &self,
         table: &Table<W>,
         rows: FieldRows<'_>,
-        team: &Team,
         picture: &mut [u8],
     ) {
-        let values = self.values(rows);
-        let spans = rows.dwell.chunks(SPAN).zip(values.chunks_or_empty(SPAN));
-        let spans = picture.chunks_mut(SPAN * BYTES).zip(spans).collect();
-        let work = |(): &mut (), (out, (dwell, values)): (&mut [u8], (&[u32], &[f64]))| {
-            if !table.bands.is_empty() {
-                for (out, dwell) in out.chunks_exact_mut(BYTES).zip(dwell) {
-                    // Dwells are at most the limit, and the table has them all.
-                    out.copy_from_slice(&table.bands[*dwell as usize][..BYTES]);
-                }
-                return;
+        if !table.bands.is_empty() {
+            for (out, dwell) in picture.chunks_exact_mut(BYTES).zip(rows.dwell) {
+                // Dwells are at most the limit, and the table has them all.
+                out.copy_from_slice(&table.bands[*dwell as usize][..BYTES]);
             }
-            let mut positions = [0.0; CHUNK];
-            for (from, (out, dwell)) in (0..).step_by(CHUNK).zip(out.chunks_mut(CHUNK * BYTES).zip(dwell.chunks(CHUNK)))
-            {
-                self.positions(dwell, part(values, from, dwell.len()), &mut positions);
-                for ((out, dwell), position) in out.chunks_exact_mut(BYTES).zip(dwell).zip(positions) {
-                    let code = if *dwell == 0 { table.interior } else { table.palette[index(position)] };
-                    out.copy_from_slice(&code[..BYTES]);
-                }
+            return;
+        }
+        let values = self.values(rows).0.unwrap_or_default();
+        let mut positions = [0.0; CHUNK];
+        let chunks = picture.chunks_mut(CHUNK * BYTES).zip(rows.dwell.chunks(CHUNK));
+        for (from, (out, dwell)) in (0..).step_by(CHUNK).zip(chunks) {
+            self.positions(dwell, part(values, from, dwell.len()), &mut positions);
+            for ((out, dwell), position) in out.chunks_exact_mut(BYTES).zip(dwell).zip(positions) {
+                let code = if *dwell == 0 { table.interior } else { table.palette[index(position)] };
+                out.copy_from_slice(&code[..BYTES]);
             }
-        };
-        team.for_each(Schedule::default(), spans, || (), work);
+        }
     }
 
     /// Several samples a pixel, averaged in linear light.
-    fn paint_averages(&self, rows: FieldRows<'_>, team: &Team, picture: &mut [u8]) {
+    fn paint_averages(&self, rows: FieldRows<'_>, picture: &mut [u8]) {
         let Some(encoder) = &self.encoder else { return };
         let samples = self.samples as usize;
         let (width, bytes) = (rows.width as usize, self.bytes_per_pixel());
         let across = width / samples;
-        let values = self.values(rows);
-        let lines = rows.dwell.chunks(width * samples).zip(values.chunks_or_empty(width * samples));
-        let lines = picture.chunks_mut(across * bytes).zip(lines).collect();
+        let values = self.values(rows).0.unwrap_or_default();
         let chunk = CHUNK / samples * samples;
-        let work = |sums: &mut Vec<[u32; 3]>, (out, (dwell, values)): (&mut [u8], (&[u32], &[f64]))| {
-            sums.clear();
-            sums.resize(across, [0; 3]);
+        let count = self.samples * self.samples;
+        let mut sums = vec![[0_u32; 3]; across];
+        let lines = picture.chunks_mut(across * bytes).zip(rows.dwell.chunks(width * samples));
+        for (line, (out, dwell)) in lines.enumerate() {
+            sums.fill([0; 3]);
+            let first = line * width * samples;
             let mut positions = [0.0; CHUNK];
             for (row, dwell) in dwell.chunks(width).enumerate() {
                 for (from, dwell) in (0..).step_by(chunk).zip(dwell.chunks(chunk)) {
-                    self.positions(dwell, part(values, row * width + from, dwell.len()), &mut positions);
+                    self.positions(dwell, part(values, first + row * width + from, dwell.len()), &mut positions);
                     let sums = &mut sums[from / samples..];
                     for ((sum, dwell), positions) in
                         sums.iter_mut().zip(dwell.chunks(samples)).zip(positions.chunks(samples))
@@ -276,8 +288,7 @@ impl Painter {
                     }
                 }
             }
-            let count = self.samples * self.samples;
-            for (out, sum) in out.chunks_exact_mut(bytes).zip(sums) {
+            for (out, sum) in out.chunks_exact_mut(bytes).zip(&sums) {
                 let colour = sum.map(|sum| encoder.encode((sum + count / 2) / count));
                 match self.depth {
                     #[allow(clippy::cast_possible_truncation, reason = "at most 255 by this encoder")]
@@ -289,8 +300,7 @@ impl Painter {
                     }
                 }
             }
-        };
-        team.for_each(Schedule::default(), lines, Vec::new, work);
+        }
     }
 
     /// The numbers of rows that are coloured; none where it is the dwell.
@@ -447,7 +457,7 @@ mod tests {
         }
         let samples = painter.samples() as usize;
         let mut picture = vec![7; dwell.len() / (samples * samples) * painter.bytes_per_pixel()];
-        painter.paint(rows_of, &team, &mut picture);
+        painter.paint(rows_of, &mut picture);
         picture
     }
 
@@ -537,7 +547,7 @@ mod tests {
         let painter = Painter::new(&colouring, 10, Depth::Eight, 2);
         let rows = FieldRows { width: 4, dwell: &[2, 1, 0, 1, 1, 2, 1, 1], smooth: &[], distance: &[] };
         let mut picture = [0; 6];
-        painter.paint(rows, &Team::new(1), &mut picture);
+        painter.paint(rows, &mut picture);
         assert_eq!(picture[..3], [188; 3]);
         // Three of four white.
         assert_eq!(picture[3..], [225; 3]);

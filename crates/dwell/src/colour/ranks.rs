@@ -8,6 +8,8 @@
 const BINS: usize = 1 << 16;
 /// Bits of a double below those that number its bin.
 const BELOW: u32 = 52 - 16;
+/// Octaves that there can be.
+const OCTAVES: usize = 1 << 11;
 /// The biased exponent of 1.
 const EXPONENT_OF_ONE: u64 = 1023;
 
@@ -53,6 +55,44 @@ impl Ranks {
                 *own += other;
             }
         }
+    }
+
+    /// The counts: for each octave that has some its number and how many bins are not empty, 4 bytes each, and for each of
+    /// those its number in 2 bytes and its count in 8.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (octave, bins) in (0_u32..).zip(&self.octaves) {
+            let Some(bins) = bins else { continue };
+            let filled = bins.iter().filter(|count| **count > 0).count() as u32;
+            bytes.extend_from_slice(&octave.to_le_bytes());
+            bytes.extend_from_slice(&filled.to_le_bytes());
+            for (bin, count) in (0..=u16::MAX).zip(bins).filter(|(_, count)| **count > 0) {
+                bytes.extend_from_slice(&bin.to_le_bytes());
+                bytes.extend_from_slice(&count.to_le_bytes());
+            }
+        }
+        bytes
+    }
+
+    /// The opposite of [`Self::to_bytes`].
+    pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let mut ranks = Self::default();
+        while let Some((octave, rest)) = bytes.split_first_chunk() {
+            let octave = usize::try_from(u32::from_le_bytes(*octave)).ok().filter(|octave| *octave < OCTAVES)?;
+            let (filled, rest) = rest.split_first_chunk()?;
+            let (filled, rest) =
+                rest.split_at_checked(usize::try_from(u32::from_le_bytes(*filled)).ok()?.checked_mul(10)?)?;
+            if octave >= ranks.octaves.len() {
+                ranks.octaves.resize_with(octave + 1, || None);
+            }
+            let mut bins = vec![0; BINS].into_boxed_slice();
+            for [low, high, count @ ..] in filled.as_chunks::<10>().0 {
+                bins[usize::from(u16::from_le_bytes([*low, *high]))] = u64::from_le_bytes(*count);
+            }
+            ranks.octaves[octave] = Some(bins);
+            bytes = rest;
+        }
+        bytes.is_empty().then_some(ranks)
     }
 
     /// Makes it ready to be asked.

@@ -2,13 +2,13 @@
 
 use super::painter::Depth;
 use super::palette::Palette;
-use crate::encode::{self, Format, Header};
+use crate::encode;
 use crate::error::Error;
-use crate::field::FieldRows;
-use crate::store::{Output, Shared};
+use crate::parallel::Team;
+use crate::store::Output;
 use crate::view::Size;
 use font8x8::UnicodeFonts;
-use std::io;
+use std::io::Write;
 
 /// Pixels of a letter on a side: the font has 8, each drawn as 2 x 2.
 const LETTER: usize = 16;
@@ -32,7 +32,7 @@ const INK: [u8; 3] = [225, 225, 220];
 ///
 /// # Errors
 /// [`Error::Write`].
-pub fn palette_sheet(palettes: &[Palette], output: Output) -> Result<(), Error> {
+pub fn palette_sheet(palettes: &[Palette], mut output: Output) -> Result<(), Error> {
     let columns = if palettes.len() > ONE_COLUMN { 2 } else { 1 };
     let lines = palettes.len().div_ceil(columns).max(1);
     let (width, height) = (columns * COLUMN, GAP + lines * LINE);
@@ -57,15 +57,9 @@ pub fn palette_sheet(palettes: &[Palette], output: Output) -> Result<(), Error> 
     }
     let side = |side: usize| u32::try_from(side).unwrap_or(u32::MAX);
     let size = Size { width: side(width), height: side(height) };
-    let path = output.path().to_owned();
-    let written = |output: Output| -> io::Result<Output> {
-        let shared = Shared::new(output);
-        let mut encoder = encode::start(Format::Png, Header { size, depth: Depth::Eight, text: "" }, shared.clone())?;
-        encoder.rows(FieldRows { width: size.width, dwell: &[], smooth: &[], distance: &[] }, &picture)?;
-        encoder.finish()?;
-        shared.into_output().ok_or_else(|| io::Error::other("the encoder kept the file"))
-    };
-    written(output).map_err(|source| Error::Write { path, source })?.commit()?;
+    let encoded = encode::png_bytes(&picture, size, Depth::Eight, "", &Team::new(1));
+    encoded.and_then(|bytes| output.write_all(&bytes)).map_err(|e| output.error(e))?;
+    output.commit()?;
     Ok(())
 }
 

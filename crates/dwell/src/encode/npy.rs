@@ -1,36 +1,35 @@
 //! NumPy arrays, format version 1.0: magic, version, header length, a Python literal padded to 64 bytes, raw data.
 
-use super::Encoder;
+use super::{Encoder, zlib::Adler};
 use crate::field::FieldRows;
 use crate::view::Size;
-use std::io::{self, Write};
+use std::io;
 
-/// An array on its way.
-pub(super) struct Npy<W> {
-    file: W,
+/// An array.
+pub(super) struct Npy {
+    size: Size,
 }
 
-impl<W: Write> Npy<W> {
-    pub(super) fn start(size: Size, mut file: W) -> io::Result<Self> {
+impl Npy {
+    pub(super) fn new(size: Size) -> Self {
+        Self { size }
+    }
+}
+
+impl Encoder for Npy {
+    fn start(&self) -> io::Result<Vec<u8>> {
         const BEFORE: usize = 10;
-        let mut header =
-            format!("{{'descr': '<u4', 'fortran_order': False, 'shape': ({}, {}), }}", size.height, size.width);
+        let Size { width, height } = self.size;
+        let mut header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': ({height}, {width}), }}");
         let padded = (BEFORE + header.len() + 1).next_multiple_of(64) - BEFORE;
         header.extend(std::iter::repeat_n(' ', padded - header.len() - 1));
         header.push('\n');
         let length = u16::try_from(header.len()).map_err(io::Error::other)?;
-        file.write_all(b"\x93NUMPY\x01\x00")?;
-        file.write_all(&length.to_le_bytes())?;
-        file.write_all(header.as_bytes())?;
-        Ok(Self { file })
+        Ok([b"\x93NUMPY\x01\x00".as_slice(), &length.to_le_bytes(), header.as_bytes()].concat())
     }
-}
 
-impl<W: Write> Encoder for Npy<W> {
-    fn rows(&mut self, field: FieldRows<'_>, _: &[u8]) -> io::Result<()> {
-        self.file.write_all(&field.dwell_bytes())
-    }
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.file.flush()
+    fn part(&self, field: FieldRows<'_>, _: &[u8], out: &mut Vec<u8>) -> io::Result<Adler> {
+        out.extend_from_slice(&field.dwell_bytes());
+        Ok(Adler::default())
     }
 }

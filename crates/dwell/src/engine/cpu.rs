@@ -118,7 +118,7 @@ impl Engine for CpuEngine {
                 self.iterate_in(plan, strategy, points, |i| &mut i.f64, tiles, cancel, progress)
             }
         }?;
-        Ok(Spent { tile: Some(size), ..spent })
+        Ok(spent)
     }
 }
 
@@ -171,7 +171,7 @@ impl CpuEngine {
         // Wall time, shared out as the threads spent theirs.
         let part = if all.is_zero() { 0.0 } else { extras.as_secs_f64() / all.as_secs_f64() };
         let extras = wall.mul_f64(part.clamp(0.0, 1.0));
-        Ok(Spent { iterate: wall.saturating_sub(extras), extras, tile: None })
+        Ok(Spent { iterate: wall.saturating_sub(extras), extras })
     }
 }
 

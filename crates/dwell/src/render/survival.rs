@@ -1,0 +1,250 @@
+//! Renders on a disk that fails and loses power: whatever happens, the file is the old one or the new one, and the same
+//! call goes on to the same bytes.
+
+use super::*;
+use crate::colour::{By, Palette, Scale};
+use crate::engine::{CpuEngine, Work};
+use crate::parallel::Schedule;
+use crate::scene::Scene;
+use crate::store::faulty::{Fault, FaultyDisk};
+use crate::store::{Disk, Leftovers};
+use crate::tiles::TileSize;
+use crate::{Level, Settings, Shortcuts, View};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A render of a scene into some formats, on a disk.
+struct Trial {
+    scene: Scene,
+    formats: Vec<Format>,
+    /// Bands of at most so many samples, a field kept of at most so many bytes.
+    band: u64,
+    kept: u64,
+    no_clobber: bool,
+}
+
+const OLD: &[u8] = b"an older picture";
+
+impl Trial {
+    fn new(by: By, scale: Scale, strategy: Strategy, formats: &[Format]) -> Self {
+        let size = Size::new(40, 130).unwrap();
+        let mut scene = Scene {
+            view: View::centred("-0.6", "0.03", "1").unwrap().sized(size),
+            settings: Settings { limit: 60, ..Settings::default() },
+            strategy,
+            ..Scene::default()
+        };
+        scene.colouring = Colouring { by, scale, ..Colouring::of(Palette::default()) };
+        Self { scene, formats: formats.to_vec(), band: 40 * 64, kept: 0, no_clobber: false }
+    }
+
+    fn path(&self, i: usize) -> String {
+        format!("/{i}.{}", self.formats[i].name())
+    }
+
+    fn run(&self, disk: &FaultyDisk, threads: usize, fresh: bool) -> Result<Report, Error> {
+        let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+        let outputs = (0..self.formats.len())
+            .map(|i| {
+                let path = self.path(i);
+                let path = Path::new(&path);
+                Output::beside(disk.clone(), path, path, self.no_clobber, &Leftovers::default())
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let plan = Plan::new(&self.scene.view, &self.scene.settings, &Limits::default()).unwrap();
+        let tile = (!self.scene.strategy.is_exact()).then_some(TileSize { width: 16, height: 12 });
+        let work = Work { schedule: Schedule::default(), tile };
+        let request = Request {
+            plan: &plan,
+            engine: &CpuEngine::new(Level::best(), threads).with_shortcuts(Shortcuts::EXACT).with_work(work),
+            strategy: self.scene.strategy,
+            verify: false,
+            paint: Paint { colouring: &self.scene.colouring, samples: 1, depth: Depth::Eight, text: "a = 1" },
+            hash: true,
+            // Some entries a run, wherever they fall: each is the same whenever it is made.
+            journaling: Some(Journaling { interval: Duration::from_micros(200), fresh }),
+            limits: Limits::default(),
+            watched: false,
+            cancel: &Cancel::default(),
+            progress: &Progress::default(),
+        };
+        let layout = Layout::of(&task(&request, &self.formats), self.band, self.kept);
+        render_as(&layout, &request, &self.formats, outputs, &mut Buffers::default())
+    }
+
+    fn files(&self, disk: &FaultyDisk) -> Vec<Option<Vec<u8>>> {
+        (0..self.formats.len()).map(|i| disk.contents(Path::new(&self.path(i)))).collect()
+    }
+
+    /// What it gives when nothing happens, how many operations that takes, and its hash.
+    fn undisturbed(&self) -> (Vec<Option<Vec<u8>>>, u64, String) {
+        let disk = FaultyDisk::default();
+        let report = self.run(&disk, 2, false).unwrap();
+        assert_eq!(disk.names().len(), self.formats.len(), "nothing else is left: {:?}", disk.names());
+        println!("{} operations", disk.operations());
+        (self.files(&disk), disk.operations(), report.field_blake3.unwrap())
+    }
+
+    fn with_old(&self) -> FaultyDisk {
+        let disk = FaultyDisk::default();
+        if !self.no_clobber {
+            (0..self.formats.len()).for_each(|i| disk.put(Path::new(&self.path(i)), OLD));
+        }
+        disk
+    }
+
+    /// Whether files have come to be that are not to be replaced, and no journal tells that they are of this render.
+    fn is_refused(&self, disk: &FaultyDisk) -> bool {
+        self.no_clobber && self.files(disk).iter().any(Option::is_some) && !has_journal(disk)
+    }
+
+    /// Each file is the old one or the new one.
+    fn check(&self, disk: &FaultyDisk, new: &[Option<Vec<u8>>], when: &str) {
+        for (i, (found, new)) in self.files(disk).iter().zip(new).enumerate() {
+            let old = if self.no_clobber { found.is_none() } else { found.as_deref() == Some(OLD) };
+            assert!(old || found == new, "file {i} is neither whole nor the old one, {when}");
+        }
+    }
+
+    /// The same call goes on to the same bytes, and leaves nothing else.
+    fn goes_on(&self, disk: &FaultyDisk, new: &[Option<Vec<u8>>], hash: &str, when: &str) {
+        let report = self.run(disk, 1, false).unwrap_or_else(|e| panic!("{e}, {when}"));
+        assert!(self.files(disk) == new, "other bytes, {when}");
+        assert_eq!(report.field_blake3.as_deref(), Some(hash), "{when}");
+        assert_eq!(disk.names().len(), self.formats.len(), "{:?}, {when}", disk.names());
+    }
+}
+
+fn trials() -> Vec<Trial> {
+    let exact = Strategy::EveryPixel;
+    let mut kept = Trial::new(By::Smooth, Scale::Histogram, exact, &[Format::Png]);
+    kept.kept = u64::MAX;
+    vec![
+        Trial::new(By::Smooth, Scale::Root, exact, &[Format::Png]),
+        Trial::new(By::Banded, Scale::Linear, Strategy::MarianiSilver, &[Format::Png, Format::Npy]),
+        Trial::new(By::Smooth, Scale::Histogram, exact, &[Format::Ppm]),
+        kept,
+        Trial { no_clobber: true, ..Trial::new(By::Distance, Scale::Log, exact, &[Format::Csv, Format::Png]) },
+    ]
+}
+
+fn generator(mut seed: u64) -> impl FnMut(usize) -> usize {
+    move |below| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below.max(1)
+    }
+}
+
+/// How often more than in an everyday run: `DWELL_SOAK=20`.
+fn soak() -> u64 {
+    std::env::var("DWELL_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
+#[test]
+fn a_loss_of_power_at_any_moment_costs_no_file() {
+    let mut images = 0;
+    for (t, trial) in trials().iter().enumerate() {
+        let (new, operations, hash) = trial.undisturbed();
+        for moment in 0..operations {
+            for run in 0..3 * soak() {
+                let when = format!("trial {t}, moment {moment} of {operations}, run {run}");
+                let mut random = generator(moment * 1000 + run);
+                let disk = trial.with_old();
+                disk.set(Fault::Power(moment));
+                let _ = trial.run(&disk, 1 + moment as usize % 2, false);
+                disk.reboot(&mut random);
+                trial.check(&disk, &new, &when);
+                // Sometimes again, while going on.
+                if random(3) == 0 && !trial.is_refused(&disk) {
+                    disk.set(Fault::Power(random(operations as usize) as u64));
+                    let _ = trial.run(&disk, 1, false);
+                    disk.reboot(&mut random);
+                    trial.check(&disk, &new, &when);
+                }
+                if trial.is_refused(&disk) {
+                    continue;
+                }
+                trial.goes_on(&disk, &new, &hash, &when);
+                images += 1;
+            }
+        }
+    }
+    println!("{images} images after a loss of power");
+}
+
+fn has_journal(disk: &FaultyDisk) -> bool {
+    disk.names().iter().any(|name| name.to_string_lossy().ends_with(crate::store::JOURNAL))
+}
+
+#[test]
+fn an_operation_that_fails_is_a_clear_error_and_costs_no_file() {
+    let kinds =
+        [io::ErrorKind::StorageFull, io::ErrorKind::PermissionDenied, io::ErrorKind::Interrupted, io::ErrorKind::Other];
+    let mut faults = 0;
+    for (t, trial) in trials().iter().enumerate() {
+        let (new, operations, hash) = trial.undisturbed();
+        for at in 0..operations {
+            let kind = kinds[at as usize % kinds.len()];
+            for lasting in [false, true] {
+                let when = format!("trial {t}, operation {at} of {operations}, {kind:?}, lasting {lasting}");
+                let disk = trial.with_old();
+                disk.set(Fault::Error { at, lasting, kind });
+                if let Err(error) = trial.run(&disk, 1, false) {
+                    assert!(error.exit_code() == 4 || error.exit_code() == 2, "{error}, {when}");
+                    assert!(error.to_string().contains('/'), "it names the file: {error}, {when}");
+                }
+                disk.restart();
+                trial.check(&disk, &new, &when);
+                if !trial.is_refused(&disk) {
+                    trial.goes_on(&disk, &new, &hash, &when);
+                }
+                faults += 1;
+            }
+        }
+    }
+    println!("{faults} failing operations");
+}
+
+#[test]
+fn other_parameters_and_damage_are_refused_and_fresh_starts_over() {
+    let trial = Trial::new(By::Smooth, Scale::Root, Strategy::EveryPixel, &[Format::Png]);
+    let (new, operations, hash) = trial.undisturbed();
+    let broken = || {
+        let disk = trial.with_old();
+        // As soon as there is an entry; where it is depends on the clock.
+        for at in 10.. {
+            disk.set(Fault::Power(at));
+            let failed = trial.run(&disk, 2, false).is_err();
+            disk.restart();
+            if failed && has_journal(&disk) {
+                break;
+            }
+            assert!(at < 10 * operations, "there is never an entry");
+        }
+        disk
+    };
+    let disk = broken();
+    let other = Trial { formats: vec![Format::Png], ..Trial::new(By::Banded, Scale::Root, Strategy::EveryPixel, &[]) };
+    // This trial's text is the same; formats and names are part of what tells renders apart, too.
+    let renamed = Trial { formats: vec![Format::Png, Format::Npy], ..other };
+    let error = renamed.run(&disk, 2, false).unwrap_err();
+    assert_eq!(error.exit_code(), 2);
+    assert!(error.to_string().contains("outputs was"), "{error}");
+    trial.goes_on(&disk, &new, &hash, "after a refusal");
+
+    let journal = Path::new("/0.png.dwell-journal");
+    for damage in [0, 20, 100, usize::MAX] {
+        let disk = broken();
+        let mut bytes = disk.contents(journal).unwrap();
+        let at = damage.min(bytes.len() - 1);
+        bytes[at] ^= 1;
+        disk.put(journal, &bytes);
+        let error = trial.run(&disk, 2, false).unwrap_err();
+        assert!(error.exit_code() == 2 && error.to_string().contains("dwell-journal"), "{error}");
+        if damage > 0 {
+            assert!(trial.run(&disk, 2, true).is_ok());
+            assert!(trial.files(&disk) == new);
+        }
+    }
+}
