@@ -190,6 +190,8 @@ fn auto_is_said_and_is_the_same_at_any_size() {
     assert_eq!(small % 100, 0);
     assert!((small / 100).is_power_of_two());
     assert_eq!(limit("--center 5,5 --size 16x9"), 100);
+    assert_eq!(folder.stats("--size 32x18 --max-iter Auto")["max_iterations"], small);
+    assert_eq!(folder.stats("--size 8x8 --max-iter 1.5e3")["max_iterations"], 1500);
     assert!(folder.run("render --max-iter auto --size 32x18 -o a.png --quiet".split(' ')).err.is_empty());
 }
 

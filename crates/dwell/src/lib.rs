@@ -44,6 +44,8 @@ mod encode;
 mod engine;
 mod error;
 mod field;
+mod input;
+mod keys;
 mod limits;
 mod location;
 mod mirror;
