@@ -88,6 +88,18 @@ fn interior_is_black_and_the_rest_is_not() {
 }
 
 #[test]
+fn whole_sets_are_in_view() {
+    let folder = Folder::new();
+    for what in ["", "tricorn", "--formula tricorn", "--formula multibrot", "julia-cathedral", "multibrot-5"] {
+        folder.good(&format!("render {what} --size 160x90 -o a.csv"));
+        let table = csv(&folder, "a.csv");
+        let edges = table[0].iter().chain(&table[89]).chain(table.iter().flat_map(|row| [&row[0], &row[159]]));
+        let latest = edges.map(|n| if *n == 0 { u32::MAX } else { *n }).max();
+        assert!(latest < Some(9), "{what}: {latest:?}");
+    }
+}
+
+#[test]
 fn row_0_is_on_top() {
     let folder = Folder::new();
     // Rows at 1.25i, outside, and 0.25i, through the set.
