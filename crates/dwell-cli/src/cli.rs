@@ -76,11 +76,12 @@ A location file is TOML; `dwell show WHAT` prints one with every key:
   zoom = \"1e9\"                    # the view's height is 4 / zoom
   iterations = 5000
   [colour]                        # may be left out, like the other keys
-  palette = \"ember\"
+  palette = \"ember\"               # or a palette file, from the folder of this one: \"./my.ggr\"
 
-A palette file is TOML, .map (a line of red, green and blue, 0 to 255, for each colour), .ggr (GIMP) or .ugr (Ultra
-Fractal):
-  colours = [\"#04082b\", \"#2a7fd4\", \"#fff8dc\"]   # a cycle; positions = [0.0, 0.2, 0.7] places them
+A palette file is TOML, .map (a line of red, green and blue, 0 to 255, for each colour),
+.ggr (GIMP) or .ugr (Ultra Fractal):
+  colours = [\"#04082b\", \"#2a7fd4\", \"#fff8dc\"]   # a cycle
+  # positions = [0.0, 0.2, 0.7]                   # places them
   interior = \"#000000\"
   # cyclic = false: there and back. blend = \"step\", \"linear\", \"light\" instead of \"smooth\".
   # by, scale, density, offset: what it suggests for itself.";
@@ -88,8 +89,8 @@ Fractal):
 #[derive(Debug, Args)]
 #[command(after_help = RENDER_EXAMPLES)]
 pub(crate) struct RenderArgs {
-    /// A built-in location (see `dwell locations`), a location file, or a PNG made by dwell, which is rendered again; every
-    /// flag overrides what it says. The whole set if left out
+    /// A built-in location (see `dwell locations`), a location file, or a PNG made by dwell, which is rendered again; `-` is
+    /// either of these on standard input. Every flag overrides what it says. The whole set if left out
     pub(crate) what: Option<PathBuf>,
 
     /// File to write; its ending says the format (PNG if it has none); `-` is standard output. Repeat it for several
@@ -121,7 +122,8 @@ pub(crate) struct RenderArgs {
     /// Turn the view counter-clockwise about its centre, in degrees
     #[arg(long, alias = "rotation", value_name = "DEG", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) rotate: Option<String>,
-    /// Turn the picture upside down, as the Burning Ship is usually shown; `--flip=no` where a location does it
+    /// Turn the picture upside down, as the Burning Ship is usually shown: `--formula burning-ship` does, unless a location
+    /// is named; `--flip=no` where that or a location does it
     #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "View")]
     pub(crate) flip: Option<String>,
     /// Where in its pixel a point is sampled: centre, corner (the lower left one) [default: centre]
@@ -133,7 +135,7 @@ pub(crate) struct RenderArgs {
 
     #[command(flatten)]
     pub(crate) formula: FormulaArgs,
-    /// Greatest number of iterations, 1 to 4294967295, or `auto` [default: the location's]
+    /// Greatest number of iterations, 1 to 4294967295 (1e6 is a million), or `auto` [default: the location's]
     #[arg(long, alias = "iterations", value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) max_iter: Option<String>,
     /// A point has escaped when |z| > R, 2 to 1e9 [default: 2]
@@ -149,8 +151,9 @@ pub(crate) struct RenderArgs {
     #[arg(long, help_heading = "Iteration")]
     pub(crate) force: bool,
 
-    /// Colours: one of `dwell palettes`, or a palette file (.toml, .map, .ggr, .ugr or .ugr#NAME). A location's density and
-    /// offset go with its palette [default: the location's, or twilight]
+    /// Colours: one of `dwell palettes`, or a palette file (.toml, .map, .ggr, .ugr or .ugr#NAME). Density and offset go
+    /// with it, and so do what is coloured and the scale if it suggests either; otherwise a location's own choice of these
+    /// two stays, and so does an interior colour chosen there [default: the location's, or twilight]
     #[arg(long, value_name = "NAME|FILE", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
     /// What is coloured: smooth (the dwell without its steps), banded (the dwell), distance (to the set)
@@ -252,7 +255,7 @@ pub(crate) struct PalettesArgs {
     /// Built-in palettes or palette files; all the built-in ones if left out
     #[arg(value_name = "NAME|FILE")]
     pub(crate) palettes: Vec<String>,
-    /// Draw them into a PNG instead, a bar for each
+    /// Draw them into a PNG instead, a bar for each; its name ends in .png or has no ending
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Only the names, one a line
@@ -264,7 +267,7 @@ pub(crate) struct PalettesArgs {
 #[command(after_help = "Examples:\n  dwell show seahorse.png\n  dwell show seahorse.png > place.toml\n  \
 dwell show shallow-seahorse")]
 pub(crate) struct ShowArgs {
-    /// A PNG made by dwell, a location file, or a built-in location
+    /// A PNG made by dwell, a location file (`-`: either on standard input), or a built-in location
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) what: PathBuf,
 }
@@ -272,7 +275,7 @@ pub(crate) struct ShowArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  dwell gallery -o gallery && open gallery/index.html")]
 pub(crate) struct GalleryArgs {
-    /// Folder for the page; made if it is not there
+    /// Folder for the page; made if it is not there. A page there that dwell has not made is left alone: an error
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) output: PathBuf,
     /// Pixels of each picture

@@ -105,10 +105,23 @@ fn level(flag: Option<&str>) -> Result<Level, InputError> {
     })
 }
 
+/// A number written with an exponent, such as 1e5 or 2.5e3, as digits alone, if it is whole and not too large to be.
+fn without_exponent(text: &str) -> Option<String> {
+    let (mantissa, exponent) = text.split_once(['e', 'E'])?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let exponent = exponent.strip_prefix('+').unwrap_or(exponent);
+    // More than 20 digits are beyond every range.
+    let zeros = exponent.parse::<usize>().ok().filter(|e| *e <= 20)?.checked_sub(fraction.len())?;
+    (!whole.is_empty() && exponent.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| [whole, fraction, &"0".repeat(zeros)].concat())
+}
+
 /// A whole number within a range.
 pub(crate) fn whole(what: &str, text: &str, least: u64, most: u64) -> Result<u64, InputError> {
     let accepted = format!("{least} to {most}");
-    let digits = text.strip_prefix('+').unwrap_or(text);
+    let in_full = without_exponent(text);
+    let digits = in_full.as_deref().unwrap_or(text);
+    let digits = digits.strip_prefix('+').unwrap_or(digits);
     let negative = text.strip_prefix('-').is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
     if !negative && (digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit())) {
         return Err(InputError::new(what, format!("{} is not a whole number", quote(text))).accepted(accepted));
@@ -166,8 +179,10 @@ pub(crate) fn decimals<const N: usize>(what: &str, text: &str, form: &str) -> Re
     let parts: Vec<&str> = text.split(',').collect();
     let names: Vec<&str> = form.split(',').collect();
     if parts.len() != N {
-        let problem = format!("{} has {} numbers, not {N}", quote(text), parts.len());
-        return Err(InputError::new(what, problem).accepted(form));
+        let s = if parts.len() == 1 { "" } else { "s" };
+        let error = InputError::new(what, format!("{} has {} number{s}, not {N}", quote(text), parts.len()));
+        let error = error.accepted(form);
+        return Err(if N == 2 { error.hint(format!("write {form}, such as -0.5,0.1")) } else { error });
     }
     let values: Vec<Decimal> = parts
         .iter()
@@ -175,4 +190,24 @@ pub(crate) fn decimals<const N: usize>(what: &str, text: &str, form: &str) -> Re
         .map(|(part, name)| Decimal::parse(part).map_err(|e| e.named(&format!("{what} {name}"))))
         .collect::<Result<_, _>>()?;
     values.try_into().map_err(|_| InputError::new(what, "wrong count"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_may_have_an_exponent() {
+        let read = |text: &str| whole("--max-iter", text, 1, u64::from(u32::MAX)).ok();
+        for (text, value) in
+            [("100000", 100_000), ("1e5", 100_000), ("+1E+5", 100_000), ("2.5e3", 2500), ("1.50e2", 150), ("7e0", 7)]
+        {
+            assert_eq!(read(text), Some(value), "{text}");
+        }
+        for text in
+            ["1e", "e5", ".e5", "1e-3", "1.5e0", "1.5", "1e10", "1e99", "1e5e5", "-1e5", "1e+-5", "1 e5", "0e5", "xe5"]
+        {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
 }

@@ -6,6 +6,7 @@ mod engine;
 mod interrupt;
 mod machine;
 mod output;
+mod overlap;
 mod progress_bar;
 mod scene;
 

@@ -42,6 +42,30 @@ pub(crate) fn remark_to_person(text: &str) {
     }
 }
 
+/// What to say of a picture of which more has not escaped than has, if it is one: its limit may be too low.
+pub(crate) fn limit_too_low(inside: u64, pixels: u64, limit: u32) -> Option<String> {
+    (inside > pixels / 2).then(|| {
+        format!(
+            "more than half of the pixels have not escaped within the limit {limit}; --max-iter auto finds one that \
+settles the picture"
+        )
+    })
+}
+
+/// Text of somebody else's as it may stand in a line: control characters escaped, cut to so many characters.
+pub(crate) fn tame(text: &str, most: usize) -> String {
+    // What follows a cut is not looked at, however long it is.
+    let mut start = text.chars().take(most + 1).collect::<Vec<char>>();
+    let cut = start.len() > most;
+    start.truncate(if cut { most.saturating_sub(3) } else { most });
+    let mut tame: String =
+        start.into_iter().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect();
+    if cut {
+        tame.push_str("...");
+    }
+    tame
+}
+
 /// An error, and its hint on a line of its own.
 pub(crate) fn error(error: &Error) {
     remark(&format!("error: {error}"));
@@ -62,5 +86,24 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     match error.print().and_then(|()| io::stdout().flush()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_others_is_tamed() {
+        assert_eq!(tame("bl\u{e4}u", 12), "bl\u{e4}u");
+        assert_eq!(tame("a\u{1b}[31m\n\u{9b}", 12), "a\\u{1b}[31m\\n\\u{9b}");
+        assert_eq!(tame(&"x".repeat(1 << 20), 12), "xxxxxxxxx...");
+        assert_eq!(tame(&"x".repeat(12), 12), "x".repeat(12));
+    }
+
+    #[test]
+    fn a_limit_is_too_low_when_most_is_inside() {
+        assert!(limit_too_low(51, 100, 1000).unwrap().contains("within the limit 1000"));
+        assert_eq!(limit_too_low(50, 100, 1000), None);
     }
 }

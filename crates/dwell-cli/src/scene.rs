@@ -1,7 +1,7 @@
 //! From flags to a scene: a location, and whatever the flags say instead.
 
 use crate::cli::{FormulaArgs, RenderArgs};
-use crate::engine;
+use crate::{engine, output};
 use dwell::{
     By, Colouring, Decimal, Depth, Error, Frame, InputError, Location, MOST_SAMPLES, Magnification, Palette, Sample,
     Scale, Scene, Size, TileSize, parse_colour, quote, unknown_name,
@@ -15,7 +15,8 @@ const MOST_CHARACTERS: usize = 64;
 const WHOLE: &str = "1.4";
 
 /// The scene that flags start from when no location is named: the formula's own, if nothing else is asked for; the whole
-/// of it around 0 for other powers and for Julia sets. A place of one's own gets no more of it than the iterations.
+/// of it around 0 for other powers and for Julia sets. A place of one's own gets no more of it than the iterations, and
+/// which way up the formula is seen.
 fn usual_scene(args: &RenderArgs) -> Result<Location, Error> {
     let FormulaArgs { formula, power, julia } = &args.formula;
     let name = match formula.as_deref() {
@@ -28,12 +29,10 @@ fn usual_scene(args: &RenderArgs) -> Result<Location, Error> {
     let usual_power = location.scene.settings.formula.power().to_string();
     let other =
         power.as_ref().is_some_and(|power| *power != usual_power) || julia.as_deref().is_some_and(|c| c != "none");
-    let place = [&args.center, &args.zoom, &args.height, &args.bounds].into_iter().any(Option::is_some);
-    if other || place {
+    if other || has_place(args) {
         let scene = &mut location.scene;
         scene.colouring = Colouring::default();
         scene.view.rotation = Decimal::from(0);
-        scene.view.flip &= !place;
     }
     if other {
         let zero = || Decimal::from(0);
@@ -45,26 +44,44 @@ fn usual_scene(args: &RenderArgs) -> Result<Location, Error> {
     Ok(location)
 }
 
-/// WHAT: a name or a file.
-pub(crate) fn location(what: &Path) -> Result<Location, Error> {
+/// Whether flags say what is looked at.
+pub(crate) fn has_place(args: &RenderArgs) -> bool {
+    [&args.center, &args.zoom, &args.height, &args.bounds].into_iter().any(Option::is_some)
+}
+
+/// WHAT: a name or a file, `-` being standard input; with the text of a picture as it stands there.
+pub(crate) fn location(what: &Path) -> Result<(Location, Option<String>), Error> {
     let text = what.to_string_lossy();
     let known = Location::built_in_names().any(|name| name == text);
-    if !known && (looks_like_a_path(&text) || what.exists()) {
-        return Location::read(what);
+    if !known && (text == "-" || looks_like_a_path(&text) || what.exists()) {
+        return Location::read_with_text(what);
     }
-    Ok(Location::built_in(&text)?)
+    Ok((Location::built_in(&text)?, None))
+}
+
+/// Says so if a newer version wrote a location: it may look other than it did there.
+pub(crate) fn warn_if_newer(what: &Path, location: &Location) {
+    if let Some(version) = &location.newer {
+        output::remark(&format!(
+            "warning: {} was written by dwell {}, which is newer than this one ({}): it may have looked different there",
+            quote(&what.to_string_lossy()),
+            output::tame(version, 24),
+            env!("CARGO_PKG_VERSION")
+        ));
+    }
 }
 
 fn looks_like_a_path(text: &str) -> bool {
     text.contains(['/', '\\', '.'])
 }
 
-/// A palette: a name or a file.
-pub(crate) fn palette(name: &str) -> Result<Palette, Error> {
+/// A palette: a name or a file. `what` says who names it.
+pub(crate) fn palette(what: &str, name: &str) -> Result<Palette, Error> {
     if looks_like_a_path(name) || (Path::new(name).exists() && Palette::built_in(name).is_err()) {
         return Palette::read(Path::new(name));
     }
-    Palette::built_in(name).map_err(|e| e.named("--palette").into())
+    let also = "a path to a palette file (.toml, .map, .ggr, .ugr) works too";
+    Palette::built_in(name).map_err(|e| e.named(what).and_hint(also).into())
 }
 
 /// What was asked for as the limit.
@@ -81,19 +98,30 @@ pub(crate) enum MaxIter {
 /// The scene that flags describe, and how its limit is to be found.
 pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Error> {
     let location = match &args.what {
-        Some(what) => location(what)?,
+        Some(what) => {
+            let (location, _) = location(what)?;
+            // Statistics on standard error are to be read by a program: nothing else goes there.
+            if args.stats.as_deref() != Some(Path::new("-")) {
+                warn_if_newer(what, &location);
+            }
+            location
+        }
         None => usual_scene(args)?,
     };
     let iterations = location.iterations;
     let mut scene = location.scene;
     // Another place has not this one's name.
-    let place = [&args.center, &args.zoom, &args.height, &args.bounds];
     let formula = [&args.formula.formula, &args.formula.power, &args.formula.julia];
-    if place.into_iter().chain(formula).any(Option::is_some) {
+    if has_place(args) || formula.into_iter().any(Option::is_some) {
         scene.title.clear();
         scene.source.clear();
     }
     view(args, &mut scene)?;
+    scene.sample_view().map_err(|e| match (&args.what, &args.aa, &args.size) {
+        (Some(what), None, None) => e.within(&quote(&what.to_string_lossy())),
+        (_, None, _) => e.named("--size"),
+        _ => e.named("--aa"),
+    })?;
     let max_iter = iteration(args, &mut scene, iterations)?;
     colours(args, &mut scene)?;
     if let Some(text) = &args.strategy {
@@ -137,12 +165,11 @@ fn view(args: &RenderArgs, scene: &mut Scene) -> Result<(), InputError> {
                 *magnification = zoomed;
             }
         }
-        (frame, Some([re, im]), Some(magnification)) => *frame = Frame::Centred { re, im, magnification },
-        (Frame::Bounds { .. }, centre, _) => {
-            let (given, missing) =
-                if centre.is_some() { ("--center", "--zoom or --height") } else { ("--zoom", "--center") };
-            return Err(InputError::new(given, "the location is a rectangle, which has no centre and no zoom")
-                .hint(format!("give {missing} as well")));
+        // A rectangle has a centre and a height as well: exact ones.
+        (frame @ Frame::Bounds { .. }, centre, zoomed) => {
+            let flag = if centre.is_some() { "--center" } else { "--zoom" };
+            let square = with_square_pixels(frame, centre, zoomed).map_err(|e| e.named(flag))?;
+            *frame = square;
         }
     }
     let flag = if args.height.is_some() { "--height" } else { "--zoom" };
@@ -172,6 +199,24 @@ fn view(args: &RenderArgs, scene: &mut Scene) -> Result<(), InputError> {
     Ok(())
 }
 
+/// A frame around the centre of a rectangle and of its height, as far as nothing else is given.
+fn with_square_pixels(
+    frame: &Frame,
+    centre: Option<[Decimal; 2]>,
+    magnification: Option<Magnification>,
+) -> Result<Frame, InputError> {
+    let Frame::Bounds { xmin, xmax, ymin, ymax } = frame else { return Ok(frame.clone()) };
+    let [re, im] = match centre {
+        Some(centre) => centre,
+        None => [xmin.midpoint(xmax)?, ymin.midpoint(ymax)?],
+    };
+    let magnification = match magnification {
+        Some(magnification) => magnification,
+        None => Magnification::Height(ymax.minus(ymin)?),
+    };
+    Ok(Frame::Centred { re, im, magnification })
+}
+
 /// Samples of a pixel on a side.
 pub(crate) fn samples(text: &str) -> Result<u32, InputError> {
     let samples = engine::whole("--aa", text, 1, u64::from(MOST_SAMPLES))?;
@@ -187,7 +232,7 @@ fn iteration(args: &RenderArgs, scene: &mut Scene, iterations: u64) -> Result<Ma
     let of_location = settings.julia.take().filter(|_| !other_formula);
     settings.julia = engine::julia(julia.as_deref(), of_location)?;
     let max_iter = match args.max_iter.as_deref() {
-        Some("auto") => MaxIter::Auto,
+        Some(text) if text.eq_ignore_ascii_case("auto") => MaxIter::Auto,
         Some(text) => {
             let limit = engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.hint("or \"auto\""))?;
             settings.limit = u32::try_from(limit).unwrap_or(u32::MAX);
@@ -213,7 +258,7 @@ fn iteration(args: &RenderArgs, scene: &mut Scene, iterations: u64) -> Result<Ma
 fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Error> {
     let colouring = &mut scene.colouring;
     if let Some(name) = &args.palette {
-        *colouring = colouring.clone().in_colours_of(palette(name)?);
+        *colouring = colouring.clone().in_colours_of(palette("--palette", name)?);
     }
     if let Some(text) = &args.by {
         *colouring = colouring.clone().by(By::parse(text).map_err(|e| e.named("--by"))?);
@@ -234,7 +279,7 @@ fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Error> {
     colouring.check().map_err(InputError::as_flag)?;
     if let Some(text) = &args.depth {
         let depth = Depth::ALL.into_iter().find(|depth| depth.bits().to_string() == *text);
-        let wrong = || InputError::new("--depth", format!("{} is out of range", quote(text))).accepted("8, 16");
+        let wrong = || InputError::new("--depth", format!("{} is not a depth", quote(text))).accepted("8, 16");
         scene.depth = depth.ok_or_else(wrong)?;
     }
     Ok(())

@@ -34,6 +34,7 @@ fn folder() -> Folder {
         .with("bad.map", b"0 0 0\n1 2\n")
         .with("empty.map", b"")
         .with("palette.xyz", b"0 0 0\n")
+        .with("good.png.map", b"0 0 0\n")
         .with("bad.ggr", b"GIMP Gradient\nName: x\n2\n0 0.5 1 0 0 0 1 1 1 1 1 0 0\n")
         .with("bad.ugr", b"x {\ngradient:\n  index=0 color=x\n}\n")
         .with("two.ugr", b"a {\ngradient:\n index=0 color=1\n}\nb {\ngradient:\n index=0 color=2\n}\n")
@@ -52,6 +53,26 @@ fn folder() -> Folder {
         .with("interior.toml", format!("{good}[colour]\ninterior = \"black\"\n").as_bytes())
         .with("half.toml", format!("{good}[colour]\npalette_text = \"x\"\n").as_bytes())
         .with("bounds.toml", b"bounds = [\"-2\", \"1\", \"-1\", \"1\"]\niterations = 100\n");
+    let folder = folder
+        .with("counts.npy", b"\x93NUMPY\x01\0v\0{'descr': '<u4'}\n")
+        .with("picture.ppm", b"P6\n1 1\n255\n\0\0\0")
+        .with("photo.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF")
+        .with("counts.csv", b"7,0,12\n5,3,2\n")
+        .with("stats.json", b"{\n  \"width\": 3\n}\n")
+        .with("picture.map", &others_png())
+        .with("dwell.png", &png_of("dwell 0.1.0", None))
+        .with("with-path.png", &png_of("dwell 0.1.0", Some(&format!("{good}[colour]\npalette = \"./palette.map\"\n"))))
+        .with("distance.toml", b"colours = [\"#fff\"]\nby = \"distance\"\nscale = \"limit\"\n")
+        .with("dense.toml", b"colours = [\"#fff\"]\ndensity = 1e7\n")
+        .with("typo-palette.toml", b"coulours = [\"#fff\"]\n")
+        .with("wide.toml", format!("{good}size = \"2147483647x1\"\nsamples = 2\n").as_bytes())
+        .with("alias.toml", format!("{good}samples = 2\naa = 2\n").as_bytes())
+        .with("palette-3.toml", format!("{good}[colour]\npalette = 3\n").as_bytes())
+        .with("lost-palette.toml", format!("{good}[colour]\npalette = \"no/such.ggr\"\n").as_bytes())
+        .with("near-palette.toml", format!("{good}[colour]\npalette = \"embr\"\n").as_bytes())
+        .with("newer.toml", format!("dwell = \"99.0.0\"\n{good}shine = 3\n").as_bytes());
+    std::fs::create_dir(folder.join("site")).unwrap();
+    let folder = folder.with("site/index.html", b"<!doctype html>\n<title>Mine</title>\n");
     std::fs::create_dir(folder.join("folder")).unwrap();
     std::fs::create_dir(folder.join("folder.toml")).unwrap();
     folder
@@ -59,9 +80,17 @@ fn folder() -> Folder {
 
 /// A picture of another program.
 fn others_png() -> Vec<u8> {
+    png_of("Paint", None)
+}
+
+/// A picture of a program, with a text.
+fn png_of(software: &str, text: Option<&str>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
-    encoder.add_text_chunk("Software".to_owned(), "Paint".to_owned()).unwrap();
+    encoder.add_text_chunk("Software".to_owned(), software.to_owned()).unwrap();
+    if let Some(text) = text {
+        encoder.add_itxt_chunk("dwell".to_owned(), text.to_owned()).unwrap();
+    }
     encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
     bytes
 }
@@ -88,7 +117,8 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --height -1", "above 0"),
     ("render -o x.png --height NaN", "--height"),
     ("render -o x.png --height 1 --zoom 1", "--height"),
-    ("render -o x.png --center 1", "RE,IM"),
+    ("render -o x.png --center 1", "has 1 number, not 2"),
+    ("render -o x.png --center -0.5+0.1i", "write RE,IM, such as -0.5,0.1"),
     ("render -o x.png --center 1,2,3", "RE,IM"),
     ("render -o x.png --center ,", "empty"),
     ("render -o x.png --center 1,", "empty"),
@@ -136,9 +166,10 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --max-iter -1", "out of range"),
     ("render -o x.png --max-iter 4294967296", "out of range"),
     ("render -o x.png --max-iter 99999999999999999999", "out of range"),
-    ("render -o x.png --max-iter 1e3", "whole number"),
+    ("render -o x.png --max-iter 1e-3", "whole number"),
     ("render -o x.png --max-iter 1.5", "whole number"),
-    ("render -o x.png --max-iter Auto", "whole number"),
+    ("render -o x.png --max-iter 1e10", "out of range"),
+    ("render -o x.png --max-iter autos", "whole number"),
     ("render -o x.png --max-iter many", "auto"),
     // Names.
     ("render -o x.png --number f16", "f32, f64"),
@@ -152,6 +183,14 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --palette no-such-file.map", "cannot be read"),
     ("render -o x.png --palette folder/none.toml", "cannot be read"),
     ("render -o x.png --palette palette.xyz", ".toml, .map"),
+    ("render -o x.png --palette ./folder", "is a directory"),
+    ("render -o x.png --palette folder", "is a directory"),
+    ("render -o x.png --palette other.png", "is a picture, not a palette"),
+    ("render -o x.png --palette picture.map", "is a picture, not a palette"),
+    ("render -o x.png --palette photo.jpg", "is a JPEG picture, not a palette"),
+    ("render -o x.png --palette distance.toml", "distance.toml, line 3, scale"),
+    ("render -o x.png --palette dense.toml", "dense.toml, line 2, density"),
+    ("render -o x.png --palette typo-palette.toml", "did you mean colo"),
     ("render -o x.png --palette folder.toml", "is a directory"),
     ("render -o x.png --palette empty-palette.toml", "1 to 4096 colours"),
     ("render -o x.png --palette bad-palette.toml", "#rrggbb"),
@@ -161,6 +200,12 @@ const LINES: &[(&str, &str)] = &[
     ("render shallow-hom -o x.png", "did you mean \"shallow-home\""),
     ("render seahors -o x.png", "did you mean"),
     ("render qqq -o x.png", "dwell locations"),
+    ("render counts.npy -o x.png", "is a NumPy array, which does not say what it shows"),
+    ("render picture.ppm -o x.png", "is a PPM picture"),
+    ("render photo.jpg -o x.png", "is a JPEG picture"),
+    ("render counts.csv -o x.png", "is a table of numbers (CSV)"),
+    ("render stats.json -o x.png", "is JSON"),
+    ("show counts.npy", "a location file (TOML), or a PNG made by dwell"),
     ("render -o x.png --format gif", "png, ppm, npy, csv"),
     ("render -o x.png --format pgn", "did you mean \"png\""),
     ("render -o x.jpeg", "png, ppm, npy, csv"),
@@ -185,11 +230,19 @@ const LINES: &[(&str, &str)] = &[
     ("render negative.toml -o x.png", "line 4"),
     ("render none.toml -o x.png", "line 4"),
     ("render huge.toml -o x.png", "line 4"),
+    ("render many.toml -o x.png", "\"many.toml\", iterations: 5000000000 are more than a render counts to"),
     ("render many.toml -o x.png", "--max-iter"),
+    ("render wide.toml -o x.png", "\"wide.toml\", samples"),
+    ("render wide.toml -o x.png --size 2000000000x1", "--size"),
+    ("render alias.toml -o x.png", "line 6, aa: is given twice: it is samples in line 5"),
+    ("render palette-3.toml -o x.png", "line 6, palette: is the number 3, not text in quotes"),
+    ("render lost-palette.toml -o x.png", "no/such.ggr: cannot be read"),
+    ("render near-palette.toml -o x.png", "\"./my.ggr\""),
+    ("render newer.toml -o x.png", "which is newer than this one"),
     ("render nan.toml -o x.png", "line 2, im"),
     ("render no-zoom.toml -o x.png", "zoom"),
     ("render zero-zoom.toml -o x.png", "line 3"),
-    ("render twice.toml -o x.png", "line 5"),
+    ("render twice.toml -o x.png", "line 5: the key \"re\" is given twice"),
     ("render binary.toml -o x.png", "not UTF-8"),
     ("render empty.toml -o x.png", "empty.toml"),
     ("render nested.toml -o x.png", "nested.toml"),
@@ -223,14 +276,14 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --scale sqrt", "root, linear, log, limit, histogram"),
     ("render -o x.png --by distance --scale limit", "--scale"),
     ("render -o x.png --density 0", "--density"),
-    ("render -o x.png --density -1", "above 0"),
+    ("render -o x.png --density -1", "-1 is out of range (accepted: above 0"),
     ("render -o x.png --density 1e7", "1000000"),
     ("render -o x.png --density nan", "--density"),
     ("render -o x.png --offset x", "--offset"),
     ("render -o x.png --offset 1e300", "-1000000 to 1000000"),
     ("render -o x.png --interior red", "#rrggbb"),
     ("render -o x.png --interior #12345", "--interior"),
-    ("render -o x.png --depth 12", "8, 16"),
+    ("render -o x.png --depth 12", "\"12\" is not a depth (accepted: 8, 16)"),
     ("render -o x.png --depth -8", "8, 16"),
     ("render -o x.png --palette bad.ggr", "bad.ggr"),
     ("render -o x.png --palette bad.ugr", "line 3"),
@@ -262,13 +315,20 @@ const LINES: &[(&str, &str)] = &[
     ("render density.toml -o x.png", "line 6, density"),
     ("render interior.toml -o x.png", "#rrggbb"),
     ("render half.toml -o x.png", "palette_format"),
-    ("render bounds.toml -o x.png --zoom 3", "--center"),
-    ("render bounds.toml -o x.png --center 0,0", "--zoom"),
-    ("palettes nothing-like-it", "--palette"),
+    ("render bounds.toml -o x.png --zoom 0", "--zoom"),
+    ("render dwell.png -o x.png", "was made by dwell, but its text is missing or damaged"),
+    ("render with-path.png -o x.png", "palette: \"./palette.map\" is a file"),
+    ("palettes nothing-like-it", "palette: \"nothing-like-it\""),
+    ("palettes palette.map -o palette.map", "does not end as a PNG does"),
+    ("palettes palette.map -o ./PALETTE.npy", "does not end as a PNG does"),
+    ("palettes good.png.map -o good.png.map", "does not end as a PNG does"),
+    ("palettes mine -o x.png", "dwell palettes"),
     ("palettes -o", "--output"),
     ("gallery", "--output"),
     ("gallery -o x --size 0x0", "--size"),
     ("gallery -o x --aa 99", "--aa"),
+    ("gallery -o x --size 2147483647x2147483647 --aa 1", "--size"),
+    ("gallery -o site", "is a page that dwell has not made"),
     // Running.
     ("render -o x.png --threads 0", "1 to 4096"),
     ("render -o x.png --threads -1", "--threads"),

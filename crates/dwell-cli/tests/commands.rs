@@ -19,6 +19,9 @@ fn help_teaches() {
     {
         assert!(help.contains(word), "{word}");
     }
+    // What follows the flags is wrapped by hand, so that nobody's terminal wraps it anew.
+    let examples = help.split("Examples:").nth(1).unwrap();
+    assert!(examples.lines().all(|line| line.chars().count() <= 96), "{examples}");
     assert_eq!(folder.run::<&str>([]).code, 2);
 }
 

@@ -162,6 +162,111 @@ fn a_picture_is_rendered_larger_and_in_other_colours() {
 }
 
 #[test]
+fn an_interior_colour_that_was_chosen_stays() {
+    let folder = Folder::new();
+    let interior = |line: &str| {
+        folder.good(&format!("render {line} -o new.png"));
+        let text = folder.good("show new.png").text();
+        text.lines().find(|line| line.starts_with("interior")).unwrap().to_owned()
+    };
+    folder.good("render --size 8x8 -o white.png --interior #ffffff");
+    assert_eq!(interior("white.png --palette ember"), "interior = \"#ffffff\"");
+    assert_eq!(interior("white.png --palette ember --interior #123456"), "interior = \"#123456\"");
+    folder.good("render --size 8x8 -o ink.png --palette ink");
+    assert_eq!(interior("ink.png --palette ember"), "interior = \"#000000\"", "the old palette's goes with it");
+}
+
+#[test]
+fn which_way_up_a_formula_is_seen() {
+    let folder = Folder::new();
+    let flip = |line: &str| {
+        folder.good(&format!("render {line} --size 8x8 -o new.png"));
+        folder.good("show new.png").text().contains("flip = true")
+    };
+    for place in ["", "--zoom 2", "--center -0.5,-0.5 --height 3", "--bounds -2,2,-2,2"] {
+        assert!(flip(&format!("--formula burning-ship {place}")), "{place}");
+        assert!(!flip(&format!("--formula burning-ship --flip=no {place}")), "{place}");
+        assert!(!flip(&format!("--formula tricorn {place}")), "{place}");
+    }
+    assert!(!flip("shallow-home --formula burning-ship"), "a location says it itself");
+}
+
+#[test]
+fn a_rectangle_is_zoomed_about_its_centre_and_keeps_its_height_elsewhere() {
+    let folder = Folder::new();
+    folder.good("render --bounds -2,1,-1.5,1.2 --size 30x20 -o rect.png");
+    let text = |flags: &str| {
+        folder.good(&format!("render rect.png -o new.png {flags}"));
+        folder.good("show new.png").text()
+    };
+    let zoomed = text("--zoom 3");
+    assert!(zoomed.contains("re = \"-0.5\"\nim = \"-0.15\"\nzoom = \"3\"\n"), "{zoomed}");
+    let moved = text("--center 0.25,1");
+    assert!(moved.contains("re = \"0.25\"\nim = \"1\"\nview_height = \"2.7\"\n"), "{moved}");
+}
+
+#[test]
+fn a_location_file_names_a_palette_file_beside_it() {
+    let place = "re = \"-0.75\"\nim = \"0.1\"\nzoom = \"20\"\niterations = 300\nsize = \"20x10\"\n[colour]\n";
+    let folder = folder().with("here.toml", format!("{place}palette = \"./mine.ugr#second\"\n").as_bytes());
+    std::fs::create_dir(folder.join("p")).unwrap();
+    let ggr = folder.read("mine.ggr");
+    let folder =
+        folder.with("p/ok.ggr", &ggr).with("p/there.toml", format!("{place}palette = \"ok.ggr\"\n").as_bytes());
+    folder.good("render here.toml -o a.ppm");
+    folder.good("render here.toml -o b.ppm --palette mine.ugr#second");
+    assert!(folder.read("a.ppm") == folder.read("b.ppm"));
+    // From the folder of the file, not from the current one; and the picture holds the palette itself.
+    folder.good("render p/there.toml -o there.png");
+    folder.good("render here.toml -o ggr.png --palette p/ok.ggr");
+    assert!(decode(&folder.read("there.png")) == decode(&folder.read("ggr.png")));
+    std::fs::remove_file(folder.join("p/ok.ggr")).unwrap();
+    folder.good("render there.png -o again.png");
+    assert!(folder.read("again.png") == folder.read("there.png"));
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_piped_in_is_read_whole() {
+    let place = b"re = \"-0.75\"\nim = \"0.1\"\nzoom = \"20\"\niterations = 300\n[colour]\npalette = \"./mine.map\"\n";
+    let folder = folder().with("here.toml", place);
+    folder.good("render here.toml --size 20x10 -o here.png");
+    let here = folder.read("here.png");
+    for (from, what) in [
+        ("cat here.toml |", "-"),
+        ("cat here.toml |", "/dev/stdin"),
+        ("cat here.png |", "-"),
+        ("cat here.png |", "/dev/stdin"),
+    ] {
+        let script = format!("{from} \"$0\" render {what} --size 20x10 -o new.png");
+        assert!(folder.shell(&script).status().unwrap().success(), "{script}");
+        assert!(folder.read("new.png") == here, "{script}");
+    }
+    assert!(folder.shell("\"$0\" render /dev/stdin --size 20x10 -o new.png < here.toml").status().unwrap().success());
+    assert!(folder.read("new.png") == here);
+    let shown = folder.good("show here.png").text();
+    for script in ["cat here.png | \"$0\" show -", "\"$0\" show - < here.png", "cat here.png | \"$0\" show /dev/stdin"]
+    {
+        assert_eq!(String::from_utf8(folder.shell(script).output().unwrap().stdout).unwrap(), shown, "{script}");
+    }
+    let bad = folder.shell("echo nonsense | \"$0\" show -").output().unwrap();
+    let said = String::from_utf8(bad.stderr).unwrap();
+    assert!(bad.status.code() == Some(2) && said.contains("standard input, line 1"), "{said}");
+}
+
+#[test]
+fn a_newer_version_is_mentioned() {
+    let text = b"dwell = \"99.1.0\"\nre = \"0\"\nim = \"0\"\nzoom = \"1\"\niterations = 50\n";
+    let folder = Folder::new().with("new.toml", text);
+    for line in ["render new.toml --size 8x8 -o a.png", "show new.toml"] {
+        let said = folder.good(line).err;
+        assert!(said.starts_with("warning: \"new.toml\" was written by dwell 99.1.0, which is newer"), "{said}");
+    }
+    let stats = folder.good("render new.toml --size 8x8 --stats -").err;
+    assert!(serde_json::from_str::<serde_json::Value>(&stats).is_ok(), "{stats}");
+}
+
+#[test]
 fn warnings_are_remembered() {
     let folder = Folder::new();
     folder.good("render kf-1e50 --size 4x4 --max-iter 50 --force -o deep.png");
@@ -265,6 +370,40 @@ fn palettes_are_shown() {
     let small = decode(&folder.read("small.png"));
     assert!(small.0 <= width && small.1 < height);
     assert!(folder.good("palettes mine.ggr").text().contains("Mine"));
+    // A name that a file gives itself is no command for a terminal, and no page of text.
+    let evil = format!("colours = [\"#fff\"]\nname = \"a\\u001b[31mb\\nc\"\ntitle = \"{}\"\n", "x".repeat(10_000));
+    let folder = folder.with("evil.toml", evil.as_bytes());
+    for line in ["palettes evil.toml", "palettes --names evil.toml"] {
+        let text = folder.good(line).text();
+        assert!(text.contains("a\\u{1b}[31mb\\nc") && text.lines().count() == 1 && text.len() < 200, "{text}");
+    }
+    folder.good("palettes ember -o sheet");
+    assert!(folder.read("sheet").starts_with(b"\x89PNG"), "no ending is a PNG");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_palette_is_not_written_over_by_its_own_picture() {
+    let folder = folder();
+    std::os::unix::fs::symlink("mine.ugr", folder.join("link.png")).unwrap();
+    for line in ["palettes mine.ugr#second -o link.png", "palettes ember mine.ugr -o ./link.png"] {
+        let ran = folder.run(line.split(' '));
+        assert!(ran.code == 2 && ran.err.contains("is the file of a palette as well"), "{}", ran.err);
+    }
+    let ran = folder.run("render --palette mine.ugr#second --size 8x8 -o link.png".split(' '));
+    assert!(ran.code == 2 && ran.err.contains("is the file of --palette as well"), "{}", ran.err);
+    assert!(folder.read("mine.ugr").starts_with(b"first"));
+}
+
+#[test]
+fn palettes_of_other_programs_need_not_be_utf_8() {
+    let folder = Folder::new()
+        .with("old.ugr", b"bl\xe4u {\ngradient:\n  title=\"Bl\xe4u\" index=0 color=255\n}\n")
+        .with("old.map", b"0 0 0 schwarz\n255 255 255 wei\xdf\n");
+    assert!(folder.good("palettes old.ugr").text().contains("Bl\u{e4}u"));
+    folder.good("render --size 8x8 --palette old.map -o a.png");
+    folder.good("render a.png -o b.png");
+    assert!(folder.read("a.png") == folder.read("b.png"));
 }
 
 #[test]
@@ -283,5 +422,11 @@ fn a_gallery_of_every_location() {
     }
     assert!(drawn >= 10 && page.contains("Deeper than f64"), "{drawn}");
     // A second time over the first.
+    assert!(page.contains("<meta name=\"generator\" content=\"dwell "));
     folder.good("gallery -o page/of/pictures --size 24x14 --aa 1 -q");
+    // Nothing is drawn where the page cannot be written.
+    std::fs::create_dir_all(folder.join("bad/index.html")).unwrap();
+    let ran = folder.run("gallery -o bad --size 24x14 --aa 1".split(' '));
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert_eq!(std::fs::read_dir(folder.join("bad")).unwrap().count(), 1);
 }

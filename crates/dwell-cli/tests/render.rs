@@ -88,6 +88,18 @@ fn interior_is_black_and_the_rest_is_not() {
 }
 
 #[test]
+fn whole_sets_are_in_view() {
+    let folder = Folder::new();
+    for what in ["", "tricorn", "--formula tricorn", "--formula multibrot", "julia-cathedral", "multibrot-5"] {
+        folder.good(&format!("render {what} --size 160x90 -o a.csv"));
+        let table = csv(&folder, "a.csv");
+        let edges = table[0].iter().chain(&table[89]).chain(table.iter().flat_map(|row| [&row[0], &row[159]]));
+        let latest = edges.map(|n| if *n == 0 { u32::MAX } else { *n }).max();
+        assert!(latest < Some(9), "{what}: {latest:?}");
+    }
+}
+
+#[test]
 fn row_0_is_on_top() {
     let folder = Folder::new();
     // Rows at 1.25i, outside, and 0.25i, through the set.
@@ -190,6 +202,8 @@ fn auto_is_said_and_is_the_same_at_any_size() {
     assert_eq!(small % 100, 0);
     assert!((small / 100).is_power_of_two());
     assert_eq!(limit("--center 5,5 --size 16x9"), 100);
+    assert_eq!(folder.stats("--size 32x18 --max-iter Auto")["max_iterations"], small);
+    assert_eq!(folder.stats("--size 8x8 --max-iter 1.5e3")["max_iterations"], 1500);
     assert!(folder.run("render --max-iter auto --size 32x18 -o a.png --quiet".split(' ')).err.is_empty());
 }
 

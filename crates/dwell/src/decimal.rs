@@ -20,6 +20,9 @@ pub struct Decimal {
     exponent: i64,
 }
 
+/// Zeros that stand in front of digits or behind them rather than in an exponent.
+const SHORT: i64 = 20;
+
 /// What every decimal accepts, for error messages.
 const FORM: &str = "a decimal number such as -0.75 or 2.5e-9, exponent at most 1000000 either way";
 
@@ -46,6 +49,56 @@ impl Decimal {
     #[must_use]
     pub fn decimals(&self) -> u64 {
         u64::try_from(-self.exponent).unwrap_or(0)
+    }
+
+    /// The number half way from this one to another, exactly.
+    ///
+    /// # Errors
+    /// When it has more digits or a greater exponent than a number may.
+    pub fn midpoint(&self, other: &Self) -> Result<Self, InputError> {
+        let ([a, b], exponent) = self.aligned(other);
+        Self::of((a + b) * IBig::from(5), exponent - 1)
+    }
+
+    /// This number less another, exactly.
+    ///
+    /// # Errors
+    /// As [`Self::midpoint`].
+    pub fn minus(&self, other: &Self) -> Result<Self, InputError> {
+        let ([a, b], exponent) = self.aligned(other);
+        Self::of(a - b, exponent)
+    }
+
+    /// The digits of both with one exponent.
+    fn aligned(&self, other: &Self) -> ([IBig; 2], i64) {
+        let exponent = self.exponent.min(other.exponent);
+        let digits = [self, other].map(|number| {
+            let zeros = usize::try_from(number.exponent - exponent).unwrap_or(0);
+            &number.digits * IBig::from(10).pow(zeros)
+        });
+        (digits, exponent)
+    }
+
+    /// `digits` times ten to the power `exponent`, written in full where that is short.
+    fn of(digits: IBig, exponent: i64) -> Result<Self, InputError> {
+        let sign = if digits < IBig::ZERO { "-" } else { "" };
+        let all = digits.to_string();
+        let all = all.trim_start_matches('-');
+        let kept = all.trim_end_matches('0');
+        if kept.is_empty() {
+            return Ok(Self::from(0));
+        }
+        let exponent = exponent + i64::try_from(all.len() - kept.len()).unwrap_or(i64::MAX);
+        // Digits in front of the point; at or below 0, zeros behind it.
+        let whole = exponent + i64::try_from(kept.len()).unwrap_or(i64::MAX);
+        let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or(0));
+        let text = match (usize::try_from(whole), exponent) {
+            (Ok(_), 0..SHORT) => format!("{sign}{kept}{}", zeros(exponent)),
+            (Ok(whole), ..0) if whole > 0 => format!("{sign}{}.{}", &kept[..whole], &kept[whole..]),
+            _ if whole <= 0 && whole > -SHORT => format!("{sign}0.{}{kept}", zeros(-whole)),
+            _ => format!("{sign}{kept}e{exponent}"),
+        };
+        Self::parse(&text)
     }
 
     /// Reads a number. The error names no flag or file yet: the caller adds that with [`InputError::within`].
@@ -184,6 +237,27 @@ mod tests {
         }
         assert_eq!("0.7500".parse::<Decimal>().unwrap().decimals(), 2);
         assert_eq!("75e3".parse::<Decimal>().unwrap().decimals(), 0);
+    }
+
+    #[test]
+    fn sums_and_halves_are_exact() {
+        let number = |text: &str| text.parse::<Decimal>().unwrap();
+        for (a, b, midpoint, difference) in [
+            ("-2", "1", "-0.5", "-3"),
+            ("-1", "1", "0", "-2"),
+            ("0.1", "0.30", "0.2", "-0.2"),
+            ("1e3", "1", "500.5", "999"),
+            ("3e25", "1e25", "2e25", "2e25"),
+            ("1e-30", "3e-30", "2e-30", "-2e-30"),
+            ("-0.74364388703715870", "-0.74364388703715869", "-0.743643887037158695", "-0.00000000000000001"),
+        ] {
+            let (a, b) = (number(a), number(b));
+            assert_eq!(a.midpoint(&b).unwrap().text(), midpoint);
+            assert_eq!(a.minus(&b).unwrap().text(), difference);
+            let sum = a.to_rational().plus(&b.to_rational());
+            assert_eq!(a.midpoint(&b).unwrap().to_rational(), sum.over(&Rational::whole(2)));
+        }
+        assert!(number("1e-1000000").midpoint(&number("2e-1000000")).is_err(), "it needs one digit more");
     }
 
     #[test]

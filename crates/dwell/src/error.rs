@@ -65,10 +65,16 @@ impl InputError {
         self
     }
 
-    /// A hint, if there is none yet.
+    /// More to do about it, after what the hint says already.
     #[must_use]
-    pub fn hint_unless_present(self, hint: &str) -> Self {
-        if self.hint.is_some() { self } else { self.hint(hint) }
+    pub fn and_hint(self, more: &str) -> Self {
+        match &self.hint {
+            Some(hint) => {
+                let joint = if hint.ends_with('?') { "" } else { ";" };
+                Self { hint: Some(format!("{hint}{joint} {more}")), ..self }
+            }
+            None => self.hint(more),
+        }
     }
 
     /// The same with the thing named more closely: `line 3, zoom` becomes `view.toml, line 3, zoom`.
@@ -91,11 +97,6 @@ impl InputError {
     pub fn as_flag(mut self) -> Self {
         self.what = format!("--{}", self.what.replace(' ', "-"));
         self
-    }
-
-    /// With what something is wrong.
-    pub(crate) fn what(&self) -> &str {
-        &self.what
     }
 
     /// What is wrong, without saying with what.
@@ -139,6 +140,12 @@ pub fn quote(text: &str) -> String {
     }
     let start: String = text.chars().take(24).collect();
     format!("\"{}...\" ({length} characters)", start.escape_debug())
+}
+
+/// A number as it may be shown: with an exponent where it would be long without.
+pub(crate) fn shown_number(value: f64) -> String {
+    let plain = value == 0.0 || (1e-6..1e9).contains(&value.abs());
+    if plain { value.to_string() } else { format!("{value:e}") }
 }
 
 /// A path as it may be shown: control characters are escaped.
@@ -198,6 +205,29 @@ pub fn unknown_name<'a>(what: &str, given: &str, known: impl IntoIterator<Item =
         Some(name) => error.hint(format!("did you mean \"{name}\"?")),
         None => error,
     }
+}
+
+/// Names of very many that an error lists.
+const LISTED: usize = 8;
+
+/// The same for very many names: one that is near is enough, and of others the first stand for all. `lists` says where
+/// they are.
+pub(crate) fn unknown_among_many<'a>(
+    what: &str,
+    given: &str,
+    known: impl IntoIterator<Item = &'a str> + Clone,
+    lists: &str,
+) -> InputError {
+    let error = InputError::new(what, format!("{} is not known", quote(given)));
+    if let Some(name) = nearest(given, known.clone()) {
+        return error.hint(format!("did you mean \"{name}\"? {lists}"));
+    }
+    let names: Vec<&str> = known.into_iter().collect();
+    let mut list = names.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
+    if names.len() > LISTED {
+        list += &format!(" and {} more", names.len() - LISTED);
+    }
+    error.accepted(list).hint(lists)
 }
 
 #[cfg(test)]

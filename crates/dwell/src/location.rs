@@ -3,11 +3,12 @@
 mod file;
 
 use crate::encode::png_text;
-use crate::error::{Error, InputError, quote, shown, unknown_name};
+use crate::error::{Error, InputError, quote, unknown_among_many};
+use crate::input::{self, Input, name_of};
 use crate::scene::Scene;
 use crate::view::{Size, View};
-use file::File;
-use std::io::{BufRead, BufReader, Read, Seek};
+use file::{File, Given, ITERATIONS};
+use std::io::{BufRead, Seek};
 use std::path::Path;
 
 /// The largest location file read, in bytes: room for the most digits twice over.
@@ -24,6 +25,8 @@ pub struct Location {
     pub notes: String,
     /// What is to be seen.
     pub scene: Scene,
+    /// The version of dwell that wrote it, if that is newer than this one and may have meant more by it.
+    pub newer: Option<String>,
 }
 
 impl Location {
@@ -52,7 +55,7 @@ impl Location {
     /// title = "Here"
     ///
     /// [colour]
-    /// palette = "ember"
+    /// palette = "ember"                 # or, in a file, the path of a palette file from there
     /// by = "smooth"
     /// scale = "root"
     /// density = 1.0
@@ -60,35 +63,38 @@ impl Location {
     /// interior = "#000000"
     /// ```
     ///
-    /// `name` is used where the file gives none.
+    /// `name` is used where the file gives none. No file is read: a palette is a built-in one.
     ///
     /// # Errors
     /// What is wrong and in which line: not TOML, a field that is missing, unknown or of another type, a number out of
-    /// range.
+    /// range. The first that is wrong by itself is named.
     pub fn parse(text: &str, name: &str) -> Result<Self, InputError> {
-        let file: File = toml::from_str(text).map_err(|e| {
-            let error = toml_error(text, &e);
-            let message = e.message();
-            if message.contains("expected a string") {
-                return error.hint("write numbers in quotes, so that every digit is kept: zoom = \"1.5e9\"");
-            }
-            if message.contains("u64") { error.accepted("iterations: a whole number from 1") } else { error }
-        })?;
-        let at = |key: &'static str, e: InputError| {
-            let line = line_of_field(text, key);
-            e.nameless().within(&line.map_or_else(|| key.to_owned(), |l| format!("line {l}, {key}")))
-        };
-        let Some(iterations) = file.iterations else {
+        Self::parse_in(text, name, None)
+    }
+
+    /// The same; palette files are looked for in `folder`.
+    fn parse_in(text: &str, name: &str, folder: Option<&Path>) -> Result<Self, InputError> {
+        let newer = file::version(text).filter(|version| is_newer(version));
+        Self::of(Given::read(text, folder), name, newer.clone()).map_err(|e| match newer {
+            Some(version) => e.and_hint(&format!(
+                "dwell {} wrote it, which is newer than this one ({})",
+                quote(&version),
+                env!("CARGO_PKG_VERSION")
+            )),
+            None => e,
+        })
+    }
+
+    fn of(given: Result<Given, InputError>, name: &str, newer: Option<String>) -> Result<Self, InputError> {
+        let mut given = given?;
+        let Some(iterations) = given.iterations else {
             return Err(InputError::new("", "no \"iterations\" are given")
-                .accepted("1 to 2^63 - 1")
+                .accepted(ITERATIONS)
                 .hint("such as iterations = 1000; what a file must say is in `dwell render --help`"));
         };
-        if iterations == 0 {
-            return Err(at("iterations", InputError::new("", "0 is out of range").accepted("1 to 2^63 - 1")));
-        }
-        let scene = file.scene(at)?;
-        let name = file.name.unwrap_or_else(|| name.to_owned());
-        Ok(Self { name, iterations, notes: file.notes.unwrap_or_default(), scene })
+        let name = given.name.take().unwrap_or_else(|| name.to_owned());
+        let notes = given.notes.take().unwrap_or_default();
+        Ok(Self { name, iterations, notes, scene: given.scene()?, newer })
     }
 
     /// What a picture remembers of itself: the location that renders it again. `name` is used where it has none.
@@ -99,43 +105,51 @@ impl Location {
         Self::parse(&png_text::read(file)?, name).map_err(|e| e.within("its text"))
     }
 
-    /// Reads a location file, or the text of a picture (PNG) that this program has made.
+    /// Reads a location file, or the text of a picture (PNG) that this program has made; `-` is standard input. A palette
+    /// file that a location file names is looked for from the folder it is in, or from the current one if it is no
+    /// regular file.
     ///
     /// # Errors
-    /// As [`Self::parse`] and [`Self::from_png`], with the path; and when the file cannot be read, is no file, or is larger than
-    /// 8 MiB.
+    /// As [`Self::parse`] and [`Self::from_png`], with the path; and when the file cannot be read, is no file, is of
+    /// another kind, or is larger than 8 MiB.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let shown = shown(path);
+        Self::read_with_text(path).map(|(location, _)| location)
+    }
+
+    /// The same with the text of a picture as it stands there; `None` when the file is no PNG.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_with_text(path: &Path) -> Result<(Self, Option<String>), Error> {
+        Self::read_nameless(path).map_err(|e| e.within(&name_of(path)).into())
+    }
+
+    fn read_nameless(path: &Path) -> Result<(Self, Option<String>), InputError> {
         let ending = |ending: &str| path.to_string_lossy().to_ascii_lowercase().ends_with(ending);
         for (suffix, program) in [(".kfr", "Kalles Fraktaler"), (".f3.toml", "Fraktaler 3")] {
             if ending(suffix) {
-                return Err(InputError::new(shown, format!("is a file of {program}, which this version cannot read"))
+                return Err(InputError::new("", format!("is a file of {program}, which this version cannot read"))
                     .accepted("location files (.toml) with re, im, zoom and iterations")
-                    .hint("copy its centre, zoom and iterations into --center, --zoom and --max-iter")
-                    .into());
+                    .hint("copy its centre, zoom and iterations into --center, --zoom and --max-iter"));
             }
         }
-        let name = path.file_stem().map_or_else(|| "location".to_owned(), |s| s.to_string_lossy().into_owned());
-        let read = if ending(".png") || is_png(path) {
-            let wrong = |e: std::io::Error| InputError::new("", format!("cannot be read: {e}"));
-            std::fs::File::open(path).map_err(wrong).and_then(|file| Self::from_png(BufReader::new(file), &name))
-        } else {
-            read_text(path, MAX_FILE_BYTES).map_err(InputError::nameless).and_then(|text| Self::parse(&text, &name))
-        };
-        read.map_err(|e| e.within(&shown).into())
-    }
-
-    /// What a picture remembers of itself, as it stands there; `None` when the file is no PNG.
-    ///
-    /// # Errors
-    /// As [`Self::from_png`], with the path.
-    pub fn text_in_picture(path: &Path) -> Result<Option<String>, Error> {
-        if !is_png(path) {
-            return Ok(None);
+        let name = path.file_stem().map(|s| s.to_string_lossy()).filter(|name| name != "-");
+        let name = name.as_deref().unwrap_or("location");
+        let input = Input::open(path)?;
+        if let Some(kind) = input.kind() {
+            return Err(InputError::new("", format!("is {kind}, which does not say what it shows"))
+                .accepted("a location file (TOML), or a PNG made by dwell"));
         }
-        let wrong = |e: std::io::Error| InputError::new("", format!("cannot be read: {e}"));
-        let text = std::fs::File::open(path).map_err(wrong).and_then(|file| png_text::read(BufReader::new(file)));
-        Ok(Some(text.map_err(|e| e.within(&shown(path)))?))
+        if input.is_png() || ending(".png") {
+            let text = png_text::read(input.picture())?;
+            let location = Self::parse(&text, name).map_err(|e| e.within("its text"))?;
+            return Ok((location, Some(text)));
+        }
+        // A name of standard input has no folder, whatever file that may be.
+        let has_folder = path.is_file() && !["/dev", "/proc"].iter().any(|names| path.starts_with(names));
+        let folder = path.parent().filter(|_| has_folder).unwrap_or(Path::new(""));
+        let text = input::text(input.bytes(MAX_FILE_BYTES)?)?;
+        Ok((Self::parse_in(&text, name, Some(folder))?, None))
     }
 
     /// The built-in location of that name.
@@ -145,8 +159,8 @@ impl Location {
     pub fn built_in(name: &str) -> Result<Self, InputError> {
         match BUILT_IN.iter().find(|(n, _)| *n == name) {
             Some((name, text)) => Self::parse(text, name).map_err(|e| e.within(name)),
-            None => Err(unknown_name("location", name, BUILT_IN.iter().map(|(n, _)| *n))
-                .hint_unless_present("`dwell locations` lists them; a path to a location file works too")),
+            None => Err(unknown_among_many("location", name, Self::built_in_names(), "`dwell locations` lists them")
+                .and_hint("a path to a location file works too")),
         }
     }
 
@@ -178,62 +192,13 @@ pub(crate) fn text_of(scene: &Scene, warnings: &[String]) -> String {
     toml::to_string(&File::of(scene, warnings)).unwrap_or_default()
 }
 
-/// Whether a file begins like a PNG.
-fn is_png(path: &Path) -> bool {
-    let mut first = [0; png_text::SIGNATURE.len()];
-    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == png_text::SIGNATURE
-}
-
-/// Reads a text file of at most `most` bytes.
-///
-/// # Errors
-/// When it cannot be read, is a directory, too large, or not UTF-8.
-pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, InputError> {
-    let shown = shown(path);
-    let wrong = |problem: String| InputError::new(shown.clone(), problem);
-    let metadata = std::fs::metadata(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    if metadata.is_dir() {
-        return Err(wrong("is a directory, not a file".to_owned()));
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
-        .map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    if bytes.len() as u64 > most {
-        return Err(wrong(format!("is larger than {} MiB", most >> 20)));
-    }
-    String::from_utf8(bytes)
-        .map_err(|e| wrong(format!("is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to() + 1)))
-}
-
-/// A TOML error as one line: where, what, and the offending line if it is short.
-pub(crate) fn toml_error(text: &str, error: &toml::de::Error) -> InputError {
-    // What it repeats of the text stands between backquotes, however long it is.
-    let message: Vec<_> = error.message().trim().split('`').map(|piece| shortened(piece, 80)).collect();
-    let message = message.join("`").replace('\n', "; ");
-    let Some(span) = error.span() else { return InputError::new("", message) };
-    let start = span.start.min(text.len());
-    let before = text.get(..start).unwrap_or("");
-    let line_number = before.matches('\n').count() + 1;
-    let line = text.lines().nth(line_number - 1).unwrap_or("").trim();
-    let shown = if line.is_empty() { String::new() } else { format!(", in {}", quote(line)) };
-    InputError::new(format!("line {line_number}"), format!("{message}{shown}"))
-}
-
-/// `text` if it has at most so many characters, else its beginning and its end.
-fn shortened(text: &str, most: usize) -> String {
-    let length = text.chars().count();
-    if length <= most {
-        return text.to_owned();
-    }
-    text.chars().take(24).chain("...".chars()).chain(text.chars().skip(length - 40)).collect()
-}
-
-/// The line, from 1, where a field is set.
-fn line_of_field(text: &str, field: &str) -> Option<usize> {
-    let sets =
-        |line: &str| line.trim_start().strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with('='));
-    text.lines().position(sets).map(|at| at + 1)
+/// Whether a version is newer than this one. What is no version is not.
+fn is_newer(version: &str) -> bool {
+    let numbers = |version: &str| -> Option<Vec<u64>> {
+        let release = version.split(['-', '+']).next().unwrap_or("");
+        release.split('.').map(|number| number.parse().ok()).collect()
+    };
+    numbers(version).filter(|numbers| numbers.len() == 3) > numbers(env!("CARGO_PKG_VERSION"))
 }
 
 macro_rules! built_in {
@@ -284,7 +249,9 @@ mod tests {
             ("zoom = \"2\"", "zoom = \"-2\"", "line 3"),
             ("im = \"0\"", "im = \"nan\"", "line 2, im"),
             ("iterations = 5", "iterations = -5", "line 4"),
-            ("iterations = 5", "iterations = 0", "line 4, iterations"),
+            ("iterations = 5", "iterations = 0", "line 4, iterations: 0 is out of range (accepted: 1 to 2^63 - 1)"),
+            ("iterations = 5", "iterations = 9223372036854775808", "accepted: 1 to 2^63 - 1"),
+            ("iterations = 5", "iterations = 5.5", "is the number 5.5, not a whole number"),
             ("iterations = 5", "iteration = 5", "iteration"),
             ("re = \"0\"", "re = \"0", "line 1"),
             ("re = \"0\"\n", "", "re"),
@@ -295,5 +262,54 @@ mod tests {
         }
         let error = Location::built_in("shalow-seahorse").unwrap_err();
         assert!(error.hint_text().unwrap().contains("shallow-seahorse"));
+        assert!(!error.to_string().contains("kf-1e50"), "one near name is enough: {error}");
+    }
+
+    #[test]
+    fn errors_are_about_what_was_written() {
+        let good = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\niterations = 5\n";
+        for (more, said, hint) in [
+            ("zoomm = \"3\"", "line 5: \"zoomm\" is no key of a location", "did you mean zoom?"),
+            ("x9 = 1\nsamples = 99", "line 5: \"x9\"", "its keys are dwell, name"),
+            ("zoom = \"3\"", "line 5: the key \"zoom\" is given twice", ""),
+            ("samples = 2\naa = 3", "line 6, aa: is given twice: it is samples in line 5", ""),
+            ("max_iter = 5", "line 5, max_iter: is given twice: it is iterations in line 4", ""),
+            ("rotation = 30", "line 5, rotation: is the number 30, not text in quotes", "rotation = \"30\""),
+            ("power = 4294967296", "line 5, power: 4294967296 is out of range (accepted: 2 to 16)", ""),
+            ("samples = \"2\"", "line 5, samples: is the text \"2\", not a whole number", ""),
+            ("depth = 10", "line 5, depth: 10 is not a depth (accepted: 8, 16)", ""),
+            ("flip = \"yes\"", "not true or false", ""),
+            ("julia = [\"1\"]", "line 5, julia: has 1 number, not 2", ""),
+            ("julia = [1, 2]", "line 5, julia: has \"1\": it is to be a list of 2 texts in quotes", ""),
+            ("colour = 3", "line 5, colour: is the number 3, not a table", ""),
+            ("[colour]\npalette = 3", "line 6, palette: is the number 3, not text in quotes", ""),
+            ("[colour]\npalete = 3", "line 6: \"palete\" is no key of the table colour", "did you mean palette?"),
+            ("[colour]\ndensity = \"3\"", "line 6, density: is the text \"3\", not a number", ""),
+            ("[colour]\ndensity = 1e300", "line 6, density: 1e300 is out of range", ""),
+            ("[colour]\nby = \"distance\"\nscale = \"limit\"", "line 7, scale", ""),
+            ("[colour]\npalette = \"a/b.ggr\"", "\"a/b.ggr\" is a file", "`dwell palettes`"),
+            ("dwell = \"99.0.0\"\nshine = 3", "line 6: \"shine\"", "dwell \"99.0.0\" wrote it, which is newer"),
+            ("formula = \"mandelbulb\"\nsize = \"0x0\"", "line 5, formula", ""),
+            ("size = \"0x0\"\nformula = \"mandelbulb\"", "line 5, size", ""),
+        ] {
+            let error = Location::parse(&format!("{good}{more}\n"), "x").expect_err(more);
+            assert!(error.to_string().contains(said), "{more}: {error}");
+            let hints = error.hint_text().unwrap_or("");
+            assert!(hints.contains(hint), "{more}: {hints}");
+            for jargon in ["u64", "u32", "f64", "i128", "sequence", "unknown field", "recursion"] {
+                assert!(!error.to_string().contains(jargon), "{error}");
+            }
+        }
+        let nested = Location::parse(&format!("julia = {}", "[".repeat(10_000)), "x").unwrap_err().to_string();
+        assert!(nested.contains("nested too deeply"), "{nested}");
+    }
+
+    #[test]
+    fn versions() {
+        assert!(is_newer("99.0.0") && is_newer("99.0.0-rc.1") && !is_newer(env!("CARGO_PKG_VERSION")));
+        assert!(!is_newer("0.0.1") && !is_newer("newer") && !is_newer("") && !is_newer("99"));
+        let text = "dwell = \"99.1.0\"\nre = \"0\"\nim = \"0\"\nzoom = \"2\"\niterations = 5\n";
+        assert_eq!(Location::parse(text, "x").unwrap().newer.as_deref(), Some("99.1.0"));
+        assert_eq!(Location::parse(&text.replace("99.1.0", "0.0.1"), "x").unwrap().newer, None);
     }
 }

@@ -6,52 +6,61 @@ use crate::machine::Machine;
 use crate::{engine, output, progress_bar, scene};
 use dwell::store::{self, Output};
 use dwell::{
-    Buffers, Cancel, Engine, Error, Format, Frame, Limits, Location, Magnification, Number, Paint, Plan, Progress,
-    Request, Scene, Size, bits_needed,
+    Buffers, Cancel, Engine, Error, Format, Frame, InputError, Limits, Location, Magnification, Number, Paint, Plan,
+    Progress, Request, Scene, Size, bits_needed, quote,
 };
 use std::fmt::Write;
+use std::io::Read;
+use std::path::Path;
 
 /// The most digits of a coordinate that the page shows.
 const DIGITS: usize = 22;
+/// What a page of ours begins with, by which it is known when another is to replace it.
+const MARK: &str = "<meta name=\"generator\" content=\"dwell ";
+/// Bytes in which the mark is looked for.
+const HEAD: u64 = 4096;
 
 pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Error> {
     let size = Size::parse(&args.size).map_err(|e| e.named("--size"))?;
     let samples = scene::samples(&args.aa)?;
     let engine = engine::engine(&args.engine)?;
     let limits = Limits { memory_bytes: Machine::look().available_bytes / 10 * 9 };
-    let folder = &args.output;
+    let (folder, index) = (&args.output, args.output.join("index.html"));
+    let locations = Location::built_in_names()
+        .map(|name| Ok(resolved(Location::built_in(name)?, size, samples)))
+        .collect::<Result<Vec<_>, Error>>()?;
+
+    // Everything that can be refused is refused before a file is touched.
+    let Some((first, _)) = locations.iter().find(|(_, drawn)| *drawn) else {
+        return Err(InputError::new("--size", format!("f64 resolves no location at {}", quote(&args.size)))
+            .hint("ask for fewer pixels")
+            .into());
+    };
+    Plan::new(&first.scene.sample_view()?, &first.scene.settings, &limits).map_err(|e| e.named("--size"))?;
+    check_page(&index)?;
     std::fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.clone(), source })?;
 
     let mut buffers = Buffers::default();
     let (mut figures, mut waiting) = (String::new(), String::new());
     let (mut drawn, mut deep) = (0, 0);
-    let names: Vec<&str> = Location::built_in_names().collect();
-    for (i, name) in names.iter().enumerate() {
-        let mut location = Location::built_in(name)?;
-        location.scene.view.size = size;
-        // As many samples as the number resolves.
-        let resolved = |samples: u32| {
-            location.scene.samples = samples;
-            let bits = location.scene.sample_view().map(|view| bits_needed(&view));
-            bits.is_ok_and(|bits| bits <= i64::from(f64::SIGNIFICAND_BITS))
-        };
-        if !(1..=samples).rev().any(resolved) {
+    for (i, (location, resolved)) in locations.iter().enumerate() {
+        if !resolved {
             deep += 1;
-            waiting.push_str(&waits(&location, bits_needed(&location.view(size))));
+            waiting.push_str(&waits(location, bits_needed(&location.view(size))));
             continue;
         }
+        let name = &location.name;
         let file = format!("{name}.png");
         let output = Output::create(&folder.join(&file), false, &interrupt.leftovers)?;
         let progress = Progress::default();
-        let what = format!("{name} ({} of {})", i + 1, names.len());
+        let what = format!("{name} ({} of {})", i + 1, locations.len());
         progress_bar::during(progress_bar::wanted(args.quiet), &what, &progress, || {
             draw(&location.scene, &engine, &limits, output, &interrupt.cancel, &progress, &mut buffers)
         })?;
         drawn += 1;
-        figures.push_str(&figure(&location, &file, size));
+        figures.push_str(&figure(location, &file, size));
     }
     let page = page(&figures, &waiting);
-    let index = folder.join("index.html");
     store::write_text(&index, &page, &interrupt.leftovers)?;
     if !args.quiet {
         output::remark_to_person(&format!(
@@ -60,6 +69,33 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Error
         ));
     }
     Ok(())
+}
+
+/// A location at a size with as many samples as f64 resolves, at most so many; and whether it resolves one.
+fn resolved(mut location: Location, size: Size, samples: u32) -> (Location, bool) {
+    location.scene.view.size = size;
+    let drawn = (1..=samples).rev().any(|samples| {
+        location.scene.samples = samples;
+        let bits = location.scene.sample_view().map(|view| bits_needed(&view));
+        bits.is_ok_and(|bits| bits <= i64::from(f64::SIGNIFICAND_BITS))
+    });
+    (location, drawn)
+}
+
+/// Refuses to replace a page that is not ours.
+fn check_page(index: &Path) -> Result<(), Error> {
+    let Ok(metadata) = std::fs::metadata(index) else { return Ok(()) };
+    let write = |source| Error::Write { path: index.to_owned(), source };
+    if metadata.is_dir() {
+        return Err(write(std::io::Error::other("it is a directory")));
+    }
+    let mut head = Vec::new();
+    std::fs::File::open(index).and_then(|file| file.take(HEAD).read_to_end(&mut head)).map_err(write)?;
+    if head.is_empty() || String::from_utf8_lossy(&head).contains(MARK) {
+        return Ok(());
+    }
+    let problem = format!("{} is a page that dwell has not made", quote(&index.to_string_lossy()));
+    Err(InputError::new("-o", problem).hint("name another folder, or move that page away").into())
 }
 
 fn draw(
@@ -163,10 +199,11 @@ fn page(figures: &str, waiting: &str) -> String {
     };
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>dwell: gallery</title>\n<style>\n{STYLE}</style>\n\
+{MARK}{}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>dwell: gallery</title>\n<style>\n{STYLE}</style>\n\
 </head>\n<body>\n<header>\n<h1>dwell</h1>\n<p>Each picture remembers what it shows: <code>dwell show FILE.png</code> prints it, \
 <code>dwell render FILE.png --size 8000x8000 -o poster.png</code> draws it again.</p>\n</header>\n<main>\n{figures}</main>\n\
-{waiting}</body>\n</html>\n"
+{waiting}</body>\n</html>\n",
+        env!("CARGO_PKG_VERSION")
     )
 }
 

@@ -2,38 +2,60 @@
 
 use crate::cli::PalettesArgs;
 use crate::interrupt::Interrupt;
-use crate::{output, scene};
-use dwell::store::Output;
-use dwell::{Error, Palette, palette_sheet};
+use crate::{output, overlap, scene};
+use dwell::store::{self, Output};
+use dwell::{Error, InputError, Palette, palette_sheet, quote};
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::path::Path;
 
 /// Characters of a bar.
 const BAR: u32 = 48;
+/// Characters of a name and of a title.
+const NAME: usize = 24;
+const TITLE: usize = 80;
 
 pub(crate) fn run(args: &PalettesArgs, interrupt: &Interrupt) -> Result<(), Error> {
     let palettes: Vec<Palette> = if args.palettes.is_empty() {
         Palette::built_in_names().map(|name| Ok(Palette::built_in(name)?)).collect::<Result<_, Error>>()?
     } else {
-        args.palettes.iter().map(|name| scene::palette(name)).collect::<Result<_, Error>>()?
+        args.palettes.iter().map(|name| scene::palette("palette", name)).collect::<Result<_, Error>>()?
     };
     if let Some(path) = &args.output {
+        check_output(path)?;
+        let inputs = args.palettes.iter().map(|name| ("a palette", overlap::palette_file(name)));
+        overlap::check(inputs, [("-o", path.as_path())])?;
         let file = Output::create(path, false, &interrupt.leftovers)?;
         return palette_sheet(&palettes, file);
     }
     let in_colour = !args.names && std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let widest = palettes.iter().map(|palette| palette.name().chars().count()).max().unwrap_or(0);
+    // A file says what it likes.
+    let names: Vec<String> = palettes.iter().map(|palette| output::tame(palette.name(), NAME)).collect();
+    let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    for palette in &palettes {
-        let name = palette.name();
+    for (palette, name) in palettes.iter().zip(&names) {
+        let title = output::tame(palette.title(), TITLE);
         let line = match (args.names, in_colour) {
             (true, _) => format!("{name}\n"),
-            (false, false) => format!("{name:<widest$} {}\n", palette.title()),
-            (false, true) => format!("{name:<widest$} {} {}\n", bar(palette), palette.title()),
+            (false, false) => format!("{name:<widest$} {title}\n"),
+            (false, true) => format!("{name:<widest$} {} {title}\n", bar(palette)),
         };
         text.push_str(&line);
     }
     output::print(&text)
+}
+
+/// Refuses a name that promises another format: the sheet is a PNG.
+fn check_output(path: &Path) -> Result<(), InputError> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    if ending.as_deref().is_none_or(|ending| ending == "png")
+        || store::is_stdout(path)
+        || store::identity(path).is_none()
+    {
+        return Ok(());
+    }
+    let problem = format!("{} does not end as a PNG does, which the sheet is", quote(&path.to_string_lossy()));
+    Err(InputError::new("-o", problem).accepted("a name that ends in .png, or has no ending"))
 }
 
 /// One turn of a palette in 24-bit colours: two of them in each character, side by side.

@@ -4,7 +4,7 @@ use crate::cli::RenderArgs;
 use crate::interrupt::Interrupt;
 use crate::machine::Machine;
 use crate::scene::{self, MaxIter};
-use crate::{engine, output, progress_bar};
+use crate::{engine, output, overlap, progress_bar};
 use dwell::store::{self, Output};
 use dwell::{
     Buffers, Error, Format, InputError, Layout, Limits, Paint, Plan, Progress, Report, Request, Work, auto_limit, quote,
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
     if let MaxIter::TooMany(iterations) = max_iter {
         let what = args.what.as_deref().unwrap_or(Path::new("")).to_string_lossy();
         return Err(InputError::new(
-            "--max-iter",
-            format!("the location {} asks for {iterations} iterations", quote(&what)),
+            format!("{}, iterations", quote(&what)),
+            format!("{iterations} are more than a render counts to"),
         )
         .accepted("1 to 4294967295")
         .hint("give a limit with --max-iter")
@@ -224,21 +224,10 @@ fn dry_run(request: &Request<'_>, layout: &Layout, files: &[(PathBuf, Format)]) 
 
 /// Refuses to write two things to one file, or over an input.
 fn check_overlap(args: &RenderArgs, files: &[(PathBuf, Format)]) -> Result<(), InputError> {
-    let inputs = [("WHAT", args.what.as_deref()), ("--palette", args.palette.as_deref().map(Path::new))];
-    let mut taken: Vec<(&str, PathBuf)> = inputs
-        .into_iter()
-        .filter_map(|(what, path)| Some((what, store::identity(path.filter(|p| p.is_file())?)?)))
-        .collect();
-    let stats = args.stats.iter().filter(|p| *p != Path::new("-")).map(|p| ("--stats", p));
-    for (what, path) in files.iter().map(|(path, _)| ("-o", path)).chain(stats) {
-        let Some(identity) = store::identity(path) else { continue };
-        if let Some((other, _)) = taken.iter().find(|(_, i)| *i == identity) {
-            let problem = format!("{} is the file of {other} as well", quote(&path.to_string_lossy()));
-            return Err(InputError::new(what, problem).hint("give each a file of its own"));
-        }
-        taken.push((what, identity));
-    }
-    Ok(())
+    let what = args.what.iter().map(|path| ("WHAT", path.clone()));
+    let palette = args.palette.iter().map(|name| ("--palette", overlap::palette_file(name)));
+    let stats = args.stats.iter().filter(|p| *p != Path::new("-")).map(|p| ("--stats", p.as_path()));
+    overlap::check(what.chain(palette), files.iter().map(|(path, _)| ("-o", path.as_path())).chain(stats))
 }
 
 /// Each output and its format.
@@ -287,6 +276,12 @@ fn summarise(args: &RenderArgs, report: &Report, files: &[(PathBuf, Format)]) {
         if report.threads == 1 { "" } else { "s" },
         report.level,
     ));
+    if scene::has_place(args)
+        && args.max_iter.is_none()
+        && let Some(remark) = output::limit_too_low(report.interior_pixels, report.pixels, report.max_iterations)
+    {
+        output::remark_to_person(&remark);
+    }
     if let Some(differing) = report.differing_pixels {
         let percent = 100.0 * differing as f64 / report.pixels as f64;
         output::remark(&format!(

@@ -2,11 +2,11 @@
 
 use crate::cli::ShowArgs;
 use crate::{output, scene};
-use dwell::{Error, Location};
+use dwell::Error;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<(), Error> {
     // Read as a location in any case: what cannot be rendered again is an error here, too.
-    let location = scene::location(&args.what)?;
-    let text = Location::text_in_picture(&args.what)?.unwrap_or_else(|| location.text());
-    output::print(&text)
+    let (location, text) = scene::location(&args.what)?;
+    scene::warn_if_newer(&args.what, &location);
+    output::print(&text.unwrap_or_else(|| location.text()))
 }

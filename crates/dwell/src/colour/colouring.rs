@@ -2,7 +2,7 @@
 
 use super::mapping::{By, Scale};
 use super::palette::Palette;
-use crate::error::InputError;
+use crate::error::{InputError, shown_number};
 use crate::field::Extras;
 
 /// The rule by which pixels are coloured.
@@ -66,9 +66,13 @@ impl Colouring {
 
     /// The same in the colours of another palette. Density and offset were chosen for the old one: they are the new
     /// one's. So are the scale and what is coloured, unless they were not what the old one suggested and the new one
-    /// suggests nothing of the kind.
+    /// suggests nothing of the kind. A colour for the inside of the set that was not the old one's stays.
     #[must_use]
     pub fn in_colours_of(self, palette: Palette) -> Self {
+        let palette = match self.palette.chosen_interior() {
+            Some(interior) => palette.with_interior(interior),
+            None => palette,
+        };
         let chosen = Self::of(self.palette);
         let (suggestion, new) = (*palette.suggestion(), Self::of(palette));
         if suggestion.by.is_some() || suggestion.scale.is_some() {
@@ -85,17 +89,15 @@ impl Colouring {
     pub fn check(&self) -> Result<(), InputError> {
         let in_range = self.density > 0.0 && self.density <= Self::MOST;
         if !in_range {
-            return Err(InputError::new("density", format!("{} is out of range", self.density))
+            return Err(InputError::new("density", format!("{} is out of range", shown_number(self.density)))
                 .accepted("above 0, at most 1000000"));
         }
         if self.offset.is_nan() || self.offset.abs() > Self::MOST {
-            return Err(
-                InputError::new("offset", format!("{} is out of range", self.offset)).accepted("-1000000 to 1000000")
-            );
+            return Err(InputError::new("offset", format!("{} is out of range", shown_number(self.offset)))
+                .accepted("-1000000 to 1000000"));
         }
         if self.by == By::Distance && self.scale == Scale::Limit {
-            return Err(InputError::new("scale", "\"limit\" does not go with distances, which have none")
-                .accepted("root, linear, log, histogram"));
+            return Err(Scale::limit_of_distances());
         }
         Ok(())
     }
@@ -155,6 +157,10 @@ mod tests {
         assert_eq!((ink.by, ink.scale), (By::Distance, Scale::Root));
         let even = Colouring { scale: Scale::Histogram, ..Colouring::default() }.in_colours_of(palette("magma"));
         assert_eq!((even.by, even.scale), (By::Smooth, Scale::Histogram));
+        let own = Colouring::of(palette("ink")).in_colours_of(palette("ember"));
+        assert_eq!(own.palette.interior(), palette("ember").interior());
+        let white = Colouring::of(palette("ink").with_interior([65535; 3])).in_colours_of(palette("ember"));
+        assert_eq!(white.palette.interior(), [65535; 3]);
     }
 
     #[test]

@@ -78,6 +78,12 @@ impl Scale {
         let found = Self::ALL.into_iter().find(|scale| scale.name() == name);
         found.ok_or_else(|| unknown_name("scale", name, Self::ALL.into_iter().map(Self::name)))
     }
+
+    /// What is wrong with [`Self::Limit`] for [`By::Distance`].
+    pub(super) fn limit_of_distances() -> InputError {
+        InputError::new("scale", "\"limit\" does not go with distances, which have none")
+            .accepted("root, linear, log, histogram")
+    }
 }
 
 /// What a palette recommends for itself, used where nothing else is asked for.

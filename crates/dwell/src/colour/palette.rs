@@ -5,14 +5,16 @@ use super::mapping::Suggestion;
 use super::rgb::Rgb16;
 use super::table::TABLE;
 use super::{ggr_file, map_file, toml_file, ugr_file};
-use crate::error::{Error, InputError, shown, unknown_name};
-use crate::location::read_text;
+use crate::error::{Error, InputError, shown, unknown_among_many, unknown_name};
+use crate::input::{self, Input};
 use std::path::{Path, PathBuf};
 
 /// The most stops or segments of a palette.
 pub(super) const MAX_STOPS: usize = 4096;
-/// The largest palette file, in bytes.
-const MAX_FILE_BYTES: u64 = 1 << 20;
+/// The largest palette, in bytes of its text: a picture remembers all of it.
+const MAX_BYTES: u64 = 1 << 20;
+/// The largest file of many gradients, of which one is chosen.
+const MAX_COLLECTION_BYTES: u64 = 16 << 20;
 
 /// Colours by position, repeating for ever, and one for the inside of the set.
 ///
@@ -24,6 +26,8 @@ pub struct Palette {
     name: String,
     title: String,
     interior: Rgb16,
+    /// The interior colour of its source.
+    own_interior: Rgb16,
     cyclic: bool,
     suggestion: Suggestion,
     source: Source,
@@ -80,6 +84,11 @@ impl PaletteFormat {
         let found = Self::ALL.into_iter().find(|format| format.name() == name);
         found.ok_or_else(|| unknown_name("palette format", name, Self::ALL.into_iter().map(Self::name)))
     }
+
+    /// The largest file of this format that is read, in bytes.
+    fn most_bytes(self) -> u64 {
+        if self == Self::Ugr { MAX_COLLECTION_BYTES } else { MAX_BYTES }
+    }
 }
 
 /// What a file of any format says.
@@ -103,7 +112,7 @@ impl Draft {
         let name = self.name.unwrap_or_else(|| name.to_owned());
         let title = self.title.unwrap_or_else(|| name.clone());
         let Self { interior, cyclic, suggestion, table, .. } = self;
-        Palette { name, title, interior, cyclic, suggestion, source, table }
+        Palette { name, title, interior, own_interior: interior, cyclic, suggestion, source, table }
     }
 }
 
@@ -140,15 +149,13 @@ impl Palette {
         Self::from_text(PaletteFormat::Map, text, name)
     }
 
-    /// Reads a text of at most 1 MiB in any format; of several gradients the first. `name` is the palette's name if the
-    /// text has none.
+    /// Reads a text of at most 1 MiB in any format; of several gradients, in at most 16 MiB, the first. `name` is the
+    /// palette's name if the text has none.
     ///
     /// # Errors
     /// What is wrong and where.
     pub fn from_text(format: PaletteFormat, text: &str, name: &str) -> Result<Self, InputError> {
-        if text.len() as u64 > MAX_FILE_BYTES {
-            return Err(InputError::new("", format!("is larger than {} MiB", MAX_FILE_BYTES >> 20)));
-        }
+        check_length(text, format.most_bytes())?;
         let draft = match format {
             PaletteFormat::Toml => toml_file::draft(text)?,
             PaletteFormat::Map => map_file::draft(text)?,
@@ -161,30 +168,48 @@ impl Palette {
     /// One gradient of an Ultra Fractal file.
     fn from_ugr(text: &str, wanted: Option<&str>, name: &str) -> Result<Self, InputError> {
         let block = ugr_file::choose(text, wanted)?;
+        check_length(block.text(), MAX_BYTES).map_err(|e| e.within("the gradient"))?;
         let source = Source::Text { format: PaletteFormat::Ugr, text: block.text().to_owned() };
         Ok(ugr_file::draft(&block)?.finish(name, source))
     }
 
-    /// Reads a palette file of at most 1 MiB; its ending says the format: `.toml`, `.map`, `.ggr`, `.ugr`. A `.ugr` file
-    /// may hold several gradients: `file.ugr#NAME` is the one of that name, `file.ugr` the first.
+    /// Reads a palette file of at most 1 MiB; its ending says the format: `.toml`, `.map`, `.ggr`, `.ugr`. A `.ugr` file,
+    /// of at most 16 MiB, may hold several gradients: `file.ugr#NAME` is the one of that name, `file.ugr` the first. Files
+    /// of other programs that are not UTF-8 are taken for Windows-1252, which such programs have written.
     ///
     /// # Errors
     /// As [`Self::from_text`], with the path; when the file cannot be read; when it has no gradient of that name.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let (path, wanted) = split_choice(path);
+        Self::read_nameless(&path, wanted.as_deref()).map_err(|e| e.within(&shown(&path)).into())
+    }
+
+    fn read_nameless(path: &Path, wanted: Option<&str>) -> Result<Self, InputError> {
         let name = path.file_stem().map_or_else(|| "palette".to_owned(), |s| s.to_string_lossy().into_owned());
         let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-        let parsed = match PaletteFormat::ALL.into_iter().find(|format| format.name() == ending) {
-            Some(format) => {
-                let text = read_text(&path, MAX_FILE_BYTES)?;
-                match wanted {
-                    Some(wanted) => Self::from_ugr(&text, Some(&wanted), &name),
-                    None => Self::from_text(format, &text, &name),
-                }
-            }
-            None => Err(InputError::new("", "has no ending that is known").accepted(ENDINGS)),
-        };
-        parsed.map_err(|e| e.within(&shown(&path)).into())
+        let input = Input::open(path)?;
+        if input.is_png() {
+            return Err(InputError::new("", "is a picture, not a palette")
+                .accepted(ENDINGS)
+                .hint("`dwell show` says which palette a picture made by dwell has"));
+        }
+        if let Some(kind) = input.kind() {
+            return Err(InputError::new("", format!("is {kind}, not a palette")).accepted(ENDINGS));
+        }
+        let format = PaletteFormat::ALL.into_iter().find(|format| format.name() == ending);
+        let format = format.ok_or_else(|| InputError::new("", "has no ending that is known").accepted(ENDINGS))?;
+        let bytes = input.bytes(format.most_bytes())?;
+        let text = if format == PaletteFormat::Toml { input::text(bytes)? } else { foreign_text(bytes) };
+        match wanted {
+            Some(wanted) => Self::from_ugr(&text, Some(wanted), &name),
+            None => Self::from_text(format, &text, &name),
+        }
+    }
+
+    /// The file that a path names as [`Self::read`] takes it: without the gradient chosen in it.
+    #[must_use]
+    pub fn file(path: &Path) -> PathBuf {
+        split_choice(path).0
     }
 
     /// The built-in palette of that name.
@@ -197,8 +222,7 @@ impl Palette {
                 let draft = toml_file::draft(text).map_err(|e| e.within(name))?;
                 Ok(draft.finish(name, Source::BuiltIn))
             }
-            None => Err(unknown_name("palette", name, Self::built_in_names())
-                .hint_unless_present(&format!("a path to a palette file ({ENDINGS}) works too"))),
+            None => Err(unknown_among_many("palette", name, Self::built_in_names(), "`dwell palettes` shows them")),
         }
     }
 
@@ -211,6 +235,12 @@ impl Palette {
     #[must_use]
     pub fn with_interior(self, interior: [u16; 3]) -> Self {
         Self { interior, ..self }
+    }
+
+    /// The colour for the inside of the set, if it is not the one that the palette came with.
+    #[must_use]
+    pub fn chosen_interior(&self) -> Option<[u16; 3]> {
+        (self.interior != self.own_interior).then_some(self.interior)
     }
 
     /// Its name.
@@ -274,6 +304,30 @@ impl Palette {
 /// The endings of palette files, as messages name them.
 const ENDINGS: &str = ".toml, .map, .ggr, .ugr";
 
+fn check_length(text: &str, most: u64) -> Result<(), InputError> {
+    if text.len() as u64 > most {
+        return Err(InputError::new("", format!("is larger than {} MiB", most >> 20)));
+    }
+    Ok(())
+}
+
+/// Text of another program: UTF-8, or Windows-1252 if it is not.
+fn foreign_text(bytes: Vec<u8>) -> String {
+    // From 0x80 to 0x9f; elsewhere that encoding is Latin-1, whose bytes are the first characters of Unicode. Five bytes
+    // mean nothing and stay what they are there.
+    const EXTRA: [char; 32] = [
+        '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}',
+        '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}', '\u{2019}',
+        '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}',
+        '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
+    ];
+    let character = |byte: u8| match byte {
+        0x80..=0x9f => EXTRA[usize::from(byte - 0x80)],
+        byte => char::from(byte),
+    };
+    String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(character).collect())
+}
+
 /// `file.ugr#NAME` in two. A file whose whole name is that is itself.
 fn split_choice(path: &Path) -> (PathBuf, Option<String>) {
     let whole = || (path.to_owned(), None);
@@ -329,7 +383,9 @@ mod tests {
             assert_eq!(palette.at(turns + 0.5), [65535; 3]);
         }
         assert_eq!(palette.interior(), from_bytes([1, 2, 3]));
-        assert_eq!(palette.clone().with_interior([7, 8, 9]).interior(), [7, 8, 9]);
+        let other = palette.clone().with_interior([7, 8, 9]);
+        assert_eq!((other.interior(), other.chosen_interior()), ([7, 8, 9], Some([7, 8, 9])));
+        assert_eq!(palette.chosen_interior(), None);
         // No channel overshoots, and each next colour is near.
         for i in 0..4096 {
             let (a, b) = (palette.at(f64::from(i) / 4096.0), palette.at(f64::from(i + 1) / 4096.0));
@@ -377,6 +433,20 @@ mod tests {
             "{error}"
         );
         assert!(PaletteFormat::ALL.into_iter().all(|f| PaletteFormat::parse(f.name()) == Ok(f)));
+    }
+
+    #[test]
+    fn texts_of_other_programs_need_not_be_utf_8() {
+        assert_eq!(foreign_text("bl\u{e4}ulich".into()), "bl\u{e4}ulich");
+        assert_eq!(
+            foreign_text(b"bl\xe4ulich \x80 \x96 \x9f \x81".to_vec()),
+            "bl\u{e4}ulich \u{20ac} \u{2013} \u{178} \u{81}"
+        );
+        let block = "bl\u{e4}u { gradient: index=0 color=255 }\n";
+        let many = block.repeat((2 << 20) / block.len());
+        assert_eq!(Palette::from_text(PaletteFormat::Ugr, &many, "x").unwrap().name(), "bl\u{e4}u");
+        let one = format!("x {{ gradient: index=0 color=255 ; {} \n }}", "x".repeat(1 << 20));
+        assert!(Palette::from_text(PaletteFormat::Ugr, &one, "x").unwrap_err().to_string().contains("1 MiB"));
     }
 
     #[test]

@@ -1,68 +1,85 @@
 //! The project's own palette files, in TOML.
 
+use super::colouring::Colouring;
 use super::mapping::{By, Scale, Suggestion};
 use super::palette::{Draft, MAX_STOPS};
-use super::rgb::parse_colour;
+use super::rgb::{Rgb16, parse_colour};
 use super::table::{BLENDS, Blend, from_stops};
-use crate::error::{InputError, unknown_name};
-use crate::location::toml_error;
-use serde::Deserialize;
+use crate::error::{InputError, shown_number, unknown_name};
+use crate::keys::{Document, Key, Names};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    name: Option<String>,
-    title: Option<String>,
-    interior: Option<String>,
-    #[serde(alias = "colors")]
-    colours: Vec<String>,
-    positions: Option<Vec<f64>>,
-    cyclic: Option<bool>,
-    blend: Option<String>,
-    by: Option<String>,
-    scale: Option<String>,
-    density: Option<f64>,
-    offset: Option<f64>,
-}
+/// Every key.
+const NAMES: Names = Names {
+    of: "a palette",
+    keys: &["colours", "positions", "interior", "cyclic", "blend", "name", "title", "by", "scale", "density", "offset"],
+    aliases: &[("colors", "colours")],
+};
 
 /// The palette of a file.
 pub(super) fn draft(text: &str) -> Result<Draft, InputError> {
-    let file: File = toml::from_str(text).map_err(|e| toml_error(text, &e))?;
-    let nth = |(i, c): (usize, &String)| parse_colour(c).map_err(|e| e.named(&format!("colour {}", i + 1)));
-    let colours = file.colours.iter().enumerate().map(nth).collect::<Result<Vec<_>, _>>()?;
-    if !(1..=MAX_STOPS).contains(&colours.len()) {
-        return Err(InputError::new("colours", format!("there are {}", colours.len()))
-            .accepted(format!("1 to {MAX_STOPS} colours")));
+    let document = Document::parse(text)?;
+    let (mut colours, mut positions) = (None, None);
+    let (mut cyclic, mut blend, mut interior) = (true, Blend::default(), [0; 3]);
+    let (mut name, mut title) = (None, None);
+    let mut suggestion = Suggestion::default();
+    let mut scale_key: Option<Key<'_>> = None;
+    for key in document.keys().in_order(&NAMES) {
+        let (known, key) = key?;
+        match known {
+            "colours" => colours = Some(colours_of(&key)?),
+            "positions" => positions = Some((key.numbers()?, key)),
+            "interior" => interior = key.parsed(parse_colour)?,
+            "cyclic" => cyclic = key.flag()?,
+            "blend" => blend = key.parsed(parse_blend)?,
+            "name" => name = Some(key.text()?.to_owned()),
+            "title" => title = Some(key.text()?.to_owned()),
+            "by" => suggestion.by = Some(key.parsed(By::parse)?),
+            "scale" => (suggestion.scale, scale_key) = (Some(key.parsed(Scale::parse)?), Some(key)),
+            "density" => {
+                suggestion.density =
+                    Some(in_range(&key, |d| d > 0.0 && d <= Colouring::MOST, "above 0, at most 1000000")?)
+            }
+            _ => {
+                let accepted = "-1000000 to 1000000, in turns";
+                suggestion.offset = Some(in_range(&key, |o| o.abs() <= Colouring::MOST, accepted)?);
+            }
+        }
     }
-    let cyclic = file.cyclic.unwrap_or(true);
-    let blend = file.blend.as_deref().map_or(Ok(Blend::default()), parse_blend)?;
-    let positions = match file.positions {
+    let colours = colours.ok_or_else(|| {
+        InputError::new("", "no \"colours\" are given")
+            .hint("such as colours = [\"#04082b\", \"#2a7fd4\", \"#fff8dc\"]")
+    })?;
+    if let (Some(By::Distance), Some(Scale::Limit), Some(key)) = (suggestion.by, suggestion.scale, scale_key) {
+        return Err(key.wrong(Scale::limit_of_distances()));
+    }
+    let positions = match positions {
         None => even_positions(colours.len(), cyclic, blend),
-        Some(positions) => {
-            check_positions(&positions, colours.len(), cyclic)?;
+        Some((positions, key)) => {
+            check_positions(&positions, colours.len(), cyclic).map_err(|e| key.wrong(e))?;
             positions
         }
     };
     let stops: Vec<_> = positions.into_iter().zip(colours).collect();
-    let in_range = |name: &str, value: Option<f64>, good: fn(f64) -> bool, accepted: &str| match value {
-        Some(value) if !good(value) => {
-            Err(InputError::new(name, format!("{value:e} is out of range")).accepted(accepted))
-        }
-        _ => Ok(value),
-    };
-    Ok(Draft {
-        name: file.name,
-        title: file.title,
-        interior: file.interior.as_deref().map_or(Ok([0; 3]), parse_colour).map_err(|e| e.named("interior"))?,
-        cyclic,
-        suggestion: Suggestion {
-            by: file.by.as_deref().map(By::parse).transpose()?,
-            scale: file.scale.as_deref().map(Scale::parse).transpose()?,
-            density: in_range("density", file.density, |d| d > 0.0 && d.is_finite(), "a number above 0")?,
-            offset: in_range("offset", file.offset, f64::is_finite, "a number, in turns")?,
-        },
-        table: from_stops(&stops, blend, cyclic),
-    })
+    Ok(Draft { name, title, interior, cyclic, suggestion, table: from_stops(&stops, blend, cyclic) })
+}
+
+fn colours_of(key: &Key<'_>) -> Result<Vec<Rgb16>, InputError> {
+    let texts = key.texts("a list of texts in quotes")?;
+    if !(1..=MAX_STOPS).contains(&texts.len()) {
+        let wrong = InputError::new("", format!("there are {}", texts.len()));
+        return Err(key.wrong(wrong.accepted(format!("1 to {MAX_STOPS} colours"))));
+    }
+    let nth =
+        |(i, c): (usize, &str)| parse_colour(c).map_err(|e| e.named(&format!("{}, colour {}", key.place(), i + 1)));
+    texts.into_iter().enumerate().map(nth).collect()
+}
+
+fn in_range(key: &Key<'_>, good: fn(f64) -> bool, accepted: &str) -> Result<f64, InputError> {
+    let value = key.number()?;
+    if good(value) {
+        return Ok(value);
+    }
+    Err(key.wrong(InputError::new("", format!("{} is out of range", shown_number(value))).accepted(accepted)))
 }
 
 fn parse_blend(name: &str) -> Result<Blend, InputError> {
@@ -119,6 +136,13 @@ mod tests {
         for (more, said) in [
             ("blend = \"lineal\"", "smooth, linear, step, light"),
             ("by = \"bands\"", "banded, smooth, distance"),
+            ("by = \"distance\"\nscale = \"limit\"", "line 3, scale: \"limit\" does not go with distances"),
+            ("scale = \"limit\"\nby = \"distance\"", "line 2, scale"),
+            ("colors = [\"#000\"]", "line 2, colors: is given twice: it is colours in line 1"),
+            ("shine = 3", "line 2: \"shine\" is no key of a palette"),
+            ("density = 1e7", "at most 1000000"),
+            ("interior = \"red\"", "line 2, interior"),
+            ("positions = [0.0, \"1\"]", "line 2, positions: has"),
             ("scale = 1", "line 2"),
             ("density = 0.0", "above 0"),
             ("density = inf", "above 0"),

@@ -1,36 +1,103 @@
 //! What a PNG remembers of itself: the text that its writer put there, read back from any file, hostile ones too.
 
 use crate::error::{InputError, quote};
-use std::io::{BufRead, Seek};
+use std::io::{BufRead, Cursor, Read, Seek, SeekFrom};
 
 /// The keyword of the text, an `iTXt` chunk in front of the image data.
 pub(super) const KEYWORD: &str = "dwell";
-/// Bytes that a reader may take for all that is in front of the image data.
+/// Bytes that a reader may take for all that is not image data.
 const MOST_BYTES: usize = 16 << 20;
 
 /// The first bytes of every PNG.
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 
+/// What a picture says about itself.
+struct Said {
+    /// The text.
+    text: Option<String>,
+    /// The program that made it.
+    software: Option<String>,
+}
+
 /// The text of a PNG that this program has written. Image data is not looked at.
 ///
 /// # Errors
 /// When it is no PNG, is damaged in front of its image data, or holds no such text.
-pub(crate) fn read(file: impl BufRead + Seek) -> Result<String, InputError> {
+pub(crate) fn read(mut file: impl BufRead + Seek) -> Result<String, InputError> {
+    let mut said = said(&mut file)?;
+    if said.text.is_none() {
+        // Programs that add a comment to a picture may put all its text behind the image data.
+        let behind = text_chunks(&mut file).ok().and_then(|picture| self::said(Cursor::new(picture)).ok());
+        if let Some(behind) = behind {
+            said = Said { text: behind.text, software: said.software.or(behind.software) };
+        }
+    }
+    if let Some(text) = said.text {
+        return Ok(text);
+    }
+    let lost = "any program that rewrites a picture may have dropped its text";
+    Err(match said.software {
+        Some(name) if name.split(' ').next() == Some(KEYWORD) => InputError::new(
+            "",
+            "was made by dwell, but its text is missing or damaged, so it does not say what it shows",
+        )
+        .hint(lost),
+        software => {
+            let whose = software.map_or_else(String::new, |name| format!(", but by {}", quote(&name)));
+            InputError::new("", format!("was not made by dwell{whose}: it does not say what it shows")).hint(lost)
+        }
+    })
+}
+
+/// What stands in front of the image data.
+fn said(file: impl BufRead + Seek) -> Result<Said, InputError> {
     let mut decoder = png::Decoder::new_with_limits(file, png::Limits { bytes: MOST_BYTES });
     decoder.set_ignore_iccp_chunk(true);
     let broken = |e: png::DecodingError| InputError::new("", format!("is no PNG that can be read: {e}"));
     let reader = decoder.read_info().map_err(broken)?;
     let info = reader.info();
-    if let Some(chunk) = info.utf8_text.iter().find(|chunk| chunk.keyword == KEYWORD) {
-        // Written without compression, so anything else is somebody else's; but reading it does no harm.
+    // Written without compression in a chunk of its own, so anything else is somebody else's; reading it does no harm.
+    let own = info.utf8_text.iter().find(|chunk| chunk.keyword == KEYWORD).and_then(|chunk| {
         let mut chunk = chunk.clone();
-        chunk.decompress_text_with_limit(MOST_BYTES).map_err(broken)?;
-        return chunk.get_text().map_err(broken);
-    }
+        chunk.decompress_text_with_limit(MOST_BYTES).ok()?;
+        chunk.get_text().ok()
+    });
+    let plain = || info.uncompressed_latin1_text.iter().find(|chunk| chunk.keyword == KEYWORD).map(|c| c.text.clone());
+    let packed = || {
+        let mut chunk = info.compressed_latin1_text.iter().find(|chunk| chunk.keyword == KEYWORD)?.clone();
+        chunk.decompress_text_with_limit(MOST_BYTES).ok()?;
+        chunk.get_text().ok()
+    };
     let software = info.uncompressed_latin1_text.iter().find(|chunk| chunk.keyword == "Software");
-    let whose = software.map_or_else(String::new, |chunk| format!(", but by {}", quote(&chunk.text)));
-    Err(InputError::new("", format!("was not made by dwell{whose}: it does not say what it shows"))
-        .hint("any program that rewrites a picture may have dropped its text"))
+    Ok(Said { text: own.or_else(plain).or_else(packed), software: software.map(|chunk| chunk.text.clone()) })
+}
+
+/// The most chunks that are stepped over.
+const MOST_CHUNKS: usize = 1 << 20;
+
+/// A picture with the header and the texts of another, all in front of image data that it has not.
+fn text_chunks(file: &mut (impl BufRead + Seek)) -> std::io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(SIGNATURE.len() as u64))?;
+    let mut picture = SIGNATURE.to_vec();
+    for _ in 0..MOST_CHUNKS {
+        let mut head = [0; 8];
+        if file.read_exact(&mut head).is_err() || &head[4..] == b"IEND" {
+            break;
+        }
+        let [a, b, c, d, ..] = head;
+        // The check sum follows the data.
+        let length = u64::from(u32::from_be_bytes([a, b, c, d])) + 4;
+        let wanted = matches!(&head[4..], b"IHDR" | b"tEXt" | b"zTXt" | b"iTXt");
+        if wanted && picture.len() as u64 + length <= MOST_BYTES as u64 {
+            picture.extend_from_slice(&head);
+            file.take(length).read_to_end(&mut picture)?;
+        } else {
+            file.seek_relative(i64::try_from(length).unwrap_or(i64::MAX))?;
+        }
+    }
+    // Where reading ends: the beginning of image data of no length, and its check sum.
+    picture.extend_from_slice(b"\0\0\0\0IDAT\x35\xaf\x06\x1e");
+    Ok(picture)
 }
 
 #[cfg(test)]
@@ -39,12 +106,16 @@ mod tests {
     use std::io::Cursor;
 
     fn picture(text: &[(&str, &str)]) -> Vec<u8> {
+        picture_by("Paint", text)
+    }
+
+    fn picture_by(software: &str, text: &[(&str, &str)]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
         for (keyword, text) in text {
             encoder.add_itxt_chunk((*keyword).to_owned(), (*text).to_owned()).unwrap();
         }
-        encoder.add_text_chunk("Software".to_owned(), "Paint".to_owned()).unwrap();
+        encoder.add_text_chunk("Software".to_owned(), software.to_owned()).unwrap();
         encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
         bytes
     }
@@ -60,5 +131,43 @@ mod tests {
             assert!(read(Cursor::new(&own[..cut])).is_err(), "{cut}");
         }
         assert!(read(Cursor::new(b"GIF89a")).is_err());
+    }
+
+    /// The place of a chunk, from its length to its check sum.
+    fn chunk(picture: &[u8], kind: &[u8; 4]) -> std::ops::Range<usize> {
+        let at = picture.windows(4).position(|w| w == kind).unwrap() - 4;
+        let length = u32::from_be_bytes(picture[at..at + 4].try_into().unwrap()) as usize;
+        at..at + length + 12
+    }
+
+    #[test]
+    fn says_that_a_text_of_its_own_is_missing_or_damaged() {
+        let bare = read(Cursor::new(picture_by("dwell 0.1.0", &[]))).unwrap_err().to_string();
+        assert!(bare.contains("was made by dwell, but its text is missing or damaged"), "{bare}");
+        let mut damaged = picture_by("dwell 0.1.0", &[(KEYWORD, "re = \"0\"")]);
+        let at = chunk(&damaged, b"iTXt").end - 6;
+        damaged[at] ^= 1;
+        let damaged = read(Cursor::new(damaged)).unwrap_err().to_string();
+        assert!(damaged.contains("missing or damaged"), "{damaged}");
+        let other = read(Cursor::new(picture_by("dwellings", &[]))).unwrap_err().to_string();
+        assert!(other.contains("not made by dwell, but by \"dwellings\""), "{other}");
+    }
+
+    #[test]
+    fn finds_its_text_behind_the_image_data() {
+        let own = picture_by("dwell 0.1.0", &[(KEYWORD, "re = \"0\"")]);
+        let text = chunk(&own, b"iTXt");
+        let mut moved = own.clone();
+        let chunk_bytes: Vec<u8> = moved.drain(text.clone()).collect();
+        let end = chunk(&moved, b"IEND").start;
+        moved.splice(end..end, chunk_bytes);
+        assert_eq!(read(Cursor::new(&moved)).unwrap(), "re = \"0\"");
+        // Cut off behind it, as a pipe may be; and within it.
+        assert_eq!(read(Cursor::new(&moved[..end + text.len()])).unwrap(), "re = \"0\"");
+        assert!(read(Cursor::new(&moved[..end + text.len() - 5])).is_err());
+        // A length that leads nowhere.
+        let at = chunk(&moved, b"IDAT").start;
+        moved[at..at + 4].fill(0xff);
+        assert!(read(Cursor::new(&moved)).is_err());
     }
 }

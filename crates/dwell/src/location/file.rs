@@ -5,20 +5,310 @@ use crate::colour::{By, Colouring, Palette, PaletteFormat, Scale, Source, colour
 use crate::colour::{Depth, MOST_SAMPLES};
 use crate::decimal::Decimal;
 use crate::engine::Shortcuts;
-use crate::error::{InputError, quote, unknown_name};
+use crate::error::{Error, InputError, quote, unknown_name};
+use crate::keys::{Document, Key, Keys, Names};
 use crate::scene::Scene;
 use crate::settings::{NumberKind, formula};
 use crate::strategy::Strategy;
 use crate::tiles::TileSize;
 use crate::view::{Frame, Magnification, Sample, Size, View};
 use dwell_kernels::{Formula, Recipe};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use std::path::Path;
 
-/// Every key, in the order in which they are written. What is left out is as in a picture that nothing is said about.
-#[derive(Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+/// Every key. `dwell` is the version that wrote it, `warnings` what the user was told: neither changes the picture.
+const NAMES: Names = Names {
+    of: "a location",
+    keys: &[
+        "dwell",
+        "name",
+        "title",
+        "source",
+        "notes",
+        "formula",
+        "power",
+        "julia",
+        "re",
+        "im",
+        "zoom",
+        "view_height",
+        "bounds",
+        "rotation",
+        "flip",
+        "sample",
+        "size",
+        "samples",
+        "depth",
+        "iterations",
+        "escape_radius",
+        "number",
+        "recipe",
+        "force",
+        "strategy",
+        "shortcuts",
+        "tile",
+        "warnings",
+        "colour",
+    ],
+    aliases: &[("rotate", "rotation"), ("aa", "samples"), ("max_iter", "iterations"), ("color", "colour")],
+};
+
+/// Every key of the table `colour`. `palette` is a built-in palette or a file; or the name of the one whose text follows.
+const COLOUR_NAMES: Names = Names {
+    of: "the table colour",
+    keys: &["palette", "by", "scale", "density", "offset", "interior", "palette_format", "palette_text"],
+    aliases: &[],
+};
+
+/// The limits that a location may ask for.
+pub(super) const ITERATIONS: &str = "1 to 2^63 - 1";
+
+/// A place in the text, for an error about several keys.
+type Place = (&'static str, String);
+
+/// What a text gives: each value read, and what several say together still to come. What is left out is as in a picture
+/// that nothing is said about.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    pub(super) name: Option<String>,
+    pub(super) notes: Option<String>,
+    pub(super) iterations: Option<u64>,
+    scene: Scene,
+    formula: Option<String>,
+    power: Option<u32>,
+    re: Option<Decimal>,
+    im: Option<Decimal>,
+    zoom: Option<Decimal>,
+    view_height: Option<Decimal>,
+    bounds: Option<[Decimal; 4]>,
+    places: Vec<Place>,
+}
+
+/// `e` about the key of that name.
+fn at(places: &[Place], name: &str, e: InputError) -> InputError {
+    let place = places.iter().find(|(known, _)| *known == name);
+    e.nameless().within(place.map_or(name, |(_, place)| place))
+}
+
+/// The version that wrote a text, if it says so.
+pub(super) fn version(text: &str) -> Option<String> {
+    let document = Document::parse(text).ok()?;
+    document.keys().peek("dwell").map(str::to_owned)
+}
+
+impl Given {
+    /// Reads a text. Palette files that it names are looked for in `folder`; without one they are refused.
+    pub(super) fn read(text: &str, folder: Option<&Path>) -> Result<Self, InputError> {
+        let document = Document::parse(text)?;
+        let mut given = Self::default();
+        for key in document.keys().in_order(&NAMES) {
+            let (name, key) = key?;
+            given.places.push((name, key.place()));
+            given.take(name, &key, folder)?;
+        }
+        Ok(given)
+    }
+
+    /// Takes in one key. What is out of range whatever the other keys say is an error here.
+    fn take(&mut self, name: &str, key: &Key<'_>, folder: Option<&Path>) -> Result<(), InputError> {
+        let text = || key.text().map(str::to_owned);
+        let Scene { view, settings, .. } = &mut self.scene;
+        match name {
+            "name" => self.name = Some(text()?),
+            "title" => self.scene.title = text()?,
+            "source" => self.scene.source = text()?,
+            "notes" => self.notes = Some(text()?),
+            "formula" => {
+                let name = text()?;
+                formula(Some(&name), None, Formula::MANDELBROT).map_err(|e| key.wrong(e))?;
+                self.formula = Some(name);
+            }
+            "power" => {
+                let most = Formula::MOST_POWER;
+                self.power = u32::try_from(key.whole(2, most.into(), &format!("2 to {most}"))?).ok();
+            }
+            "julia" => settings.julia = Some(key.decimals()?),
+            "re" => self.re = Some(key.decimal()?),
+            "im" => self.im = Some(key.decimal()?),
+            "zoom" => self.zoom = Some(magnifies(key, key.decimal()?, Magnification::Zoom)?),
+            "view_height" => self.view_height = Some(magnifies(key, key.decimal()?, Magnification::Height)?),
+            "bounds" => {
+                let bounds = key.decimals()?;
+                let [xmin, xmax, ymin, ymax] = bounds.clone();
+                check(key, &View { frame: Frame::Bounds { xmin, xmax, ymin, ymax }, ..Scene::default().view })?;
+                self.bounds = Some(bounds);
+            }
+            "rotation" => {
+                view.rotation = key.decimal()?;
+                check(key, view)?;
+            }
+            "flip" => view.flip = key.flag()?,
+            "sample" => view.sample = key.parsed(|name| named(name, &Sample::ALL, Sample::name))?,
+            "size" => view.size = key.parsed(Size::parse)?,
+            "samples" => {
+                let samples = key.whole(1, MOST_SAMPLES.into(), &format!("1 to {MOST_SAMPLES}"))?;
+                self.scene.samples = u32::try_from(samples).unwrap_or(1);
+            }
+            "depth" => {
+                let bits = key.whole(0, u64::MAX, "8, 16")?;
+                let depth = Depth::ALL.into_iter().find(|depth| u64::from(depth.bits()) == bits);
+                let wrong = || InputError::new("", format!("{bits} is not a depth")).accepted("8, 16");
+                self.scene.depth = depth.ok_or_else(|| key.wrong(wrong()))?;
+            }
+            "iterations" => {
+                let iterations = key.whole(1, i64::MAX.cast_unsigned(), ITERATIONS)?;
+                settings.limit = u32::try_from(iterations).unwrap_or(u32::MAX);
+                self.iterations = Some(iterations);
+            }
+            "escape_radius" => settings.escape_radius = key.decimal()?,
+            "number" => settings.number = key.parsed(|name| named(name, &NumberKind::ALL, NumberKind::name))?,
+            "recipe" => settings.recipe = key.parsed(|name| named(name, &Recipe::ALL, Recipe::name))?,
+            "force" => settings.force = key.flag()?,
+            "strategy" => self.scene.strategy = key.parsed(|name| named(name, &Strategy::ALL, Strategy::name))?,
+            "shortcuts" => {
+                let unknown = |name: &str| unknown_name("", name, Shortcuts::NAMES);
+                self.scene.shortcuts = key.parsed(|names| Shortcuts::parse(names).map_err(unknown))?;
+            }
+            "tile" => self.scene.tile = Some(key.parsed(TileSize::parse)?),
+            "colour" => self.scene.colouring = colouring(key.table()?, folder)?,
+            "warnings" => drop(key.texts("a list of texts in quotes")?),
+            // The version that wrote it.
+            _ => drop(text()?),
+        }
+        Ok(())
+    }
+
+    /// The scene that it describes.
+    pub(super) fn scene(self) -> Result<Scene, InputError> {
+        let Self { mut scene, formula: name, power, places, re, im, zoom, view_height, bounds, .. } = self;
+        scene.view.frame = match (bounds, re, im) {
+            (Some([xmin, xmax, ymin, ymax]), None, None) => Frame::Bounds { xmin, xmax, ymin, ymax },
+            (Some(_), ..) => return Err(InputError::new("", "both \"bounds\" and a centre are given")),
+            (None, Some(re), Some(im)) => Frame::Centred {
+                re,
+                im,
+                magnification: match (zoom, view_height) {
+                    // Where a file gives both, zoom rules: view_height is its rounding.
+                    (Some(zoom), _) => Magnification::Zoom(zoom),
+                    (None, Some(height)) => Magnification::Height(height),
+                    (None, None) => {
+                        return Err(InputError::new("", "neither \"zoom\" nor \"view_height\" is given"));
+                    }
+                },
+            },
+            (None, Some(_), None) => return Err(InputError::new("", "\"re\" is given, and no \"im\"")),
+            (None, None, Some(_)) => return Err(InputError::new("", "\"im\" is given, and no \"re\"")),
+            (None, None, None) => {
+                return Err(InputError::new("", "neither \"re\" and \"im\" nor \"bounds\" are given"));
+            }
+        };
+        let formula = formula(name.as_deref(), power, Formula::MANDELBROT);
+        scene.settings.formula = formula.map_err(|e| at(&places, "power", e))?;
+        scene.settings.check().map_err(|e| at(&places, "escape_radius", e))?;
+        Ok(scene)
+    }
+}
+
+/// Checks what a key says of a view.
+fn check(key: &Key<'_>, view: &View) -> Result<(), InputError> {
+    view.check().map_err(|e| key.wrong(e))
+}
+
+/// A magnification that is one.
+fn magnifies(key: &Key<'_>, value: Decimal, of: fn(Decimal) -> Magnification) -> Result<Decimal, InputError> {
+    let zero = || Decimal::from(0);
+    let frame = Frame::Centred { re: zero(), im: zero(), magnification: of(value.clone()) };
+    check(key, &View { frame, ..Scene::default().view })?;
+    Ok(value)
+}
+
+/// The table `colour`.
+fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputError> {
+    let (mut palette, mut format, mut text) = (None, None, None);
+    let (mut by, mut scale, mut density, mut offset, mut interior) = (None, None, None, None, None);
+    let mut places: Vec<Place> = Vec::new();
+    let has_text = keys.peek("palette_text").is_some();
+    let mut name = "palette";
+    for key in keys.in_order(&COLOUR_NAMES) {
+        let (known, key) = key?;
+        places.push((known, key.place()));
+        match known {
+            "palette" => {
+                name = key.text()?;
+                if !has_text {
+                    palette = Some(palette_of(name, &key, folder)?);
+                }
+            }
+            "by" => by = Some(key.parsed(By::parse)?),
+            "scale" => scale = Some(key.parsed(Scale::parse)?),
+            "density" => {
+                let value = key.number()?;
+                let alone = Colouring { density: value, ..Colouring::default() };
+                alone.check().map_err(|e| key.wrong(e))?;
+                density = Some(value);
+            }
+            "offset" => {
+                let value = key.number()?;
+                let alone = Colouring { offset: value, ..Colouring::default() };
+                alone.check().map_err(|e| key.wrong(e))?;
+                offset = Some(value);
+            }
+            "interior" => interior = Some(key.parsed(parse_colour)?),
+            "palette_format" => format = Some(key.parsed(PaletteFormat::parse)?),
+            _ => text = Some(key.text()?),
+        }
+    }
+    if let (Some(text), Some(format)) = (text, format) {
+        let place = places.iter().find(|(name, _)| *name == "palette_text").map_or("palette_text", |(_, place)| place);
+        palette = Some(Palette::from_text(format, text, name).map_err(|e| e.within(place))?);
+    } else if text.is_some() || format.is_some() {
+        let key = if text.is_some() { "palette_text" } else { "palette_format" };
+        let alone = InputError::new("", "palette_format and palette_text go together, and neither is alone");
+        return Err(at(&places, key, alone));
+    }
+    let mut colouring = Colouring::of(palette.unwrap_or_default());
+    if let Some(by) = by {
+        colouring = colouring.by(by);
+    }
+    colouring.scale = scale.unwrap_or(colouring.scale);
+    colouring.density = density.unwrap_or(colouring.density);
+    colouring.offset = offset.unwrap_or(colouring.offset);
+    if let Some(interior) = interior {
+        colouring.palette = colouring.palette.with_interior(interior);
+    }
+    let key = if scale.is_some() { "scale" } else { "by" };
+    colouring.check().map_err(|e| at(&places, key, e))?;
+    Ok(colouring)
+}
+
+/// The palette that a file names: a built-in one, or a file of its own.
+fn palette_of(name: &str, key: &Key<'_>, folder: Option<&Path>) -> Result<Palette, InputError> {
+    let is_path = name.contains(['/', '\\', '.']);
+    match folder {
+        Some(folder) if is_path => Palette::read(&folder.join(name)).map_err(|e| match e {
+            Error::Input(e) => e.within(&key.place()),
+            e => key.wrong(InputError::new("", e.to_string())),
+        }),
+        Some(_) => Palette::built_in(name).map_err(|e| {
+            key.wrong(e)
+                .and_hint("a palette file works too, by its path from the folder of this one: palette = \"./my.ggr\"")
+        }),
+        None if is_path => Err(key.wrong(
+            InputError::new(
+                "",
+                format!("{} is a file, and this text is in none that could stand beside it", quote(name)),
+            )
+            .accepted("a built-in palette")
+            .hint("`dwell palettes` shows them"),
+        )),
+        None => Palette::built_in(name).map_err(|e| key.wrong(e)),
+    }
+}
+
+/// What is written: every key, in order.
+#[derive(Debug, Default, Serialize)]
 pub(super) struct File {
-    /// The version that wrote it; not looked at.
+    /// The version that wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     dwell: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +336,7 @@ pub(super) struct File {
     /// xmin, xmax, ymin, ymax.
     #[serde(skip_serializing_if = "Option::is_none")]
     bounds: Option<[String; 4]>,
-    #[serde(alias = "rotate", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     rotation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flip: Option<bool>,
@@ -54,11 +344,11 @@ pub(super) struct File {
     sample: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<String>,
-    #[serde(alias = "aa", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     samples: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u32>,
-    #[serde(alias = "max_iter", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) iterations: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     escape_radius: Option<String>,
@@ -74,15 +364,14 @@ pub(super) struct File {
     shortcuts: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tile: Option<String>,
-    /// What the user was told; not looked at.
+    /// What the user was told.
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<String>>,
-    #[serde(alias = "color", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     colour: Option<ColourTable>,
 }
 
-#[derive(Debug, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Serialize)]
 struct ColourTable {
     /// A built-in palette; or the name of the one whose text follows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,105 +393,6 @@ struct ColourTable {
 }
 
 impl File {
-    /// The scene that it describes. `at` puts the place of a key into an error.
-    pub(super) fn scene(&self, at: impl Fn(&'static str, InputError) -> InputError) -> Result<Scene, InputError> {
-        let mut scene = Scene::default();
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        (scene.title, scene.source) = (text(&self.title), text(&self.source));
-        scene.view = self.view(&at)?;
-        if let Some(size) = &self.size {
-            scene.view.size = Size::parse(size).map_err(|e| at("size", e))?;
-        }
-        if let Some(samples) = self.samples {
-            if !(1..=MOST_SAMPLES).contains(&samples) {
-                let wrong = InputError::new("", format!("{samples} is out of range"));
-                return Err(at("samples", wrong.accepted(format!("1 to {MOST_SAMPLES}"))));
-            }
-            scene.samples = samples;
-        }
-        if let Some(bits) = self.depth {
-            let wrong = || InputError::new("", format!("{bits} is out of range")).accepted("8, 16");
-            let depth = Depth::ALL.into_iter().find(|depth| depth.bits() == bits);
-            scene.depth = depth.ok_or_else(|| at("depth", wrong()))?;
-        }
-        let settings = &mut scene.settings;
-        let iterations = self.iterations.unwrap_or(0);
-        settings.limit = u32::try_from(iterations).unwrap_or(u32::MAX);
-        let formula = formula(self.formula.as_deref(), self.power, Formula::MANDELBROT);
-        settings.formula = formula.map_err(|e| at(if e.what() == "power" { "power" } else { "formula" }, e))?;
-        if let Some([re, im]) = &self.julia {
-            let part = |part: &str| Decimal::parse(part).map_err(|e| at("julia", e));
-            settings.julia = Some([part(re)?, part(im)?]);
-        }
-        if let Some(radius) = &self.escape_radius {
-            settings.escape_radius = Decimal::parse(radius).map_err(|e| at("escape_radius", e))?;
-        }
-        if let Some(name) = &self.number {
-            settings.number = named(name, &NumberKind::ALL, NumberKind::name).map_err(|e| at("number", e))?;
-        }
-        if let Some(name) = &self.recipe {
-            settings.recipe = named(name, &Recipe::ALL, Recipe::name).map_err(|e| at("recipe", e))?;
-        }
-        settings.force = self.force.unwrap_or(false);
-        settings.check().map_err(|e| if iterations == 0 { at("iterations", e) } else { at("escape_radius", e) })?;
-        if let Some(name) = &self.strategy {
-            scene.strategy = named(name, &Strategy::ALL, Strategy::name).map_err(|e| at("strategy", e))?;
-        }
-        if let Some(names) = &self.shortcuts {
-            let unknown = |name: &str| unknown_name("", name, Shortcuts::NAMES);
-            scene.shortcuts = Shortcuts::parse(names).map_err(|name| at("shortcuts", unknown(name)))?;
-        }
-        if let Some(tile) = &self.tile {
-            scene.tile = Some(TileSize::parse(tile).map_err(|e| at("tile", e))?);
-        }
-        if let Some(colour) = &self.colour {
-            scene.colouring = colour.colouring(&at)?;
-        }
-        Ok(scene)
-    }
-
-    fn view(&self, at: &impl Fn(&'static str, InputError) -> InputError) -> Result<View, InputError> {
-        let decimal = |key: &'static str, text: &str| Decimal::parse(text).map_err(|e| at(key, e));
-        let frame = match (&self.bounds, &self.re, &self.im) {
-            (Some([xmin, xmax, ymin, ymax]), None, None) => Frame::Bounds {
-                xmin: decimal("bounds", xmin)?,
-                xmax: decimal("bounds", xmax)?,
-                ymin: decimal("bounds", ymin)?,
-                ymax: decimal("bounds", ymax)?,
-            },
-            (Some(_), ..) => return Err(InputError::new("", "both \"bounds\" and a centre are given")),
-            (None, Some(re), Some(im)) => Frame::Centred {
-                re: decimal("re", re)?,
-                im: decimal("im", im)?,
-                magnification: match (&self.zoom, &self.view_height) {
-                    // Where a file gives both, zoom rules: view_height is its rounding.
-                    (Some(zoom), _) => Magnification::Zoom(decimal("zoom", zoom)?),
-                    (None, Some(height)) => Magnification::Height(decimal("view_height", height)?),
-                    (None, None) => {
-                        return Err(InputError::new("", "neither \"zoom\" nor \"view_height\" is given"));
-                    }
-                },
-            },
-            _ => return Err(InputError::new("", "neither \"re\" and \"im\" nor \"bounds\" are given")),
-        };
-        let mut view = View { frame, ..Scene::default().view };
-        let key = match &view.frame {
-            Frame::Bounds { .. } => "bounds",
-            Frame::Centred { magnification: Magnification::Zoom(_), .. } => "zoom",
-            Frame::Centred { .. } => "view_height",
-        };
-        view.check().map_err(|e| at(key, e))?;
-        if let Some(rotation) = &self.rotation {
-            view.rotation = decimal("rotation", rotation)?;
-            view.check().map_err(|e| at("rotation", e))?;
-        }
-        if let Some(name) = &self.sample {
-            view.sample = named(name, &Sample::ALL, Sample::name).map_err(|e| at("sample", e))?;
-        }
-        view.flip = self.flip.unwrap_or(false);
-        Ok(view)
-    }
-
     /// What describes a scene, so that [`Self::scene`] gives it back.
     pub(super) fn of(scene: &Scene, warnings: &[String]) -> Self {
         let Scene { title, source, view, settings, colouring, samples, depth, strategy, shortcuts, tile } = scene;
@@ -253,39 +443,6 @@ impl File {
 }
 
 impl ColourTable {
-    fn colouring(&self, at: &impl Fn(&'static str, InputError) -> InputError) -> Result<Colouring, InputError> {
-        let palette = match (&self.palette_text, &self.palette_format) {
-            (Some(text), Some(format)) => {
-                let format = PaletteFormat::parse(format).map_err(|e| at("palette_format", e))?;
-                let name = self.palette.as_deref().unwrap_or("palette");
-                Palette::from_text(format, text, name).map_err(|e| at("palette_text", e))?
-            }
-            (None, None) => match &self.palette {
-                None => Palette::default(),
-                Some(name) => Palette::built_in(name).map_err(|e| at("palette", e))?,
-            },
-            _ => return Err(at("palette_text", InputError::new("", "goes with palette_format, and neither is alone"))),
-        };
-        let mut colouring = Colouring::of(palette);
-        if let Some(by) = &self.by {
-            colouring = colouring.by(By::parse(by).map_err(|e| at("by", e))?);
-        }
-        if let Some(scale) = &self.scale {
-            colouring.scale = Scale::parse(scale).map_err(|e| at("scale", e))?;
-        }
-        colouring.density = self.density.unwrap_or(colouring.density);
-        colouring.offset = self.offset.unwrap_or(colouring.offset);
-        if let Some(interior) = &self.interior {
-            let interior = parse_colour(interior).map_err(|e| at("interior", e))?;
-            colouring.palette = colouring.palette.with_interior(interior);
-        }
-        colouring.check().map_err(|e| {
-            let key = ["density", "offset"].into_iter().find(|key| e.what() == *key);
-            at(key.unwrap_or("scale"), e)
-        })?;
-        Ok(colouring)
-    }
-
     fn of(Colouring { palette, by, scale, density, offset }: &Colouring) -> Self {
         let (palette_format, palette_text) = match palette.source() {
             Source::BuiltIn => (None, None),
