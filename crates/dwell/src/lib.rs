@@ -43,6 +43,7 @@ mod decimal;
 mod encode;
 mod engine;
 mod error;
+mod exact_points;
 mod field;
 mod limits;
 mod location;
