@@ -62,6 +62,7 @@ mod tiles;
 mod trig;
 mod view;
 
+pub mod compare;
 pub mod peak;
 pub mod precise;
 pub mod store;
