@@ -190,4 +190,49 @@ mod tests {
         assert_eq!((compared.first[0].column, compared.first[0].row), (30_000, 1));
         assert_eq!(pieces(Size { width: 40_000, height: 2 }).count(), 6);
     }
+
+    /// Every kind of file, small.
+    fn seeds() -> Vec<Vec<u8>> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/raster");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.to_string_lossy().contains("seed-")).map(|path| std::fs::read(path).unwrap()).collect()
+    }
+
+    #[test]
+    fn damaged_files_are_read_or_refused() {
+        let mut state = 7_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let (mut read, mut refused) = (0, 0);
+        let seeds = seeds();
+        assert!(seeds.len() >= 9 && seeds.iter().all(|seed| report(seed, seed).unwrap().same));
+        for seed in &seeds {
+            for _ in 0..1000 {
+                let mut bytes = seed.clone();
+                for _ in 0..=random(3) {
+                    let at = random(bytes.len());
+                    match random(4) {
+                        0 => bytes[at] ^= 1 << random(8),
+                        1 => bytes[at] = b"0,9-. \n\xff"[random(8)],
+                        2 => bytes.truncate(at + 1),
+                        _ => bytes.insert(at, bytes[random(bytes.len())]),
+                    }
+                }
+                match report(&bytes, &bytes) {
+                    Ok(report) => {
+                        assert!(report.same);
+                        read += 1;
+                    }
+                    Err(error) => {
+                        let error = error.to_string();
+                        assert!(error.starts_with('a') && !error.contains('\n') && error.len() < 400, "{error}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        assert!(read > 500 && refused > 3000, "{read} {refused}");
+    }
 }
