@@ -54,6 +54,7 @@ pub(super) fn open(input: Input, limits: &Limits) -> Opened {
     let rows = if interlaced { u64::from(size.height) } else { 4 };
     limits.reserve("its rows", row.saturating_mul(rows)).map_err(InputError::nameless)?;
     let reader = decoder.read_info().map_err(wrong)?;
+    check_palette(reader.info())?;
     let (colour, depth) = reader.output_color_type();
     let row_bytes = reader.output_line_size(size.width).ok_or_else(|| InputError::new("", "its rows are too long"))?;
     let (name, alpha) = match colour {
@@ -67,6 +68,17 @@ pub(super) fn open(input: Input, limits: &Limits) -> Opened {
     let most = if wide { u16::MAX } else { 255 };
     let png = Png { reader, channels: colour.samples(), wide, raw: Vec::new(), row_bytes, taken: 0, interlaced };
     Ok((format, size, Content::Image { pixels: Box::new(png), most, alpha }))
+}
+
+/// Checks what the reader of rows takes for granted (png 0.18 panics, found by fuzzing): whole colours, and at most 256.
+fn check_palette(info: &png::Info<'_>) -> Result<(), InputError> {
+    match info.palette.as_deref() {
+        Some(palette) if !palette.len().is_multiple_of(3) || !(3..=768).contains(&palette.len()) => {
+            let problem = format!("is no PNG that can be read: its palette has {} bytes", palette.len());
+            Err(InputError::new("", problem).accepted("3 for each of 1 to 256 colours"))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Png {
@@ -153,6 +165,21 @@ mod tests {
         assert_eq!(one(ColorType::Rgba, BitDepth::Sixteen, &[0, 1, 0, 2, 0, 3, 0, 4]), [1, 2, 3, 4]);
         let palette = read(picture(ColorType::Indexed, BitDepth::One, (2, 1), &[0x40], true)).unwrap();
         assert_eq!(palette, [[257, 514, 771, 128 * 257], [m, 254 * 257, 253 * 257, m]]);
+    }
+
+    #[test]
+    fn palettes_of_any_length() {
+        // The library's encoder writes any.
+        for (bytes, good) in
+            [(0, false), (1, false), (2, false), (3, true), (4, false), (768, true), (769, false), (771, false)]
+        {
+            let mut file = Vec::new();
+            let mut encoder = png::Encoder::new(&mut file, 1, 1);
+            encoder.set_color(ColorType::Indexed);
+            encoder.set_palette(vec![7; bytes]);
+            encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
+            assert_eq!(read(file).is_ok(), good, "{bytes}");
+        }
     }
 
     #[test]
