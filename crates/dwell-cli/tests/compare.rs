@@ -197,7 +197,7 @@ fn images_of_any_kind() {
 
 #[test]
 fn an_interlaced_image_is_read_whole() {
-    // 3 x 2 grey pixels, interlaced (Adam7), written by ImageMagick: 10 20 30 / 40 50 60.
+    // 3 x 2 grey pixels, interlaced (Adam7), put together by hand: 10 20 30 / 40 50 60.
     let interlaced: &[u8] = &[
         0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 3, 0, 0, 0, 2,
         8, 0, 0, 0, 1,
