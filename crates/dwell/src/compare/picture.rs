@@ -6,12 +6,14 @@ use super::tally::Change;
 use super::value::{Difference, Value};
 use crate::error::Error;
 use crate::limits::{Limits, resize};
-use crate::store::{Output, Shared};
+use crate::store::Output;
 use crate::view::Size;
 use png::StreamWriter;
+use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Greater in the first.
 const MORE: [u8; 3] = [255, 106, 40];
@@ -30,13 +32,26 @@ pub(super) struct Painting {
     piece: Vec<u8>,
 }
 
+/// An output that the PNG writer writes to, and that is completed once that is gone.
+#[derive(Clone)]
+struct Shared(Rc<RefCell<Output>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.borrow_mut().flush()
+    }
+}
+
 impl Painting {
     /// Begins the file.
     pub(super) fn start(output: Output, size: Size, limits: &Limits) -> Result<Self, Error> {
         // What the writer holds: a row, the one before, and the one filtered.
         limits.reserve("rows of the picture", u64::from(size.width).saturating_mul(3 * 4))?;
         let path = output.path().to_owned();
-        let output = Shared::new(output);
+        let output = Shared(Rc::new(RefCell::new(output)));
         let mut encoder = png::Encoder::new(output.clone(), size.width, size.height);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
@@ -58,7 +73,8 @@ impl Painting {
     /// All was painted: the file is there, whole.
     pub(super) fn finish(self) -> Result<(), Error> {
         self.stream.finish().map_err(|e| Error::Write { path: self.path, source: e.into() })?;
-        self.output.into_output().map_or(Ok(()), |output| output.commit().map(drop))
+        // The stream, which held it too, is gone.
+        Rc::into_inner(self.output.0).map_or(Ok(()), |output| output.into_inner().commit().map(drop))
     }
 }
 
