@@ -20,7 +20,7 @@ const LONG_VERSION: &str = concat!(
 #[derive(Debug, Parser)]
 #[command(name = "dwell", version, long_version = LONG_VERSION, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `dwell render -o mandelbrot.png`, then `dwell locations`.\n\n\
-Exit codes: 0 done, 2 something wrong in what was given, 4 writing failed, 130 interrupted.")]
+Exit codes: 0 done, 1 what was compared differs, 2 something wrong in what was given, 4 writing failed, 130 interrupted.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Render every built-in location into a page to look at
     Gallery(GalleryArgs),
+    /// Compare two fields or two images pixel by pixel, or a field with the truth
+    Compare(Box<CompareArgs>),
     /// The dwell of one point: in f32, in f64 and in truth
     Point(PointArgs),
     /// Measure the machine's limit: the recipe's operations and nothing else
@@ -104,52 +106,14 @@ pub(crate) struct RenderArgs {
     #[arg(long)]
     pub(crate) no_clobber: bool,
 
-    /// Centre of the view: two decimal numbers of any length, kept exactly
-    #[arg(long, alias = "centre", value_name = "RE,IM", allow_hyphen_values = true, help_heading = "View")]
-    pub(crate) center: Option<String>,
-    /// Zoom: the view's height is 4 / Z
-    #[arg(long, value_name = "Z", allow_hyphen_values = true, conflicts_with = "height", help_heading = "View")]
-    pub(crate) zoom: Option<String>,
-    /// Height of the view in the plane
-    #[arg(long, value_name = "H", allow_hyphen_values = true, help_heading = "View")]
-    pub(crate) height: Option<String>,
-    /// Edges of the view, taken as they stand: pixels need not be square
-    #[arg(long, value_name = "XMIN,XMAX,YMIN,YMAX", allow_hyphen_values = true, conflicts_with_all = ["center", "zoom", "height"], help_heading = "View")]
-    pub(crate) bounds: Option<String>,
-    /// Pixels, 1 to 2147483647 a side [default: 1920x1080]
-    #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "View")]
-    pub(crate) size: Option<String>,
-    /// Turn the view counter-clockwise about its centre, in degrees
-    #[arg(long, alias = "rotation", value_name = "DEG", allow_hyphen_values = true, help_heading = "View")]
-    pub(crate) rotate: Option<String>,
-    /// Turn the picture upside down, as the Burning Ship is usually shown: `--formula burning-ship` does, unless a location
-    /// is named; `--flip=no` where that or a location does it
-    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "View")]
-    pub(crate) flip: Option<String>,
-    /// Where in its pixel a point is sampled: centre, corner (the lower left one) [default: centre]
-    #[arg(long, value_name = "WHERE", help_heading = "View")]
-    pub(crate) sample: Option<String>,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
     /// Anti-aliasing: N x N samples for each pixel, 1 to 16, averaged in linear light. Statistics are those of the samples
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) aa: Option<String>,
 
     #[command(flatten)]
-    pub(crate) formula: FormulaArgs,
-    /// Greatest number of iterations, 1 to 4294967295 (1e6 is a million), or `auto` [default: the location's]
-    #[arg(long, alias = "iterations", value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
-    pub(crate) max_iter: Option<String>,
-    /// A point has escaped when |z| > R, 2 to 1e9 [default: 2]
-    #[arg(long, value_name = "R", allow_hyphen_values = true, help_heading = "Iteration")]
-    pub(crate) escape_radius: Option<String>,
-    /// Number to iterate in: f32, f64 [default: f64]
-    #[arg(long, value_name = "NUMBER", help_heading = "Iteration")]
-    pub(crate) number: Option<String>,
-    /// Order of roundings: fused, separate [default: fused]
-    #[arg(long, value_name = "RECIPE", help_heading = "Iteration")]
-    pub(crate) recipe: Option<String>,
-    /// Draw a view that the number does not resolve all the same
-    #[arg(long, help_heading = "Iteration")]
-    pub(crate) force: bool,
+    pub(crate) iteration: IterationArgs,
 
     /// Colours: one of `dwell palettes`, or a palette file (.toml, .map, .ggr, .ugr or .ugr#NAME). Density and offset go
     /// with it, and so do what is coloured and the scale if it suggests either; otherwise a location's own choice of these
@@ -225,6 +189,58 @@ pub(crate) struct RenderArgs {
     pub(crate) quiet: bool,
 }
 
+// What is looked at: shared by whatever shows a view. (A doc comment here would be the description of the command.)
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    /// Centre of the view: two decimal numbers of any length, kept exactly
+    #[arg(long, alias = "centre", value_name = "RE,IM", allow_hyphen_values = true, help_heading = "View")]
+    pub(crate) center: Option<String>,
+    /// Zoom: the view's height is 4 / Z
+    #[arg(long, value_name = "Z", allow_hyphen_values = true, conflicts_with = "height", help_heading = "View")]
+    pub(crate) zoom: Option<String>,
+    /// Height of the view in the plane
+    #[arg(long, value_name = "H", allow_hyphen_values = true, help_heading = "View")]
+    pub(crate) height: Option<String>,
+    /// Edges of the view, taken as they stand: pixels need not be square
+    #[arg(long, value_name = "XMIN,XMAX,YMIN,YMAX", allow_hyphen_values = true, conflicts_with_all = ["center", "zoom", "height"], help_heading = "View")]
+    pub(crate) bounds: Option<String>,
+    /// Pixels, 1 to 2147483647 a side [default: 1920x1080]
+    #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "View")]
+    pub(crate) size: Option<String>,
+    /// Turn the view counter-clockwise about its centre, in degrees
+    #[arg(long, alias = "rotation", value_name = "DEG", allow_hyphen_values = true, help_heading = "View")]
+    pub(crate) rotate: Option<String>,
+    /// Turn the picture upside down, as the Burning Ship is usually shown: `--formula burning-ship` does, unless a location
+    /// is named; `--flip=no` where that or a location does it
+    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "View")]
+    pub(crate) flip: Option<String>,
+    /// Where in its pixel a point is sampled: centre, corner (the lower left one) [default: centre]
+    #[arg(long, value_name = "WHERE", help_heading = "View")]
+    pub(crate) sample: Option<String>,
+}
+
+// How points are iterated: shared in the same way.
+#[derive(Debug, Args)]
+pub(crate) struct IterationArgs {
+    #[command(flatten)]
+    pub(crate) formula: FormulaArgs,
+    /// Greatest number of iterations, 1 to 4294967295 (1e6 is a million), or `auto` [default: the location's]
+    #[arg(long, alias = "iterations", value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
+    pub(crate) max_iter: Option<String>,
+    /// A point has escaped when |z| > R, 2 to 1e9 [default: 2]
+    #[arg(long, value_name = "R", allow_hyphen_values = true, help_heading = "Iteration")]
+    pub(crate) escape_radius: Option<String>,
+    /// Number to iterate in: f32, f64 [default: f64]
+    #[arg(long, value_name = "NUMBER", help_heading = "Iteration")]
+    pub(crate) number: Option<String>,
+    /// Order of roundings: fused, separate [default: fused]
+    #[arg(long, value_name = "RECIPE", help_heading = "Iteration")]
+    pub(crate) recipe: Option<String>,
+    /// Draw a view that the number does not resolve all the same
+    #[arg(long, help_heading = "Iteration")]
+    pub(crate) force: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct FormulaArgs {
     /// What is iterated: mandelbrot (z^2 + c), multibrot (z^N + c), burning-ship ((|x| + i|y|)^N + c), tricorn
@@ -287,6 +303,79 @@ pub(crate) struct GalleryArgs {
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
     /// No progress, no summary
+    #[arg(short, long, help_heading = "Running")]
+    pub(crate) quiet: bool,
+}
+
+const COMPARE_EXAMPLES: &str = "Examples:
+  dwell compare a.npy b.npy
+      How many dwells differ, where, and by how much.
+  dwell compare old.png new.png -o diff.png --json
+      Two images, a picture of what differs, and the report as JSON.
+  other-program | dwell compare - ours.csv
+      The counts of another program, with what they are compared to.
+  dwell compare --truth a.npy --bounds -2,1,-1,1 --size 1500x1000
+      1000 pixels of a field, iterated at their exact points without rounding.
+  dwell compare --truth b.npy shallow-seahorse --all
+      Every pixel of the field of a location.
+
+Exit codes: 0 the same, or nothing wrong; 1 something differs, or is wrong; 2 something wrong in what was
+given; 4 writing failed; 130 interrupted.";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub(crate) struct CompareArgs {
+    /// A field (.npy, .csv) or an image (.png, .ppm, .pgm); `-` is standard input. With --truth: what the field shows, a
+    /// built-in location, a location file or a PNG made by dwell, as for `dwell render`
+    #[arg(value_name = "A|WHAT", required_unless_present = "truth", value_hint = ValueHint::FilePath)]
+    pub(crate) a: Option<PathBuf>,
+    /// What it is compared with: a field with a field, an image with an image
+    #[arg(value_name = "B", required_unless_present = "truth", conflicts_with = "truth", value_hint = ValueHint::FilePath)]
+    pub(crate) b: Option<PathBuf>,
+
+    /// Write a picture (PNG) of the differences: A in dark grey; orange where A is greater, blue where B is, yellow where one
+    /// of the two is inside the set; the brighter the more
+    #[arg(short, long, value_name = "FILE", conflicts_with = "truth", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Check pixels of this field (.npy, .csv; `-` is standard input) against arbitrary precision, for the view that the
+    /// flags below describe: give those that it was rendered with
+    #[arg(long, value_name = "FIELD", value_hint = ValueHint::FilePath, help_heading = "Truth")]
+    pub(crate) truth: Option<PathBuf>,
+    /// Check so many pixels, half of them next to a change of the dwell; 1 to 10000000 [default: 1000]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "truth",
+        conflicts_with = "all",
+        allow_hyphen_values = true,
+        help_heading = "Truth"
+    )]
+    pub(crate) samples: Option<String>,
+    /// Choose other pixels, 0 to 18446744073709551615 [default: 1]
+    #[arg(
+        long,
+        value_name = "S",
+        requires = "truth",
+        conflicts_with = "all",
+        allow_hyphen_values = true,
+        help_heading = "Truth"
+    )]
+    pub(crate) seed: Option<String>,
+    /// Check every pixel
+    #[arg(long, requires = "truth", help_heading = "Truth")]
+    pub(crate) all: bool,
+
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) iteration: IterationArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    /// No progress
     #[arg(short, long, help_heading = "Running")]
     pub(crate) quiet: bool,
 }

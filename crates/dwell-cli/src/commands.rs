@@ -1,5 +1,6 @@
 //! One file for each subcommand.
 
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod gallery;
 pub(crate) mod info;

@@ -12,6 +12,7 @@ mod scene;
 
 use clap::Parser;
 use cli::{Cli, Command};
+use commands::compare::Verdict;
 use interrupt::Interrupt;
 use std::process::ExitCode;
 
@@ -27,6 +28,11 @@ fn main() -> ExitCode {
         Command::Palettes(args) => commands::palettes::run(&args, &interrupt),
         Command::Show(args) => commands::show::run(&args),
         Command::Gallery(args) => commands::gallery::run(&args, &interrupt),
+        Command::Compare(args) => match commands::compare::run(&args, &interrupt) {
+            Ok(Verdict::Same) => Ok(()),
+            Ok(Verdict::Different) => return ExitCode::from(1),
+            Err(error) => Err(error),
+        },
         Command::Point(args) => commands::point::run(&args, &interrupt),
         Command::Peak(args) => commands::peak::run(&args, &interrupt),
         Command::Info(args) => commands::info::run(&args),

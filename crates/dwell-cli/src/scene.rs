@@ -1,6 +1,6 @@
 //! From flags to a scene: a location, and whatever the flags say instead.
 
-use crate::cli::{FormulaArgs, RenderArgs};
+use crate::cli::{FormulaArgs, IterationArgs, RenderArgs, ViewArgs};
 use crate::{engine, output};
 use dwell::{
     By, Colouring, Decimal, Depth, Error, Frame, InputError, Location, MOST_SAMPLES, Magnification, Palette, Sample,
@@ -17,8 +17,8 @@ const WHOLE: &str = "1.4";
 /// The scene that flags start from when no location is named: the formula's own, if nothing else is asked for; the whole
 /// of it around 0 for other powers and for Julia sets. A place of one's own gets no more of it than the iterations, and
 /// which way up the formula is seen.
-fn usual_scene(args: &RenderArgs) -> Result<Location, Error> {
-    let FormulaArgs { formula, power, julia } = &args.formula;
+fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Error> {
+    let FormulaArgs { formula, power, julia } = formula;
     let name = match formula.as_deref() {
         Some("burning-ship") => "burning-ship",
         Some("tricorn") => "tricorn",
@@ -45,7 +45,7 @@ fn usual_scene(args: &RenderArgs) -> Result<Location, Error> {
 }
 
 /// Whether flags say what is looked at.
-pub(crate) fn has_place(args: &RenderArgs) -> bool {
+pub(crate) fn has_place(args: &ViewArgs) -> bool {
     [&args.center, &args.zoom, &args.height, &args.bounds].into_iter().any(Option::is_some)
 }
 
@@ -97,32 +97,17 @@ pub(crate) enum MaxIter {
 
 /// The scene that flags describe, and how its limit is to be found.
 pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Error> {
-    let location = match &args.what {
-        Some(what) => {
-            let (location, _) = location(what)?;
-            // Statistics on standard error are to be read by a program: nothing else goes there.
-            if args.stats.as_deref() != Some(Path::new("-")) {
-                warn_if_newer(what, &location);
-            }
-            location
-        }
-        None => usual_scene(args)?,
-    };
-    let iterations = location.iterations;
-    let mut scene = location.scene;
-    // Another place has not this one's name.
-    let formula = [&args.formula.formula, &args.formula.power, &args.formula.julia];
-    if has_place(args) || formula.into_iter().any(Option::is_some) {
-        scene.title.clear();
-        scene.source.clear();
+    // Statistics on standard error are to be read by a program: nothing else goes there.
+    let (mut scene, max_iter) =
+        place(args.what.as_deref(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))?;
+    if let Some(text) = &args.aa {
+        scene.samples = samples(text)?;
     }
-    view(args, &mut scene)?;
-    scene.sample_view().map_err(|e| match (&args.what, &args.aa, &args.size) {
+    scene.sample_view().map_err(|e| match (&args.what, &args.aa, &args.view.size) {
         (Some(what), None, None) => e.within(&quote(&what.to_string_lossy())),
         (_, None, _) => e.named("--size"),
         _ => e.named("--aa"),
     })?;
-    let max_iter = iteration(args, &mut scene, iterations)?;
     colours(args, &mut scene)?;
     if let Some(text) = &args.strategy {
         scene.strategy = engine::strategy(text)?;
@@ -136,7 +121,37 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Error> {
     Ok((scene, max_iter))
 }
 
-fn view(args: &RenderArgs, scene: &mut Scene) -> Result<(), InputError> {
+/// The part of a scene that decides its dwells, and how its limit is to be found; with warnings, if they may be shown.
+pub(crate) fn place(
+    what: Option<&Path>,
+    of_view: &ViewArgs,
+    of_iteration: &IterationArgs,
+    warns: bool,
+) -> Result<(Scene, MaxIter), Error> {
+    let location = match what {
+        Some(what) => {
+            let (location, _) = location(what)?;
+            if warns {
+                warn_if_newer(what, &location);
+            }
+            location
+        }
+        None => usual_scene(of_view, &of_iteration.formula)?,
+    };
+    let iterations = location.iterations;
+    let mut scene = location.scene;
+    // Another place has not this one's name.
+    let FormulaArgs { formula, power, julia } = &of_iteration.formula;
+    if has_place(of_view) || [formula, power, julia].into_iter().any(Option::is_some) {
+        scene.title.clear();
+        scene.source.clear();
+    }
+    view(of_view, &mut scene)?;
+    let max_iter = iteration(of_iteration, &mut scene, iterations)?;
+    Ok((scene, max_iter))
+}
+
+fn view(args: &ViewArgs, scene: &mut Scene) -> Result<(), InputError> {
     let view = &mut scene.view;
     if let Some(text) = &args.size {
         view.size = Size::parse(text).map_err(|e| e.named("--size"))?;
@@ -193,9 +208,6 @@ fn view(args: &RenderArgs, scene: &mut Scene) -> Result<(), InputError> {
                 .ok_or_else(|| unknown_name("--sample", text, Sample::ALL.map(Sample::name)))?,
         };
     }
-    if let Some(text) = &args.aa {
-        scene.samples = samples(text)?;
-    }
     Ok(())
 }
 
@@ -223,7 +235,7 @@ pub(crate) fn samples(text: &str) -> Result<u32, InputError> {
     Ok(u32::try_from(samples).unwrap_or(1))
 }
 
-fn iteration(args: &RenderArgs, scene: &mut Scene, iterations: u64) -> Result<MaxIter, InputError> {
+fn iteration(args: &IterationArgs, scene: &mut Scene, iterations: u64) -> Result<MaxIter, InputError> {
     let settings = &mut scene.settings;
     let FormulaArgs { formula, power, julia } = &args.formula;
     let of_location = settings.formula;

@@ -10,7 +10,9 @@ use common::Folder;
 fn help_teaches() {
     let folder = Folder::new();
     let help = folder.good("--help").text();
-    for word in ["render", "locations", "palettes", "point", "peak", "info", "completions", "man", "Exit codes"] {
+    for word in
+        ["render", "locations", "palettes", "compare", "point", "peak", "info", "completions", "man", "Exit codes"]
+    {
         assert!(help.contains(word), "{word}");
     }
     let help = folder.good("render --help").text();
@@ -110,7 +112,7 @@ fn completions_and_manual_pages() {
     std::fs::create_dir(folder.join("man1")).unwrap();
     folder.good("man --output-dir man1");
     let pages = std::fs::read_dir(folder.join("man1")).unwrap().count();
-    assert_eq!(pages, 11);
+    assert_eq!(pages, 12);
 }
 
 #[test]

@@ -43,6 +43,7 @@ mod decimal;
 mod encode;
 mod engine;
 mod error;
+mod exact_points;
 mod field;
 mod hash;
 mod input;
@@ -68,6 +69,7 @@ mod tiles;
 mod trig;
 mod view;
 
+pub mod compare;
 pub mod peak;
 pub mod precise;
 pub mod store;

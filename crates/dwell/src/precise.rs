@@ -5,8 +5,14 @@
 //! everything is done again with twice the bits. While nothing has been rounded off (c = -2, or any short binary
 //! fraction early on) e is 0 and even a tie is decided.
 
+mod oracle;
+mod quick;
+
+pub use oracle::{By, Oracle};
+
 use crate::cancel::Cancel;
 use crate::error::Error;
+use crate::exact_points::Enclosed;
 use crate::rational::Rational;
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, UnsignedAbs};
@@ -57,11 +63,32 @@ pub fn dwell(
     // At least a few bits of the smallest part.
     let parts = pixel.iter().chain(map.julia.iter().flatten());
     let small = parts.filter_map(Rational::floor_log2).min().unwrap_or(0).min(0).unsigned_abs();
-    let mut bits = FIRST_BITS.max(usize::try_from(small).unwrap_or(MOST_BITS).min(MOST_BITS / 2) + 64);
-    loop {
-        match attempt(map, pixel, limit, radius, bits, cancel)? {
-            Truth::Undecided { .. } if bits < MOST_BITS => bits *= 2,
-            decided => return Ok(decided),
+    let first = FIRST_BITS.max(usize::try_from(small).unwrap_or(MOST_BITS).min(MOST_BITS / 2) + 64);
+    Question { map, limit, radius, starts_within: true, cancel }.decide(pixel, first)
+}
+
+/// What is asked of points.
+#[derive(Clone, Copy)]
+struct Question<'a> {
+    map: &'a ExactMap,
+    limit: u32,
+    radius: &'a Rational,
+    /// |z_1| <= R is known.
+    starts_within: bool,
+    cancel: &'a Cancel,
+}
+
+impl Question<'_> {
+    /// The dwell of a pixel, wherever it is, with more and more bits from the first.
+    fn decide(self, pixel: &(impl Enclosed + ?Sized), first_bits: usize) -> Result<Truth, Error> {
+        let mut bits = first_bits;
+        loop {
+            let z = Fixed::of(pixel, bits);
+            let c = self.map.julia.as_ref().map_or_else(|| z.clone(), |c| Fixed::of(c, bits));
+            match self.attempt(z, &c, bits)? {
+                Truth::Undecided { .. } if bits < MOST_BITS => bits *= 2,
+                decided => return Ok(decided),
+            }
         }
     }
 }
@@ -75,10 +102,11 @@ struct Fixed {
 }
 
 impl Fixed {
-    fn of([re, im]: &[Rational; 2], bits: usize) -> Self {
-        let exact = re.is_whole_scaled(bits) && im.is_whole_scaled(bits);
-        let error = if exact { Bound::ZERO } else { Bound::TWO };
-        Self { x: re.floor_scaled(bits), y: im.floor_scaled(bits), error }
+    fn of(point: &(impl Enclosed + ?Sized), bits: usize) -> Self {
+        let [(x, right), (y, above)] = point.enclose(bits);
+        // From one corner of a box to any point of it.
+        let across = Bound::above(&(right - &x)).plus(Bound::above(&(above - &y)));
+        Self { x, y, error: across }
     }
 
     /// x^2, y^2 and |z|, with twice the bits, the last from above and as a number of units.
@@ -110,60 +138,55 @@ impl Fixed {
     }
 }
 
-fn attempt(
-    map: &ExactMap,
-    pixel: &[Rational; 2],
-    limit: u32,
-    radius: &Rational,
-    bits: usize,
-    cancel: &Cancel,
-) -> Result<Truth, Error> {
-    let mut z = Fixed::of(pixel, bits);
-    let c = Fixed::of(map.julia.as_ref().unwrap_or(pixel), bits);
-    let power = map.formula.power();
-    // R^2 with 2P bits.
-    let radius_squared = radius.times(radius).floor_scaled(2 * bits);
-    let exact_radius = radius.times(radius).is_whole_scaled(2 * bits);
-    for n in 1..=limit {
-        if n & 0x3ff == 0 {
-            cancel.check()?;
-        }
-        let (xx, yy, modulus) = z.squares();
-        // | |z|^2 - |z_n|^2 | <= 2|z|e + e^2, and R^2 may be cut by one.
-        let slack = modulus.times(z.error).times(Bound::TWO).plus(z.error.times(z.error));
-        let difference = &xx + &yy - &radius_squared;
-        let certain = slack.is_zero() && exact_radius || Bound::below(&difference) > slack.plus(Bound::TWO);
-        if !certain {
-            return Ok(Truth::Undecided { n });
-        }
-        if difference > IBig::ZERO {
-            return Ok(Truth::Dwell(n));
-        }
-        if n == limit {
-            break;
-        }
-        // Folding moves two points no further apart.
-        let w = match map.formula.fold() {
-            Fold::None => z,
-            Fold::Absolute => Fixed { x: z.x.unsigned_abs().into(), y: z.y.unsigned_abs().into(), error: z.error },
-            Fold::Conjugate => Fixed { y: -z.y, ..z },
-        };
-        // w^N by its binary digits, the first of which is w itself, and whose first squaring has its squares.
-        let mut squares = Some((xx, yy, modulus));
-        let mut p = w.clone();
-        for digit in (0..power.ilog2()).rev() {
-            let of_p = squares.take().unwrap_or_else(|| p.squares());
-            p = p.squared(of_p, bits);
-            if power >> digit & 1 == 1 {
-                p = p.times(&w, bits);
+impl Question<'_> {
+    fn attempt(self, mut z: Fixed, c: &Fixed, bits: usize) -> Result<Truth, Error> {
+        let Question { map, limit, radius, starts_within, cancel } = self;
+        let power = map.formula.power();
+        // R^2 with 2P bits.
+        let radius_squared = radius.times(radius).floor_scaled(2 * bits);
+        let exact_radius = radius.times(radius).is_whole_scaled(2 * bits);
+        for n in 1..=limit {
+            if n & 0x3ff == 0 {
+                cancel.check()?;
+            }
+            let (xx, yy, modulus) = z.squares();
+            // | |z|^2 - |z_n|^2 | <= 2|z|e + e^2, and R^2 may be cut by one.
+            let slack = modulus.times(z.error).times(Bound::TWO).plus(z.error.times(z.error));
+            let difference = &xx + &yy - &radius_squared;
+            let certain = slack.is_zero() && exact_radius || Bound::below(&difference) > slack.plus(Bound::TWO);
+            let known_within = n == 1 && starts_within;
+            if !certain && !known_within {
+                return Ok(Truth::Undecided { n });
+            }
+            if difference > IBig::ZERO && !known_within {
+                return Ok(Truth::Dwell(n));
+            }
+            if n == limit {
+                break;
+            }
+            // Folding moves two points no further apart.
+            let w = match map.formula.fold() {
+                Fold::None => z,
+                Fold::Absolute => Fixed { x: z.x.unsigned_abs().into(), y: z.y.unsigned_abs().into(), error: z.error },
+                Fold::Conjugate => Fixed { y: -z.y, ..z },
+            };
+            // w^N by its binary digits, the first of which is w itself, and whose first squaring has its squares.
+            let mut squares = Some((xx, yy, modulus));
+            let mut p = w.clone();
+            for digit in (0..power.ilog2()).rev() {
+                let of_p = squares.take().unwrap_or_else(|| p.squares());
+                p = p.squared(of_p, bits);
+                if power >> digit & 1 == 1 {
+                    p = p.times(&w, bits);
+                }
+            }
+            z = Fixed { x: p.x + &c.x, y: p.y + &c.y, error: p.error.plus(c.error) };
+            if z.error.exponent_above() > i64::try_from(bits).unwrap_or(i64::MAX) - 8 {
+                return Ok(Truth::Undecided { n });
             }
         }
-        z = Fixed { x: p.x + &c.x, y: p.y + &c.y, error: p.error.plus(c.error) };
-        if z.error.exponent_above() > i64::try_from(bits).unwrap_or(i64::MAX) - 8 {
-            return Ok(Truth::Undecided { n });
-        }
+        Ok(Truth::Dwell(0))
     }
-    Ok(Truth::Dwell(0))
 }
 
 /// How many low bits are 0; all of them for 0.
@@ -227,6 +250,11 @@ impl Bound {
         // The digits that `leading` cut are under one part in 2^52.
         let (m, e) = if e % 2 == 0 { (m, e) } else { (2.0 * m, e - 1) };
         Self::up((m * (1.0 + 1e-12)).sqrt(), e / 2)
+    }
+    /// At least |v|.
+    fn above(v: &IBig) -> Self {
+        let (m, e) = leading(v);
+        Self::up(m, e)
     }
     /// At most |v|.
     fn below(v: &IBig) -> Self {

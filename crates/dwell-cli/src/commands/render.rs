@@ -276,8 +276,8 @@ fn summarise(args: &RenderArgs, report: &Report, files: &[(PathBuf, Format)]) {
         if report.threads == 1 { "" } else { "s" },
         report.level,
     ));
-    if scene::has_place(args)
-        && args.max_iter.is_none()
+    if scene::has_place(&args.view)
+        && args.iteration.max_iter.is_none()
         && let Some(remark) = output::limit_too_low(report.interior_pixels, report.pixels, report.max_iterations)
     {
         output::remark_to_person(&remark);

@@ -1,0 +1,219 @@
+//! Renders that are killed go on, to the same bytes; what is in the way, or fails, is said and costs nothing.
+//!
+//! `DWELL_KILLS=1000 DWELL_KILL_LIMIT=200000 DWELL_KILL_INTERVAL=0.5` makes more of it; run by one thread with
+//! `--nocapture` it tells how much work was lost.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+
+mod common;
+
+use common::{Folder, Ran};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A whole number from the environment.
+fn setting<T: std::str::FromStr>(name: &str, otherwise: T) -> T {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+fn names_but(folder: &Folder, known: &[&str]) -> Vec<String> {
+    folder.names().into_iter().filter(|name| !known.contains(&name.as_str())).collect()
+}
+
+#[test]
+#[cfg(unix)]
+fn kills_at_any_moment_cost_seconds_and_change_no_byte() {
+    let folder = Folder::new();
+    let (kills, limit): (u32, u32) = (setting("DWELL_KILLS", 60), setting("DWELL_KILL_LIMIT", 20_000));
+    let interval: f64 = setting("DWELL_KILL_INTERVAL", 0.1);
+    let line = format!("render --size 1000x1001 --shortcuts none --max-iter {limit} --threads 2 -o");
+    let journal = format!("--sync-interval {interval} --stats");
+    let began = Instant::now();
+    folder.good(&format!("{line} whole.png --sync-interval off --stats whole.json"));
+    let undisturbed = began.elapsed();
+    let whole = folder.read("whole.png");
+    let hash = |name: &str| -> (String, u64, String) {
+        let stats: serde_json::Value = serde_json::from_slice(&folder.read(name)).unwrap();
+        let text = |value: &serde_json::Value| value.to_string();
+        (text(&stats["field_blake3"]), stats["interior_pixels"].as_u64().unwrap(), text(&stats["iterations"]))
+    };
+    let expected = hash("whole.json");
+
+    let mut seed = 77_u64;
+    let mut random = |below: f64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 11) as f64 / (1_u64 << 53) as f64 * below
+    };
+    let (mut killed, mut finished, mut spent, mut chain) = (0, 0, Duration::ZERO, 0);
+    let mut lost = Vec::new();
+    while killed < kills || chain > 0 {
+        let mut command = folder.command();
+        command
+            .args(format!("{line} out.png {journal} out.json").split(' '))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let begun = Instant::now();
+        let mut child = command.spawn().unwrap();
+        // Some are killed while they look for their journal, most while they work, some not at all.
+        let patience = Duration::from_secs_f64(match killed % 4 {
+            0 => random(0.03),
+            _ => random(undisturbed.as_secs_f64() * 0.7),
+        });
+        let ended = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break Some(status);
+            }
+            if begun.elapsed() >= patience && killed < kills {
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        if let Some(status) = ended {
+            spent += begun.elapsed();
+            assert!(status.success(), "after {killed} kills");
+            assert!(folder.read("out.png") == whole, "other bytes after {killed} kills");
+            assert_eq!(hash("out.json"), expected);
+            assert_eq!(names_but(&folder, &["whole.png", "whole.json", "out.png", "out.json"]), [""; 0]);
+            if chain > 0 {
+                lost.push((spent.as_secs_f64() - undisturbed.as_secs_f64()) / f64::from(chain));
+            }
+            std::fs::remove_file(folder.join("out.png")).unwrap();
+            (spent, chain, finished) = (Duration::ZERO, 0, finished + 1);
+        } else {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            spent += begun.elapsed();
+            (killed, chain) = (killed + 1, chain + 1);
+        }
+    }
+    println!(
+        "{killed} kills, {finished} identical images; a whole one takes {:.1} s; lost by a kill: {:?} s",
+        undisturbed.as_secs_f64(),
+        lost.iter().map(|s| (s * 100.0).round() / 100.0).collect::<Vec<_>>()
+    );
+}
+
+/// Starts a long render and kills it when it has a journal.
+#[cfg(unix)]
+fn killed_with_a_journal(folder: &Folder, line: &str) {
+    let mut command = folder.command();
+    let mut child = command.args(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let began = Instant::now();
+    while !folder.names().iter().any(|name| name.ends_with(".dwell-journal")) {
+        assert!(began.elapsed() < Duration::from_secs(60), "no journal: {:?}", folder.names());
+        assert!(child.try_wait().unwrap().is_none(), "it is still at work");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+const LONG: &str = "render --size 900x900 --shortcuts none --max-iter 60000 --threads 2 --sync-interval 0.1";
+
+#[test]
+#[cfg(unix)]
+fn other_parameters_are_refused_with_what_differs_and_fresh_starts_over() {
+    let folder = Folder::new();
+    killed_with_a_journal(&folder, &format!("{LONG} -o a.png"));
+    let before = folder.names();
+    for (flags, differs) in [
+        ("--max-iter 60001", "iterations"),
+        ("--palette ember", "palette"),
+        ("--zoom 2", "zoom"),
+        ("--number f32", "number"),
+    ] {
+        let line =
+            LONG.replace("--max-iter 60000", if flags.contains("max-iter") { flags } else { "--max-iter 60000" });
+        let flags = if flags.contains("max-iter") { "" } else { flags };
+        let ran = folder.run(format!("{line} -o a.png {flags}").split_whitespace());
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("is of another render") && ran.err.contains(differs), "{}", ran.err);
+        assert!(ran.err.contains("--fresh"), "{}", ran.err);
+        assert_eq!(folder.names(), before, "nothing is lost by that");
+    }
+    let plan = folder.good(&format!("{LONG} -o a.png --dry-run")).text();
+    assert!(plan.contains("a.png.dwell-journal is there to go on with"), "{plan}");
+    assert_eq!(folder.names(), before, "a plan changes nothing");
+    folder.good("render --size 90x90 -o a.png --fresh");
+    assert_eq!(folder.names(), ["a.png"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_keeps_what_is_done_and_says_so() {
+    let folder = Folder::new();
+    let line = LONG.replace("60000", "1000000") + " -o a.png";
+    let child = folder.command().args(line.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    while !folder.names().contains(&"a.png.dwell-journal".to_owned()) {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.code, 130);
+    assert!(ran.err.contains("the same command goes on"), "{}", ran.err);
+    assert_eq!(folder.names(), ["a.png.dwell-journal", "a.png.dwell-partial"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_in_the_way_is_named() {
+    let folder = Folder::new().with("a.png.dwell-journal", b"my diary").with("a.png", b"old");
+    let ran = folder.run("render --size 9x9 -o a.png".split(' '));
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("a.png.dwell-journal") && ran.err.contains("no journal of dwell's"), "{}", ran.err);
+    assert_eq!(folder.read("a.png.dwell-journal"), b"my diary");
+    std::fs::create_dir(folder.join("b.png.dwell-partial")).unwrap();
+    let ran = folder.run("render --size 9x9 -o b.png".split(' '));
+    assert!(ran.code == 4 && ran.err.contains("b.png.dwell-partial"), "{}", ran.err);
+    std::fs::create_dir(folder.join("c.png.dwell-journal")).unwrap();
+    let ran = folder.run("render --size 9x9 -o c.png".split(' '));
+    assert!(ran.code == 2 && ran.err.contains("c.png.dwell-journal"), "{}", ran.err);
+    assert_eq!(folder.read("a.png"), b"old");
+
+    // A journal that was cut short.
+    let folder = Folder::new();
+    killed_with_a_journal(&folder, &format!("{LONG} -o a.png"));
+    let journal = folder.read("a.png.dwell-journal");
+    let folder = folder.with("a.png.dwell-journal", &journal[..journal.len() - 1000]);
+    let ran = folder.run(format!("{LONG} -o a.png").split(' '));
+    assert!(ran.code == 2 && ran.err.contains("is damaged") && ran.err.contains("--fresh"), "{}", ran.err);
+
+    // Another process at work on the same file.
+    let folder = Folder::new();
+    let mut command = folder.command();
+    let mut child = command.args(format!("{LONG} -o a.png").split(' ')).stderr(Stdio::null()).spawn().unwrap();
+    while folder.names().is_empty() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(20));
+    let ran = folder.run("render --size 9x9 -o a.png".split(' '));
+    assert!(ran.code == 4 && ran.err.contains("another process is writing it"), "{}", ran.err);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    folder.good("render --size 9x9 -o a.png --fresh");
+    assert_eq!(folder.names(), ["a.png"], "what the other left is taken over");
+}
+
+#[test]
+fn values_of_the_flags() {
+    let folder = Folder::new();
+    for (flags, named) in [
+        ("--sync-interval 0", "--sync-interval"),
+        ("--sync-interval nan", "--sync-interval"),
+        ("--sync-interval 1e9", "--sync-interval"),
+        ("--max-memory 12Q", "--max-memory"),
+        ("--max-memory -1", "--max-memory"),
+        ("--max-memory 99999999999T", "--max-memory"),
+        ("--max-memory 1M", "--max-memory"),
+    ] {
+        let ran = folder.run(format!("render --size 9x9 -o a.png {flags}").split(' '));
+        assert!(ran.code == 2 && ran.err.contains(named), "{flags}: {}", ran.err);
+    }
+    assert!(folder.names().is_empty());
+    for flags in ["--sync-interval off", "--sync-interval 0.1", "--max-memory 256M", "--max-memory 1gib"] {
+        folder.good(&format!("render --size 9x9 -o a.png {flags}"));
+    }
+}

@@ -1,0 +1,269 @@
+//! Tables of numbers as text: a line for each row, values separated by commas. Spaces, a comma at the end of a line, empty
+//! lines at the end of the file and the line ends of any system are accepted, since counts come from other programs, too.
+
+use super::{Bytes, Cells, Content, Input, Opened, broken, size};
+use crate::compare::value::Value;
+use crate::error::{InputError, quote};
+use crate::limits::Limits;
+use std::io::{BufRead, Cursor, Read};
+
+/// The most characters of a number.
+const MOST_CHARACTERS: usize = 64;
+
+/// Whether a file may be a table: it is text and begins like a number.
+pub(super) fn may_begin(first: &[u8]) -> bool {
+    let text = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first).trim_ascii_start();
+    let number = matches!(text, [b'0'..=b'9' | b'+' | b'-' | b'.', ..]);
+    let word = text.get(..3).is_some_and(|w| w.eq_ignore_ascii_case(b"nan") || w.eq_ignore_ascii_case(b"inf"));
+    (number || word) && !text.iter().any(|b| b.is_ascii_control() && !b.is_ascii_whitespace())
+}
+
+/// A table, from its first line.
+struct Csv {
+    words: Words,
+    width: u32,
+    column: u32,
+}
+
+pub(super) fn open(mut input: Input, limits: &Limits) -> Opened {
+    if !input.seekable {
+        // How many lines there are is known at the end only.
+        let most = limits.memory_bytes / 2;
+        let mut bytes = Vec::new();
+        input.bytes.take(most + 1).read_to_end(&mut bytes).map_err(|e| broken(&e))?;
+        if bytes.len() as u64 > most {
+            return Err(
+                InputError::new("", format!("goes on after {} MiB", most >> 20)).hint("write it to a file first")
+            );
+        }
+        input.bytes = Box::new(Cursor::new(bytes));
+    }
+    // Once through for the size and for whatever is wrong, once more for the numbers.
+    let mut words = Words::new(input.bytes)?;
+    let (mut width, mut height, mut column) = (0_u64, 0_u64, 0_u64);
+    loop {
+        match words.next()? {
+            Word::Value => {
+                column += 1;
+                words.value(column)?;
+            }
+            Word::LineEnd => {
+                if height == 0 {
+                    width = column;
+                }
+                if column != width {
+                    return Err(words.other_length(column, width));
+                }
+                (height, column) = (height + 1, 0);
+            }
+            Word::End => break,
+        }
+    }
+    let size = size(width, height)?;
+    let mut bytes = words.bytes;
+    bytes.rewind().map_err(|e| broken(&e))?;
+    let csv = Csv { words: Words::new(bytes)?, width: size.width, column: 0 };
+    Ok(("csv".to_owned(), size, Content::Field(Box::new(csv))))
+}
+
+impl Cells for Csv {
+    fn read(&mut self, into: &mut [Value]) -> Result<(), InputError> {
+        for value in into {
+            match self.words.next()? {
+                Word::Value => {}
+                // Only if the file has changed meanwhile.
+                Word::LineEnd | Word::End => {
+                    return Err(self.words.other_length(u64::from(self.column), u64::from(self.width)));
+                }
+            }
+            self.column += 1;
+            *value = self.words.value(self.column.into())?;
+        }
+        if self.column == self.width {
+            self.column = 0;
+            if !matches!(self.words.next()?, Word::LineEnd) {
+                return Err(InputError::new(format!("line {}", self.words.line), "is longer than it was"));
+            }
+        }
+        Ok(())
+    }
+    fn finish(&mut self) -> Result<(), InputError> {
+        match self.words.next()? {
+            Word::End => Ok(()),
+            _ => Err(InputError::new("", "is longer than it was")),
+        }
+    }
+}
+
+/// What stands next.
+enum Word {
+    /// A value, which is in [`Words::text`].
+    Value,
+    /// The end of a line that had values.
+    LineEnd,
+    /// The end of the file.
+    End,
+}
+
+/// A text as values and ends of lines.
+struct Words {
+    bytes: Box<dyn Bytes>,
+    /// The line at hand, from 1.
+    line: u64,
+    /// Whether the line at hand has values.
+    values: bool,
+    /// An empty line, which nothing may follow.
+    empty_line: Option<u64>,
+    /// The value at hand.
+    text: [u8; MOST_CHARACTERS],
+    length: usize,
+}
+
+impl Words {
+    fn new(mut bytes: Box<dyn Bytes>) -> Result<Self, InputError> {
+        let marked = bytes.fill_buf().map_err(|e| broken(&e))?.starts_with(b"\xef\xbb\xbf");
+        bytes.consume(if marked { 3 } else { 0 });
+        Ok(Self { bytes, line: 1, values: false, empty_line: None, text: [0; MOST_CHARACTERS], length: 0 })
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.text[..self.length]).trim().to_owned()
+    }
+
+    fn wrong(&self, problem: String) -> InputError {
+        InputError::new(format!("line {}", self.line), problem)
+    }
+
+    /// The line before the one at hand, which has ended, has another number of values than the first.
+    fn other_length(&self, values: u64, first: u64) -> InputError {
+        let line = self.line - u64::from(!self.values);
+        InputError::new(format!("line {line}"), format!("has {values} values, and the first line has {first}"))
+    }
+
+    /// Reads on to the end of a value or of a line.
+    fn next(&mut self) -> Result<Word, InputError> {
+        self.length = 0;
+        let mut something = false;
+        loop {
+            let buffer = self.bytes.fill_buf().map_err(|e| broken(&e))?;
+            let ended = buffer.is_empty();
+            let byte = buffer.first().copied().unwrap_or(b'\n');
+            match byte {
+                b',' | b'\n' => {
+                    if something {
+                        // The end of the line is left for the next word.
+                        self.bytes.consume(usize::from(byte == b','));
+                        self.values = true;
+                        return Ok(Word::Value);
+                    }
+                    if byte == b',' {
+                        return Err(
+                            self.wrong(format!("value {} is empty", if self.values { "after a comma" } else { "1" }))
+                        );
+                    }
+                    self.bytes.consume(usize::from(!ended));
+                    if self.values {
+                        self.line += 1;
+                        self.values = false;
+                        return Ok(Word::LineEnd);
+                    }
+                    if ended {
+                        return Ok(Word::End);
+                    }
+                    self.empty_line.get_or_insert(self.line);
+                    self.line += 1;
+                }
+                b' ' | b'\t' | b'\r' => {
+                    self.bytes.consume(1);
+                    if something && self.length < MOST_CHARACTERS {
+                        self.text[self.length] = b' ';
+                        self.length += 1;
+                    }
+                }
+                _ => {
+                    if let Some(empty) = self.empty_line {
+                        return Err(InputError::new(format!("line {empty}"), "is empty, and others follow"));
+                    }
+                    something = true;
+                    if self.length == MOST_CHARACTERS {
+                        let start = quote(&self.text().chars().take(24).collect::<String>());
+                        return Err(self.wrong(format!(
+                            "a value is longer than {MOST_CHARACTERS} characters: it begins with {start}"
+                        )));
+                    }
+                    self.text[self.length] = byte;
+                    self.length += 1;
+                    self.bytes.consume(1);
+                }
+            }
+        }
+    }
+
+    /// The value at hand as a number; `column` is its place, from 1.
+    fn value(&self, column: u64) -> Result<Value, InputError> {
+        let text = self.text[..self.length].trim_ascii();
+        // Almost all of them: up to 18 digits and nothing else.
+        if (1..=18).contains(&text.len()) && text.iter().all(u8::is_ascii_digit) {
+            return Ok(Value::Whole(text.iter().fold(0, |n, digit| 10 * n + i128::from(digit - b'0'))));
+        }
+        let text = self.text();
+        // Beyond 64 bits a number is no count any more.
+        let whole = text.parse::<i128>().ok().filter(|n| (i64::MIN.into()..=u64::MAX.into()).contains(n));
+        if let Some(whole) = whole {
+            return Ok(Value::Whole(whole));
+        }
+        text.parse().map(Value::Real).map_err(|_| {
+            let error = self.wrong(format!("value {column}, {}, is no number", quote(&text)));
+            if text.contains([' ', ';', '\t']) { error.accepted("values separated by commas") } else { error }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::raster::{Raster, tests_support::cells};
+
+    fn read(text: &str) -> Result<Vec<Value>, InputError> {
+        cells(Raster::from_bytes(text.as_bytes().to_vec(), "x", &Limits::default())?)
+    }
+
+    #[test]
+    fn tables_as_any_program_writes_them() {
+        let expected: Vec<Value> = [1, 20, 3, 4, 0, -6].map(Value::Whole).to_vec();
+        for text in [
+            "1,20,3\n4,0,-6\n",
+            "1,20,3\n4,0,-6",
+            "1,20,3,\n4,0,-6,\n",
+            "1, 20, 3\r\n4, 0, -6\r\n",
+            " 1 ,\t20,3 \n +4,000,-6\n\n \r\n",
+            "\u{feff}1,20,3,\r\n4,0,-6, \r\n",
+        ] {
+            assert_eq!(read(text).unwrap(), expected, "{text:?}");
+        }
+        let reals = [Value::Real(1.5), Value::Real(2e3), Value::Real(f64::INFINITY), Value::Whole(u64::MAX.into())];
+        assert_eq!(read("1.5,2e3\ninf,18446744073709551615\n").unwrap(), reals);
+    }
+
+    #[test]
+    fn what_is_no_table_says_where() {
+        for (text, expected) in [
+            ("1,2\n3\n", "line 2: has 1 values, and the first line has 2"),
+            ("1,2\n3,4,5\n6,7\n", "line 2: has 3 values"),
+            ("1,2\n\n3,4\n", "line 2: is empty"),
+            ("1,,2\n", "line 1: value after a comma is empty"),
+            ("1,2\n,3\n", "line 2: value 1 is empty"),
+            ("1,x\n", "line 1: value 2, \"x\", is no number"),
+            ("1,2\n3,4 5\n", "separated by commas"),
+            ("1;2\n", "separated by commas"),
+            ("1,0x10\n", "is no number"),
+            ("1,2\n3,\u{661}\n", "is no number"),
+        ] {
+            let error = read(text).expect_err(text).to_string();
+            assert!(error.starts_with("x, line ") || error.starts_with("line "), "{error}");
+            assert!(error.contains(expected), "{text:?}: {error}");
+        }
+        let long = format!("1,{}\n", "7".repeat(100_000));
+        assert!(read(&long).unwrap_err().to_string().contains("longer than 64 characters"));
+    }
+}
