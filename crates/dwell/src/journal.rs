@@ -236,10 +236,12 @@ fn read(reader: &mut Reader<'_>) -> Option<State> {
 
 /// What differs between two texts in TOML: the first few keys, and their values before and now.
 fn difference(before: &str, now: &str) -> String {
-    const SHOWN: usize = 3;
+    const SHOWN: usize = 5;
+    /// What people look at last.
+    const MINOR: [&str; 3] = ["title", "source", "dwell"];
     let (before, now) = (values(before), values(now));
     let mut keys: Vec<&String> = before.iter().chain(&now).map(|(key, _)| key).collect();
-    keys.sort();
+    keys.sort_by_key(|key| (MINOR.contains(&key.as_str()), key.starts_with("colour."), *key));
     keys.dedup();
     let of = |values: &[(String, String)], key: &String| {
         values.iter().find(|(k, _)| k == key).map_or_else(|| "not given".to_owned(), |(_, value)| value.clone())
@@ -286,7 +288,7 @@ mod tests {
         let b = "size = \"4x4\"\n[scene]\nzoom = \"2\"\nre = \"0\"\nim = \"1\"\n";
         assert_eq!(difference(a, b), "scene.im was not given and is \"1\" now, scene.zoom was \"1\" and is \"2\" now");
         let many: String = (0..9).map(|i| format!("k{i} = {i}\n")).collect();
-        assert!(difference("", &many).ends_with("k2 was not given and is 2 now, and 6 more"));
+        assert!(difference("", &many).ends_with("k4 was not given and is 4 now, and 4 more"));
     }
 
     #[test]

@@ -365,12 +365,18 @@ fn found(
         journal.remove()?;
         return Ok(None);
     }
-    let Some(state) = journal.find(request.plan)? else { return Ok(None) };
+    // Whatever is wrong with a journal, what it speaks of is not to be lost by that.
+    outputs.iter_mut().for_each(Output::keep);
+    let state = match journal.find(request.plan) {
+        Ok(Some(state)) => state,
+        none => {
+            outputs.iter_mut().filter(|output| none.is_ok() || output.is_empty()).for_each(Output::abandon);
+            return none;
+        }
+    };
     if state.files.len() != outputs.len() || !state.row.is_multiple_of(layout.part_rows) && !state.complete {
         return Err(damaged(Some(journal)));
     }
-    // They are the journal's from here on: if something is wrong now, they stay.
-    outputs.iter_mut().for_each(Output::keep);
     let mut there = Vec::new();
     for (output, (length, _)) in outputs.iter_mut().zip(&state.files) {
         there.push(output.go_on_at(*length)?);

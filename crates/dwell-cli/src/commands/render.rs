@@ -119,7 +119,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         let what = if repeats == 1 { "rendering".to_owned() } else { format!("run {} of {repeats}", repeat + 1) };
         let rendered =
             progress_bar::during(watched, &what, &progress, || dwell::render(&request, outputs, &mut buffers));
-        let mut report = rendered.inspect_err(|_| say_how_to_go_on(&files))?;
+        let mut report = rendered.inspect_err(|error| say_how_to_go_on(error, &files))?;
         report.planned_in(plan_seconds.last().copied().unwrap_or(0.0));
         reports.push(report);
     }
@@ -147,7 +147,10 @@ fn shortage(args: &RenderArgs, error: InputError) -> InputError {
 }
 
 /// After an error: that nothing is lost, if it is so.
-fn say_how_to_go_on(files: &[(PathBuf, Format)]) {
+fn say_how_to_go_on(error: &Error, files: &[(PathBuf, Format)]) {
+    if matches!(error, Error::Input(_)) {
+        return;
+    }
     if let Some(journal) = files.first().and_then(|(path, _)| store::journal_of(path)) {
         output::remark(&format!("what is done is kept ({}): the same command goes on with it", journal.display()));
     }

@@ -147,6 +147,14 @@ impl Output {
         went_on.map_err(|e| self.error(e))
     }
 
+    /// Whether nothing was ever written to it, by an earlier run either.
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.target {
+            Target::Replace(replace) => replace.file.length().is_ok_and(|length| length == 0),
+            _ => true,
+        }
+    }
+
     /// Whether there is a file of its name.
     pub(crate) fn is_published(&self) -> Result<bool, Error> {
         match &self.target {
