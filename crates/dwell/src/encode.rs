@@ -144,22 +144,32 @@ pub fn png_bytes(picture: &[u8], size: Size, depth: Depth, text: &str, team: &Te
     let none = FieldRows { width: size.width, dwell: &[], smooth: &[], distance: &[] };
     let rows = part_rows(row as u64) as usize;
     let count = (size.height as usize).div_ceil(rows);
-    let mut parts: Vec<_> = (0..count).map(|_| (Vec::new(), Ok(Adler::default()))).collect();
-    let pieces = picture.chunks(row * rows).zip(&mut parts).collect();
-    team.for_each(
-        Schedule::default(),
-        pieces,
-        || (),
-        |(), (picture, (bytes, sum))| {
-            *sum = encoder.part(none, picture, bytes);
-        },
-    );
-    let mut file = encoder.start()?;
-    let mut sum = Adler::default();
-    for (bytes, part) in parts {
-        file.extend(bytes);
-        sum = sum.then(part?);
+    // Each thread appends what it encodes to one buffer: fresh memory for each part would cost as much as a tenth of it.
+    let pieces = picture.chunks(row * rows).enumerate().collect();
+    let work = |(bytes, parts): &mut (Vec<u8>, Vec<_>), (number, picture): (usize, &[u8])| {
+        let start = bytes.len();
+        let sum = encoder.part(none, picture, bytes);
+        parts.push((number, start..bytes.len(), sum));
+    };
+    let start = encoder.start()?;
+    let mut done = team.for_each(Schedule::default(), pieces, || (start.clone(), Vec::new()), work);
+    let mut places: Vec<Option<(usize, std::ops::Range<usize>, Adler)>> = vec![None; count];
+    for (thread, (_, parts)) in done.iter_mut().enumerate() {
+        for (number, place, sum) in parts.drain(..) {
+            places[number] = Some((thread, place, sum?));
+        }
     }
+    let sum = places.iter().flatten().fold(Adler::default(), |sum, (_, _, part)| sum.then(*part));
+    let mut file = if done.len() == 1 {
+        // One thread has all of it in its order.
+        done.swap_remove(0).0
+    } else {
+        let length = places.iter().flatten().map(|(_, place, _)| place.len()).sum::<usize>();
+        let mut file = Vec::with_capacity(start.len() + length + 64);
+        file.extend_from_slice(&start);
+        places.iter().flatten().for_each(|(thread, place, _)| file.extend_from_slice(&done[*thread].0[place.clone()]));
+        file
+    };
     file.extend(encoder.end(sum)?);
     Ok(file)
 }

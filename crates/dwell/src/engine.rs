@@ -90,8 +90,8 @@ pub trait Engine: Sync {
     fn team(&self) -> &Team;
     /// How it hands out work to its threads, and in which pieces, for the statistics.
     fn work(&self) -> Work;
-    /// Bytes of buffers that it comes to take for a plan and these extras.
-    fn bytes(&self, plan: &Plan, extras: Extras) -> u64;
+    /// Bytes of buffers that it comes to take for a plan, a strategy and these extras.
+    fn bytes(&self, plan: &Plan, strategy: Strategy, extras: Extras) -> u64;
     /// Fills rows of a plan's image: every dwell, and every extra that there is room for.
     ///
     /// # Errors

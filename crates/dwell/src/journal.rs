@@ -96,6 +96,11 @@ impl Ahead {
         }
     }
 
+    /// Their bytes.
+    fn pieces(&self) -> [&[u8]; 3] {
+        [&self.dwell, &self.smooth, &self.distance]
+    }
+
     /// How many rows.
     pub(crate) fn rows(&self) -> u32 {
         self.rows
@@ -174,11 +179,15 @@ impl Journal {
         let mut record = Record(MAGIC.to_vec());
         record.bytes(self.identity.as_bytes());
         write(state, &mut record);
-        let hash = blake3::hash(&record.0);
+        let mut hasher = blake3::Hasher::new();
         let saved = self.disk.open(&self.new).and_then(|mut file| {
             file.truncate(0)?;
-            file.append(&record.0)?;
-            file.append(hash.as_bytes())?;
+            // The rows are most of it: they are not copied once more.
+            for bytes in std::iter::once(record.0.as_slice()).chain(state.ahead.pieces()) {
+                hasher.update(bytes);
+                file.append(bytes)?;
+            }
+            file.append(hasher.finalize().as_bytes())?;
             file.sync()?;
             self.disk.rename(&self.new, &self.path, true)?;
             self.disk.sync_folder(&self.path)
@@ -197,6 +206,7 @@ impl Journal {
     }
 }
 
+/// Everything but the rows, which follow.
 fn write(state: &State, record: &mut Record) {
     record.u32(u32::from(state.complete) | u32::from(state.counted) << 1);
     record.u32(state.row);
@@ -209,9 +219,9 @@ fn write(state: &State, record: &mut Record) {
     state.tally.write(record);
     record.bytes(&state.counts);
     record.u32(state.ahead.rows);
-    record.bytes(&state.ahead.dwell);
-    record.bytes(&state.ahead.smooth);
-    record.bytes(&state.ahead.distance);
+    for piece in state.ahead.pieces() {
+        record.u64(piece.len() as u64);
+    }
 }
 
 fn read(reader: &mut Reader<'_>) -> Option<State> {
@@ -224,12 +234,10 @@ fn read(reader: &mut Reader<'_>) -> Option<State> {
     let files = files.collect::<Option<Vec<_>>>()?;
     let tally = Tally::read(reader)?;
     let counts = reader.bytes()?.to_vec();
-    let ahead = Ahead {
-        rows: reader.u32()?,
-        dwell: reader.bytes()?.to_vec(),
-        smooth: reader.bytes()?.to_vec(),
-        distance: reader.bytes()?.to_vec(),
-    };
+    let rows = reader.u32()?;
+    let lengths = [reader.u64()?, reader.u64()?, reader.u64()?];
+    let mut piece = |length: u64| reader.take_bytes(length).map(<[u8]>::to_vec);
+    let ahead = Ahead { rows, dwell: piece(lengths[0])?, smooth: piece(lengths[1])?, distance: piece(lengths[2])? };
     let (complete, counted) = (flags & 1 != 0, flags & 2 != 0);
     (flags < 4 && reader.0.is_empty()).then_some(State { complete, counted, row, files, tally, counts, ahead })
 }
@@ -307,6 +315,7 @@ mod tests {
         };
         let mut record = Record::default();
         write(&state, &mut record);
+        state.ahead.pieces().into_iter().for_each(|piece| record.0.extend_from_slice(piece));
         let again = read(&mut Reader(&record.0)).unwrap();
         assert_eq!(format!("{state:?}"), format!("{again:?}"));
         for cut in 0..record.0.len() {

@@ -123,21 +123,28 @@ impl Layout {
         let finishing = (bands - 1).max(1) * band / u64::from(samples);
         let drawn = if with_picture { row_bytes * u64::from(part_rows / samples) } else { 0 };
         let octaves = u64::from(plan.limit().ilog2() + 2);
+        let parts_in_all = u64::from(size.height.div_ceil(part_rows));
         let memory = vec![
             ("program", BASE_BYTES),
             ("coordinates", plan.bytes()),
-            ("iterating threads", engine.bytes(plan, extras)),
+            ("iterating threads", engine.bytes(plan, strategy, extras)),
             ("rows to be mirrored", if symmetric { Mirror::bytes(plan, extras, mirrored_bytes) } else { 0 }),
             ("field", if kept { Field::bytes(size.pixels(), extras) } else { one_band.saturating_mul(bands) }),
             ("verification", if task.verify { row(Extras::NONE) * (band + u64::from(overhang)) } else { 0 }),
             ("counts for the colours", if counted { OCTAVE_BYTES * octaves * (threads + 2) } else { 0 }),
             // Beside the picture, the encoder's copies of it.
-            ("painting threads", threads.saturating_mul(drawn).saturating_mul(2)),
+            ("painting threads", threads.min(parts_in_all).saturating_mul(drawn).saturating_mul(2)),
             ("encoded rows", encoded.saturating_mul(finishing)),
-            // A copy of the rows at hand, and the journal made of it.
+            // A copy of the rows at hand, while it is written.
             (
                 "journal",
-                if task.journaled { 2 * if kept { Field::bytes(size.pixels(), extras) } else { one_band } } else { 0 },
+                if !task.journaled {
+                    0
+                } else if kept {
+                    Field::bytes(size.pixels(), extras)
+                } else {
+                    one_band
+                },
             ),
         ];
         let passes = if counted && !kept { 2 } else { 1 };

@@ -97,7 +97,7 @@ pub fn field(
     let symmetry = engine.shortcuts().symmetry;
     let most_mirrored = if symmetry { u64::MAX } else { 0 };
     let mirrored = Mirror::bytes(plan, extras, most_mirrored);
-    let buffers = mirrored + engine.bytes(plan, extras);
+    let buffers = mirrored + engine.bytes(plan, strategy, extras);
     limits.reserve("the field", Field::bytes(plan.size().pixels(), extras).saturating_add(buffers))?;
     let mut field = Field::default();
     field.prepare(plan, 0..plan.size().height, extras)?;
@@ -176,6 +176,7 @@ fn render_as(
     writer.journaled = resumed;
     let report = |mut tally: Tally, warnings| {
         tally.samples = samples;
+        tally.planned_bytes = layout.bytes();
         tally.tile = Some(tile_of(request.engine, request.strategy, layout, size.width));
         Report::new(plan, request.engine, request.strategy, tally, warnings)
     };

@@ -78,6 +78,11 @@ pub struct Report {
     pub resumes: u32,
     /// How often it was rendered; the first of several is not counted.
     pub repeats: u32,
+    /// Bytes of memory that it was planned to take at most, the program included.
+    pub planned_memory_bytes: u64,
+    /// Bytes that the process came to take, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
     /// What the user should know although it is no error.
     pub warnings: Vec<String>,
 }
@@ -96,6 +101,8 @@ pub(crate) struct Tally {
     pub(crate) tile: Option<TileSize>,
     /// Pixels whose dwell is not that of every pixel asked for, if that was verified.
     pub(crate) differing: Option<u64>,
+    /// Bytes of the layout.
+    pub(crate) planned_bytes: u64,
     /// How often it was interrupted and gone on with.
     pub(crate) resumes: u32,
     pub(crate) seconds: Seconds,
@@ -285,6 +292,8 @@ impl Report {
             pixels_per_second: 0.0,
             resumes: tally.resumes,
             repeats: 1,
+            planned_memory_bytes: tally.planned_bytes,
+            peak_memory_bytes: None,
             warnings,
         };
         report.rate();

@@ -2,7 +2,7 @@
 
 use crate::cli::RenderArgs;
 use crate::interrupt::Interrupt;
-use crate::machine::Machine;
+use crate::machine::{self, Machine};
 use crate::scene::{self, MaxIter};
 use crate::{engine, output, overlap, progress_bar};
 use dwell::store::{self, Output};
@@ -44,7 +44,11 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
             .into());
     }
     let too_fine = |e: InputError| if scene.samples > 1 { e.hint("or fewer samples with --aa") } else { e };
-    let mut plan = Plan::new(&view, &scene.settings, &limits).map_err(too_fine)?;
+    let of_memory = |e: InputError| match args.max_memory {
+        Some(_) if e.to_string().contains("of memory") => e.named("--max-memory"),
+        _ => e,
+    };
+    let mut plan = Plan::new(&view, &scene.settings, &limits).map_err(|e| of_memory(too_fine(e)))?;
     if let MaxIter::TooMany(iterations) = max_iter {
         let what = args.what.as_deref().unwrap_or(Path::new("")).to_string_lossy();
         return Err(InputError::new(
@@ -123,7 +127,8 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         report.planned_in(plan_seconds.last().copied().unwrap_or(0.0));
         reports.push(report);
     }
-    let Some(report) = Report::median(&reports) else { return Ok(()) };
+    let Some(mut report) = Report::median(&reports) else { return Ok(()) };
+    report.peak_memory_bytes = machine::peak_memory_bytes();
     if let Some(mut stats) = stats {
         let text = format!("{}\n", output::json(&report));
         stats.write_all(text.as_bytes()).map_err(|e| stats.error(e))?;

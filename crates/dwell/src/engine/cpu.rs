@@ -88,14 +88,18 @@ impl Engine for CpuEngine {
         self.work
     }
 
-    fn bytes(&self, plan: &Plan, extras: Extras) -> u64 {
-        // The most that any strategy's tiles take.
-        let tile = self.work.tile.unwrap_or(TileSize { width: 256, height: 256 });
+    fn bytes(&self, plan: &Plan, strategy: Strategy, extras: Extras) -> u64 {
+        let size = plan.size();
+        let fitting = || TileSize::fitting(size.pixels(), size.width, self.team.threads());
+        let tile = self.work.tile.or(strategy.tile()).unwrap_or_else(fitting);
+        let tile = TileSize { width: tile.width.min(size.width), height: tile.height.min(size.height) };
         let each = match plan.number() {
             NumberKind::F32 => Buffers::<f32>::bytes(tile, extras),
             NumberKind::F64 => Buffers::<f64>::bytes(tile, extras),
         };
-        (self.team.threads() * each) as u64
+        // There are no more tiles than that.
+        let tiles = size.pixels().div_ceil(u64::from(tile.width) * u64::from(tile.height)) + 1;
+        (self.team.threads() as u64).min(tiles) * each as u64
     }
 
     fn iterate(
@@ -182,14 +186,14 @@ mod tests {
 
     #[test]
     fn buffers_are_counted() {
-        let view = View::centred("-0.75", "0", "1").unwrap().sized(Size::new(640, 480).unwrap());
+        let view = View::centred("-0.75", "0", "1").unwrap().sized(Size::new(8192, 8192).unwrap());
         let plan = Plan::new(&view, &Settings::default(), &Limits::default()).unwrap();
         let engine = |threads, tile| {
             CpuEngine::new(Level::best(), threads).with_work(Work { schedule: Schedule::default(), tile })
         };
         let large = Some(TileSize { width: 1024, height: 1024 });
-        assert!(engine(4096, large).bytes(&plan, Extras::SMOOTH) > 512 << 20);
-        assert!(engine(2, None).bytes(&plan, Extras::SMOOTH) < 8 << 20);
+        assert!(engine(4096, large).bytes(&plan, Strategy::EveryPixel, Extras::SMOOTH) > 512 << 20);
+        assert!(engine(2, None).bytes(&plan, Strategy::EveryPixel, Extras::SMOOTH) < 8 << 20);
         let few = Limits { memory_bytes: 16 << 20 };
         let field =
             crate::field(&plan, &engine(64, large), Strategy::EveryPixel, Extras::SMOOTH, &few, &Cancel::default());

@@ -27,8 +27,13 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
-        let length = usize::try_from(self.u64()?).ok()?;
-        let (bytes, rest) = self.0.split_at_checked(length)?;
+        let length = self.u64()?;
+        self.take_bytes(length)
+    }
+
+    /// Bytes whose number stood elsewhere.
+    pub(crate) fn take_bytes(&mut self, length: u64) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(usize::try_from(length).ok()?)?;
         self.0 = rest;
         Some(bytes)
     }
