@@ -568,7 +568,7 @@ fn bad_flags() {
         ("compare --truth a.csv x y", 2, "--truth"),
         ("compare --truth a.csv --size 2x1 -o d.png", 2, "--truth"),
         ("compare --truth a.csv --size 2x1 --samples 0", 2, "1 to 10000000"),
-        ("compare --truth a.csv --size 2x1 --samples 1e3", 2, "whole number"),
+        ("compare --truth a.csv --size 2x1 --samples 1.5", 2, "whole number"),
         ("compare --truth a.csv --size 2x1 --seed -1", 2, "--seed"),
         ("compare --truth a.csv --size 2x1 --samples 5 --all", 2, "--all"),
         ("compare --truth a.csv --size 2x1 --max-iter 0", 2, "--max-iter"),

@@ -14,14 +14,11 @@
 //! The file: a line that says what it is; the length of the rest; what is rendered, as text, to be compared with what is
 //! asked for; the state (`Journal::save`); and the BLAKE3 of all of that.
 
-mod record;
-
-pub(crate) use record::{Reader, Record};
-
 use crate::encode::Adler;
 use crate::error::{Error, InputError, quote};
 use crate::field::{Field, FieldRows};
 use crate::plan::Plan;
+use crate::record::{Reader, Record};
 use crate::report::Tally;
 use crate::store::{Disk, JOURNAL, beside};
 use std::io;

@@ -12,7 +12,7 @@ use crate::field::{Extras, Field};
 use crate::limits::Limits;
 use crate::mirror::Mirror;
 use crate::plan::Plan;
-use crate::render::Paint;
+use crate::request::Paint;
 use crate::strategy::Strategy;
 use crate::tiles::TileSize;
 

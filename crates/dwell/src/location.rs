@@ -186,10 +186,13 @@ impl Location {
     }
 }
 
-/// A scene as the text of a location.
-pub(crate) fn text_of(scene: &Scene, warnings: &[String]) -> String {
-    // Every value can be written, so it cannot fail; a picture would do without its text.
-    toml::to_string(&File::of(scene, warnings)).unwrap_or_default()
+impl Scene {
+    /// The scene as the text of a location file, `warnings` of the render included: what a picture remembers of itself.
+    #[must_use]
+    pub fn text(&self, warnings: &[String]) -> String {
+        // Every value can be written, so it cannot fail; a picture would do without its text.
+        toml::to_string(&File::of(self, warnings)).unwrap_or_default()
+    }
 }
 
 /// Whether a version is newer than this one. What is no version is not.

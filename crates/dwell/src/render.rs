@@ -1,13 +1,18 @@
 //! The pipeline, wired: plan -> field -> picture -> files, a band of rows at a time. The only file that knows the
 //! order.
 
+mod bands;
+mod resumption;
+#[cfg(test)]
+mod survival;
+
 use crate::cancel::Cancel;
-use crate::colour::{Colouring, Depth, MOST_SAMPLES, Painter};
+use crate::colour::{MOST_SAMPLES, Painter};
 use crate::encode::{self, Adler, Format, Header};
 use crate::engine::Engine;
 use crate::error::{Error, InputError};
 use crate::field::{Extras, Field};
-use crate::journal::{Ahead, Journal, Journaling, State};
+use crate::journal::{Ahead, State};
 use crate::layout::{BANDS_AT_HAND, Layout, Task, tile_of};
 use crate::limits::Limits;
 use crate::mirror::Mirror;
@@ -15,10 +20,13 @@ use crate::pipeline::{Finish, Pipeline, Rows, Writer};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::report::{Report, Tally};
+use crate::request::Request;
 use crate::store::Output;
 use crate::strategy::Strategy;
 use crate::sweep::Sweep;
 use crate::view::Size;
+use bands::{Bands, Clock};
+use resumption::{damaged, found, journal, publish};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -31,48 +39,6 @@ const PROBE_FROM_PIXELS: u64 = 1 << 19;
 const ESTIMATES: [(u32, u32); 4] = [(64, 32), (256, 128), (1024, 512), (2048, 1024)];
 /// Time enough to be measured.
 const ENOUGH: Duration = Duration::from_millis(150);
-/// The longest time between two looks at the clock of a journal.
-const LONGEST_PAUSE: Duration = Duration::from_millis(100);
-
-/// What to render and who watches.
-pub struct Request<'a> {
-    /// The points and the limit: of the samples, [`Paint::samples`] times as many as the picture's pixels each way.
-    pub plan: &'a Plan,
-    /// Who iterates.
-    pub engine: &'a dyn Engine,
-    /// How pixels are asked for.
-    pub strategy: Strategy,
-    /// Whether to ask for every pixel as well, and count those whose dwell differs.
-    pub verify: bool,
-    /// How pictures look.
-    pub paint: Paint<'a>,
-    /// Whether to hash the dwells.
-    pub hash: bool,
-    /// How to keep a journal, if all outputs are files; none if it is not worth it.
-    pub journaling: Option<Journaling>,
-    /// What it may take.
-    pub limits: Limits,
-    /// Whether somebody watches `progress`, so that a probe for an honest estimate is worth its time.
-    pub watched: bool,
-    /// How to stop it.
-    pub cancel: &'a Cancel,
-    /// How far it is.
-    pub progress: &'a Progress,
-}
-
-/// How pictures look.
-#[derive(Clone, Copy, Debug)]
-pub struct Paint<'a> {
-    /// Which colour a sample has.
-    pub colouring: &'a Colouring,
-    /// Samples of a pixel on a side, 1 to [`MOST_SAMPLES`], averaged in linear light.
-    pub samples: u32,
-    /// Bits of a channel.
-    pub depth: Depth,
-    /// A text to go into a picture that can hold one (PNG), such as [`crate::Scene::text`]; none if empty. A journal
-    /// tells renders apart by it.
-    pub text: &'a str,
-}
 
 /// Buffers kept from one render to the next: the first touch of fresh memory can cost more than iterating into it.
 #[derive(Debug, Default)]
@@ -333,240 +299,6 @@ fn render_as(
     Ok(report(tally, warnings))
 }
 
-/// The journal of a render, if it is to have one and every output is a file.
-fn journal(request: &Request<'_>, formats: &[Format], outputs: &[Output]) -> Result<Option<Journal>, Error> {
-    let Some(first) = outputs.first().filter(|_| request.journaling.is_some()) else { return Ok(None) };
-    let places: Option<Vec<_>> = outputs.iter().map(Output::place).collect();
-    let Some((place, disk)) = places.as_ref().and_then(|places| places.first()) else { return Ok(None) };
-    let names: Vec<String> = formats
-        .iter()
-        .zip(places.iter().flatten())
-        .map(|(format, (place, _))| {
-            format!("{} {}", format.name(), place.file_name().unwrap_or_default().to_string_lossy())
-        })
-        .collect();
-    let identity = format!(
-        "program = \"dwell {}\"\noutputs = {}\nverify = {}\n{}",
-        env!("CARGO_PKG_VERSION"),
-        toml::Value::from(names),
-        request.verify,
-        request.paint.text
-    );
-    Journal::beside((*disk).clone(), place, identity).map(Some).map_err(|e| first.error(e))
-}
-
-/// What an earlier run has left to go on with, its outputs made ready for that.
-fn found(
-    journal: &Journal,
-    request: &Request<'_>,
-    layout: &Layout,
-    outputs: &mut Vec<Output>,
-) -> Result<Option<State>, Error> {
-    if request.journaling.as_ref().is_some_and(|journaling| journaling.fresh) {
-        journal.remove()?;
-        return Ok(None);
-    }
-    // Whatever is wrong with a journal, what it speaks of is not to be lost by that.
-    outputs.iter_mut().for_each(Output::keep);
-    let state = match journal.find(request.plan) {
-        Ok(Some(state)) => state,
-        none => {
-            outputs.iter_mut().filter(|output| none.is_ok() || output.is_empty()).for_each(Output::abandon);
-            return none;
-        }
-    };
-    if state.files.len() != outputs.len() || !state.row.is_multiple_of(layout.part_rows) && !state.complete {
-        return Err(damaged(Some(journal)));
-    }
-    let mut there = Vec::new();
-    for (output, (length, _)) in outputs.iter_mut().zip(&state.files) {
-        there.push(output.go_on_at(*length)?);
-    }
-    let mut published = Vec::new();
-    for output in outputs.iter().filter(|_| state.complete) {
-        published.push(output.is_published()?);
-    }
-    if state.complete && there.iter().zip(&published).all(|(there, published)| *there || *published) {
-        // Those that are missing have their names already.
-        let mut there = there.into_iter();
-        outputs.retain_mut(|output| {
-            let there = there.next().unwrap_or(false);
-            if !there {
-                output.abandon();
-            }
-            there
-        });
-        return Ok(Some(state));
-    }
-    if state.complete || there.contains(&false) {
-        outputs.iter_mut().for_each(Output::abandon);
-        journal.remove()?;
-        return Ok(None);
-    }
-    Ok(Some(state))
-}
-
-/// Completes outputs that have all their bytes, all of them or, at the very first, none.
-fn publish(writer: &mut Writer<'_>, cancel: &Cancel) -> Result<(), Error> {
-    for output in &mut writer.outputs {
-        output.secure()?;
-    }
-    cancel.check()?;
-    for output in &mut writer.outputs {
-        output.publish()?;
-    }
-    match writer.journal.filter(|_| writer.journaled) {
-        Some(journal) => journal.remove(),
-        None => Ok(()),
-    }
-}
-
-fn damaged(journal: Option<&Journal>) -> Error {
-    let path = journal.map_or_else(String::new, |journal| journal.path().to_string_lossy().into_owned());
-    InputError::new(path, "does not fit what it is a journal of").hint("--fresh starts over").into()
-}
-
-/// When to make the next entry of a journal.
-struct Clock {
-    began: Instant,
-    interval: Option<Duration>,
-    last: std::cell::Cell<Instant>,
-}
-
-impl Clock {
-    fn new(request: &Request<'_>, began: Instant) -> Self {
-        let interval = request.journaling.as_ref().map(|journaling| journaling.interval);
-        Self { began, interval, last: std::cell::Cell::new(Instant::now()) }
-    }
-
-    /// How long to work between two looks at it.
-    fn pause(&self) -> Option<Duration> {
-        self.interval.map(|interval| (interval / 8).min(LONGEST_PAUSE))
-    }
-
-    fn is_due(&self) -> bool {
-        let due = self.interval.is_some_and(|interval| self.last.get().elapsed() >= interval);
-        if due {
-            self.last.set(Instant::now());
-        }
-        due
-    }
-
-    /// What was done since the process began, less what the writer has counted.
-    fn tally(&self, sweep: &Sweep<'_>, [colour, encode]: [f64; 2], threads: usize) -> Tally {
-        let mut tally = sweep.tally.clone();
-        // As though all threads had done it at once, and nothing else.
-        tally.seconds.colour += colour / threads as f64;
-        tally.seconds.encode += encode / threads as f64;
-        tally.seconds.total = self.began.elapsed().as_secs_f64();
-        tally
-    }
-}
-
-/// The bands of an image.
-#[derive(Clone, Copy)]
-struct Bands<'a> {
-    layout: &'a Layout,
-    plan: &'a Plan,
-}
-
-impl Bands<'_> {
-    /// The band that begins at a row.
-    fn from(&self, start: u32) -> std::ops::Range<u32> {
-        start..start.saturating_add(self.layout.band_rows).min(self.plan.size().height)
-    }
-
-    /// Makes room for the band that begins at a row, and for what is there of it.
-    fn prepare(&self, field: &mut Field, start: u32, ahead: Option<&Ahead>) -> Result<(), InputError> {
-        let rows = (self.layout.band_rows.saturating_add(self.layout.overhang)).max(ahead.map_or(0, Ahead::rows));
-        let end = start.saturating_add(rows).min(self.plan.size().height);
-        field.prepare(self.plan, start..end, self.layout.extras)
-    }
-
-    /// Puts what is there of a band into its field. False if it does not fit.
-    fn restore(&self, field: &mut Field, sweep: &mut Sweep<'_>, start: u32, ahead: Option<Ahead>) -> bool {
-        let ahead = ahead.unwrap_or_default();
-        if ahead.rows() > 0 && !ahead.restore(field, start) {
-            return false;
-        }
-        sweep.resume(field, start + ahead.rows());
-        true
-    }
-
-    /// Shows the whole of a field that is kept to a painter.
-    fn count_kept(
-        &self,
-        painter: &Painter,
-        field: &mut Field,
-        sweep: &mut Sweep<'_>,
-        ahead: Option<Ahead>,
-        writer: &mut Writer<'_>,
-        clock: &Clock,
-    ) -> Result<(), Error> {
-        let height = self.plan.size().height;
-        field.prepare(self.plan, 0..height, self.layout.extras)?;
-        if !self.restore(field, sweep, 0, ahead) {
-            return Err(damaged(writer.journal));
-        }
-        sweep.progress.add(u64::from(sweep.next) * u64::from(field.width()));
-        let save = |sweep: &Sweep<'_>, field: &Field, writer: &mut Writer<'_>| {
-            let tally = clock.tally(sweep, [0.0; 2], 1);
-            writer.save(State { tally, ahead: Ahead::of(field.some_rows(0..sweep.next)), ..State::default() })
-        };
-        sweep.fill(field, height, |sweep, field| if clock.is_due() { save(sweep, field, writer) } else { Ok(()) })?;
-        if writer.journaled {
-            save(sweep, field, writer)?;
-        }
-        self.show(painter, field, 0..height, sweep);
-        Ok(())
-    }
-
-    /// Shows a field to a painter, band by band.
-    fn count(
-        &self,
-        painter: &Painter,
-        fields: &mut Vec<Field>,
-        sweep: &mut Sweep<'_>,
-        (mut first, mut ahead): (u32, Option<Ahead>),
-        writer: &mut Writer<'_>,
-        clock: &Clock,
-    ) -> Result<(), Error> {
-        let height = self.plan.size().height;
-        let (mut field, mut next) = (fields.pop().unwrap_or_default(), fields.pop().unwrap_or_default());
-        self.prepare(&mut field, first, ahead.as_ref())?;
-        if !self.restore(&mut field, sweep, first, ahead.take()) {
-            return Err(damaged(writer.journal));
-        }
-        sweep.progress.add(u64::from(sweep.next) * u64::from(field.width()));
-        while first < height {
-            let band = self.from(first);
-            sweep.fill(&mut field, band.end, |sweep, field| {
-                if !clock.is_due() {
-                    return Ok(());
-                }
-                let (tally, counts) = (clock.tally(sweep, [0.0; 2], 1), painter.counts());
-                let ahead = Ahead::of(field.some_rows(first..sweep.next));
-                writer.save(State { row: first, tally, counts, ahead, ..State::default() })
-            })?;
-            self.show(painter, &field, band.clone(), sweep);
-            first = band.end;
-            if first < height {
-                self.prepare(&mut next, first, None)?;
-                next.take_over(&field, first..sweep.next);
-                std::mem::swap(&mut field, &mut next);
-            }
-        }
-        fields.extend([field, next]);
-        Ok(())
-    }
-
-    fn show(&self, painter: &Painter, field: &Field, rows: std::ops::Range<u32>, sweep: &mut Sweep<'_>) {
-        let begun = Instant::now();
-        painter.count(field.some_rows(rows), sweep.engine.team());
-        sweep.tally.seconds.colour += begun.elapsed().as_secs_f64();
-    }
-}
-
 /// How long a render would take, in seconds, from one of a few of its own pixels, evenly spread, into the same formats.
 ///
 /// # Errors
@@ -619,13 +351,11 @@ fn cost_of_strips(request: &Request<'_>) -> Result<Vec<f64>, Error> {
 }
 
 #[cfg(test)]
-mod survival;
-
-#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::colour::{By, Palette, Scale};
+    use crate::colour::{By, Colouring, Palette, Scale};
     use crate::engine::CpuEngine;
+    use crate::request::Paint;
     use crate::scene::Scene;
     use crate::store::Leftovers;
     use crate::{Level, Settings, Shortcuts, View};

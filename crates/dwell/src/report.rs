@@ -3,8 +3,8 @@
 use crate::decimal::Decimal;
 use crate::engine::Engine;
 use crate::hash::FieldHasher;
-use crate::journal::{Reader, Record};
 use crate::plan::Plan;
+use crate::record::{Reader, Record};
 use crate::strategy::Strategy;
 use crate::tiles::TileSize;
 use crate::view::{Frame, Magnification, View};

@@ -4,7 +4,6 @@ use crate::colour::{Colouring, Depth};
 use crate::decimal::Decimal;
 use crate::engine::Shortcuts;
 use crate::error::InputError;
-use crate::location;
 use crate::settings::Settings;
 use crate::strategy::Strategy;
 use crate::tiles::TileSize;
@@ -75,11 +74,5 @@ impl Scene {
             )
             .accepted("at most 2147483647 samples across and down")),
         }
-    }
-
-    /// The scene as the text of a location file, `warnings` of the render included: what a picture remembers of itself.
-    #[must_use]
-    pub fn text(&self, warnings: &[String]) -> String {
-        location::text_of(self, warnings)
     }
 }

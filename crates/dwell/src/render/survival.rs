@@ -3,8 +3,11 @@
 
 use super::*;
 use crate::colour::{By, Palette, Scale};
+use crate::colour::{Colouring, Depth};
 use crate::engine::{CpuEngine, Work};
+use crate::journal::Journaling;
 use crate::parallel::Schedule;
+use crate::request::Paint;
 use crate::scene::Scene;
 use crate::store::faulty::{Fault, FaultyDisk};
 use crate::store::{Disk, Leftovers};
