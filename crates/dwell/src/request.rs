@@ -40,7 +40,7 @@ pub struct Request<'a> {
 pub struct Paint<'a> {
     /// Which colour a sample has.
     pub colouring: &'a Colouring,
-    /// Samples of a pixel on a side, 1 to [`MOST_SAMPLES`], averaged in linear light.
+    /// Samples of a pixel on a side, 1 to [`crate::MOST_SAMPLES`], averaged in linear light.
     pub samples: u32,
     /// Bits of a channel.
     pub depth: Depth,
