@@ -304,7 +304,9 @@ mod tests {
 
     #[test]
     fn is_the_distance_to_the_mandelbrot_set_within_a_factor_of_two() {
-        // Left of the tip the nearest point is -2; right of the cusp it is on the cardioid, whose bays reach past 1/4.
+        // Left of the tip the nearest point is -2. Right of the cusp it is near the cardioid, whose bays reach past 1/4: on
+        // the discs attached to it, which at an angle t are about t^3 / (8 pi^2) in radius where the bay is t^3 / 4 wide,
+        // so that it is up to a tenth nearer than the cardioid itself.
         #[allow(clippy::disallowed_methods, reason = "a reference")]
         let to_cardioid = |a: f64| {
             let at = |t: f64| {
@@ -318,7 +320,8 @@ mod tests {
         for (a, expected) in cases.into_iter().chain([0.2501, 0.26, 0.3, 0.5, 1.0].map(|a| (a, to_cardioid(a)))) {
             let (_, distance) = distance_of(Level::best(), Map::mandelbrot(Recipe::Fused), &[(a, 0.0)], 100_000);
             let ratio = distance[0] / expected;
-            assert!((0.49..2.01).contains(&ratio), "{a}: {distance:?} {expected}, {ratio}");
+            let least = if a > 0.0 { 0.49 * 0.9 } else { 0.49 };
+            assert!((least..2.01).contains(&ratio), "{a}: {distance:?} {expected}, {ratio}");
         }
     }
 

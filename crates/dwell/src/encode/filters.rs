@@ -11,7 +11,7 @@ const SAMPLE: usize = 128;
 const SHORT: usize = 4 * STRIDE;
 
 /// Which filter a row has, as its number in a PNG.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Kind {
     Sub = 1,
     Up = 2,
@@ -20,7 +20,8 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Sub, Self::Up, Self::Average, Self::Paeth];
+    /// The cheapest first.
+    const ALL: [Self; 4] = [Self::Up, Self::Sub, Self::Paeth, Self::Average];
 }
 
 /// Filters rows with so many bytes in a pixel.
@@ -56,21 +57,29 @@ impl Filters {
         &self.filtered
     }
 
-    /// The filter whose differences are smallest.
+    /// The filter whose differences are smallest; of equals that which costs least.
     fn choose(&self, above: &[u8], row: &[u8]) -> Kind {
-        let (stride, sample) = if row.len() < SHORT { (SAMPLE, SAMPLE) } else { (STRIDE, SAMPLE) };
-        let mut sums = [0_u64; 4];
+        let stride = if row.len() < SHORT { SAMPLE } else { STRIDE };
+        let mut best = (u64::MAX, Kind::Up);
         let mut out = [0; SAMPLE];
-        for from in (self.pixel..row.len()).step_by(stride) {
-            let out = &mut out[..sample.min(row.len() - from)];
-            for (sum, kind) in sums.iter_mut().zip(Kind::ALL) {
+        for kind in Kind::ALL {
+            let mut sum = 0;
+            for from in (self.pixel..row.len()).step_by(stride) {
+                let out = &mut out[..SAMPLE.min(row.len() - from)];
                 apply(kind, self.pixel, above, row, from, out);
-                *sum += magnitudes(out);
+                sum += magnitudes(out);
+                if sum >= best.0 {
+                    break;
+                }
+            }
+            if sum < best.0 {
+                best = (sum, kind);
+            }
+            if sum == 0 {
+                break;
             }
         }
-        let least = sums.iter().min().copied().unwrap_or(0);
-        // Of equals that which costs least.
-        [1, 0, 2, 3].into_iter().find(|i| sums[*i] == least).map_or(Kind::Up, |i| Kind::ALL[i])
+        best.1
     }
 }
 
