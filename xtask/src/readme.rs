@@ -54,6 +54,12 @@ pub(crate) fn check() -> Done {
             return Err(format!("`{command}` ended with {status}").into());
         }
         for word in command.split_whitespace().filter(|w| w.ends_with(".png") || w.ends_with(".npy")) {
+            if command.contains("--dry-run") {
+                if folder.join(word).exists() {
+                    return Err(format!("`{command}` left {word}").into());
+                }
+                continue;
+            }
             let size =
                 std::fs::metadata(folder.join(word)).map_err(|e| format!("`{command}` left no {word}: {e}"))?.len();
             if size < 1000 {
