@@ -4,7 +4,7 @@
 //! the built program is on the path. The test command, the line that starts with `cargo test`, is the one that the
 //! checks themselves run.
 
-use crate::{Done, root};
+use crate::{Done, root, target};
 use std::process::Command;
 
 /// Lines of the README's `sh` blocks, comments and blank lines left out.
@@ -34,7 +34,7 @@ pub(crate) fn test_command() -> Result<String, Box<dyn std::error::Error>> {
 /// Runs every other command of the README.
 pub(crate) fn check() -> Done {
     let root = root();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
+    let target = target();
     let scratch = target.join("readme-check");
     let _ = std::fs::remove_dir_all(&scratch);
     std::fs::create_dir_all(&scratch)?;
