@@ -144,9 +144,13 @@ pub(crate) struct RenderArgs {
 
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) who: WhoArgs,
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
 
     /// How pixels are asked for: every-pixel; or mariani-silver, boundary-trace, which ask for fewer and infer the rest:
-    /// a few pixels may be wrong. For a picture by smooth values or distances only the inside of the set is inferred
+    /// a few pixels may be wrong. Those of `--gpu-kernel` that infer can be named here, too. For a picture by smooth values or distances only the inside of the set is inferred
     /// [default: every-pixel]
     #[arg(long, value_name = "STRATEGY", help_heading = "Running")]
     pub(crate) strategy: Option<String>,
@@ -266,6 +270,40 @@ pub(crate) struct EngineArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct WhoArgs {
+    /// Who iterates: cpu; cuda, or cuda:N for the device of that number (see `dwell info`); auto, the faster for this
+    /// picture by a short measurement that is kept for next time. All give the same bytes. Where a device fails, processors
+    /// go on [default: auto]
+    #[arg(long, value_name = "ENGINE", help_heading = "Running")]
+    pub(crate) engine: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KernelArgs {
+    /// Which kernel a CUDA device iterates with: tuned; per-pixel, row-per-block, grid-stride, which are plain loops as
+    /// published; or mariani-silver-levels, mariani-silver-block, mariani-silver-cdp, which infer (also as --strategy)
+    /// [default: tuned]
+    #[arg(long, value_name = "KERNEL", help_heading = "CUDA kernels")]
+    pub(crate) gpu_kernel: Option<String>,
+    /// Threads of a block, 1 to 1024 in all, for the plain loops and mariani-silver-cdp; or `occupancy`, what the driver says
+    /// keeps the device busiest [default: as published: 64x4, 128x1, 16x16]
+    #[arg(long, value_name = "WxH|occupancy", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    pub(crate) block: Option<String>,
+    /// For mariani-silver kernels: rectangles across and down to begin with [default: 32]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    pub(crate) init_subdiv: Option<String>,
+    /// The same: children of a rectangle across and down [default: 4]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    pub(crate) subdiv: Option<String>,
+    /// The same: levels at most, and one more [default: 4]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    pub(crate) max_depth: Option<String>,
+    /// The same: rectangles are divided while their children are longer than this [default: 32]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    pub(crate) min_size: Option<String>,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  dwell palettes\n  dwell palettes my.ggr ember -o sheet.png")]
 pub(crate) struct PalettesArgs {
     /// Built-in palettes or palette files; all the built-in ones if left out
@@ -302,6 +340,8 @@ pub(crate) struct GalleryArgs {
     pub(crate) aa: String,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) who: WhoArgs,
     /// No progress, no summary
     #[arg(short, long, help_heading = "Running")]
     pub(crate) quiet: bool,
@@ -418,6 +458,8 @@ pub(crate) struct PeakArgs {
     pub(crate) recipe: String,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) who: WhoArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,11 +1,12 @@
 //! Flags that choose who iterates, and small values shared by several commands.
 
-use crate::cli::EngineArgs;
+use crate::cli::{EngineArgs, KernelArgs};
 use crate::machine;
 use dwell::{
     CpuEngine, Decimal, Formula, InputError, Journaling, Level, LevelName, NumberKind, Recipe, Schedule, Shortcuts,
     Strategy, quote, unknown_name,
 };
+use dwell_cuda::{BlockShape, GpuKernel, MOST_THREADS, Options};
 use std::time::Duration;
 
 /// The most threads that can be asked for.
@@ -61,10 +62,76 @@ pub(crate) fn shortcuts(text: &str) -> Result<Shortcuts, InputError> {
     })
 }
 
-/// The strategy of that name.
+/// The strategy of that name, or of the kernel of that name.
 pub(crate) fn strategy(text: &str) -> Result<Strategy, InputError> {
     let found = Strategy::ALL.into_iter().find(|s| s.name() == text);
-    found.ok_or_else(|| unknown_name("--strategy", text, Strategy::ALL.map(Strategy::name)))
+    if found.is_none() && inferring_kernels().any(|kernel| kernel.name() == text) {
+        return Ok(Strategy::MarianiSilver);
+    }
+    let known = Strategy::ALL.map(Strategy::name).into_iter().chain(inferring_kernels().map(GpuKernel::name));
+    found.ok_or_else(|| unknown_name("--strategy", text, known))
+}
+
+fn inferring_kernels() -> impl Iterator<Item = GpuKernel> + Clone {
+    GpuKernel::ALL.into_iter().filter(|kernel| !kernel.is_exact())
+}
+
+/// What flags choose of CUDA kernels; none where they choose nothing.
+pub(crate) fn kernel(args: &KernelArgs, strategy: Option<&str>) -> Result<Option<Options>, InputError> {
+    let KernelArgs { gpu_kernel, block, init_subdiv, subdiv, max_depth, min_size } = args;
+    let mut options = Options::default();
+    let mut chosen = false;
+    let named = |what: &str, text: &str| {
+        let found = GpuKernel::ALL.into_iter().find(|kernel| kernel.name() == text);
+        found.ok_or_else(|| unknown_name(what, text, GpuKernel::ALL.map(GpuKernel::name)))
+    };
+    let of_strategy = strategy.and_then(|text| inferring_kernels().find(|kernel| kernel.name() == text));
+    if let Some(kernel) = of_strategy {
+        (options.kernel, chosen) = (kernel, true);
+    }
+    if let Some(text) = gpu_kernel {
+        let kernel = named("--gpu-kernel", text)?;
+        let infers = strategy.map_or(!kernel.is_exact(), |text| text.starts_with("mariani-silver"));
+        if of_strategy.is_some_and(|other| other != kernel) || infers == kernel.is_exact() {
+            let strategy = strategy.unwrap_or_default();
+            return Err(InputError::new(
+                "--gpu-kernel",
+                format!("{} is no kernel for --strategy {strategy}", quote(text)),
+            )
+            .hint("leave one of the two out"));
+        }
+        (options.kernel, chosen) = (kernel, true);
+    }
+    if let Some(text) = block {
+        options.block = Some(match text.as_str() {
+            "occupancy" => BlockShape::Occupancy,
+            _ => {
+                let (across, down) = text.split_once('x').unwrap_or((text, "1"));
+                let part = |part: &str| {
+                    whole("--block", part, 1, u64::from(MOST_THREADS)).map(|n| u32::try_from(n).unwrap_or(1))
+                };
+                BlockShape::Threads([part(across)?, part(down)?])
+            }
+        });
+        chosen = true;
+    }
+    let division = &mut options.division;
+    for (flag, text, value, least, most) in [
+        ("--init-subdiv", init_subdiv, &mut division.initial, 1, 1024),
+        ("--subdiv", subdiv, &mut division.parts, 2, 16),
+        ("--max-depth", max_depth, &mut division.max_depth, 1, 20),
+        ("--min-size", min_size, &mut division.min_size, 1, 65_536),
+    ] {
+        if let Some(text) = text {
+            *value = u32::try_from(whole(flag, text, least, most)?).unwrap_or(1);
+            chosen = true;
+            if options.kernel.is_exact() {
+                return Err(InputError::new(flag, format!("the kernel {} does not divide", options.kernel.name()))
+                    .accepted("with mariani-silver-levels or mariani-silver-cdp"));
+            }
+        }
+    }
+    Ok(chosen.then_some(options))
 }
 
 /// Schedules as users write them.

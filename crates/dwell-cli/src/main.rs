@@ -1,5 +1,6 @@
 //! The program `dwell`: a thin user of the library. Flags are read, made into the library's values, run, and reported.
 
+mod choice;
 mod cli;
 mod commands;
 mod engine;

@@ -85,7 +85,7 @@
 
 mod flight;
 mod head;
-mod late;
+pub(crate) mod late;
 mod lists;
 mod replay;
 mod watch;

@@ -87,6 +87,11 @@ impl<N: Number> Interior<N> {
         }
     }
 
+    /// The constants, in the order of the test.
+    pub(crate) fn terms(self) -> [N; 4] {
+        [self.of_square, self.of_real, self.constant, self.disc]
+    }
+
     /// Points that are inside for certain.
     #[inline(always)]
     pub(crate) fn holds<S: Simd>(self, simd: S, a: Vector<S, N>, b: Vector<S, N>) -> Mask<S, N> {

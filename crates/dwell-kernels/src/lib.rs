@@ -12,6 +12,7 @@
 //! | [`grid`] | where the points of a block are |
 //! | [`escape`] | dwells of a block of points, fast |
 //! | [`interior`] | which points never escape, whatever the rounding |
+//! | [`terms`] | what the proofs come down to, for engines elsewhere |
 //! | [`smooth`] | smooth values of a block of escaped points |
 //! | [`distance`] | how far escaped points are from the set |
 //! | [`log2`] | the one logarithm that reaches pixels |
@@ -34,6 +35,7 @@ pub mod peak;
 pub mod real;
 pub mod recipe;
 pub mod smooth;
+pub mod terms;
 mod vector;
 
 pub use formula::{Fold, Formula, Map};

@@ -50,6 +50,15 @@ const PER_LOG2_POWER: [f64; 15] = [
     0.25,
 ];
 
+/// 1 / log2(N) as smooth values take it, for a power N of 2 to 16.
+///
+/// # Panics
+/// For any other power.
+#[must_use]
+pub fn per_log2_power(power: u32) -> f64 {
+    PER_LOG2_POWER[power as usize - 2]
+}
+
 /// [`crate::Kernels::smooth_values`] for either number.
 pub(crate) fn values<N: Number>(
     level: Level,
@@ -84,7 +93,7 @@ impl<N: Number, M: Rule> Kernel for Run<'_, '_, '_, N, M> {
 
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, simd: S) {
-        let per_log2_power = PER_LOG2_POWER[self.rule.formula().power() as usize - 2];
+        let per_log2_power = per_log2_power(self.rule.formula().power());
         for (row, (dwell, smooth)) in self.dwell.iter().zip(self.smooth).enumerate() {
             let of_row = [self.grid.re_of_row[row], self.grid.im_of_row[row]];
             for (group, smooth) in smooth.chunks_mut(GROUP).enumerate() {

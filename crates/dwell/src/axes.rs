@@ -77,6 +77,18 @@ impl<N: Number> Axes<N> {
         }
     }
 
+    /// Whether the view is rotated: otherwise what columns contribute to b, and rows to a, changes nothing.
+    #[must_use]
+    pub fn is_rotated(&self) -> bool {
+        self.rotated
+    }
+
+    /// All entries: what columns contribute to a and to b, and what rows contribute to a and to b.
+    #[must_use]
+    pub fn arrays(&self) -> [&[N]; 4] {
+        [&self.re_of_column, &self.im_of_column, &self.re_of_row, &self.im_of_row]
+    }
+
     /// Bytes that the arrays of a view of this size take.
     #[must_use]
     pub fn bytes(width: u32, height: u32) -> u64 {

@@ -20,8 +20,9 @@ mod toml_file;
 mod ugr_file;
 
 pub use colouring::Colouring;
+pub use light::EncoderTables;
 pub use mapping::{By, Scale, Suggestion};
-pub use painter::{Depth, MOST_SAMPLES, Painter};
+pub use painter::{Depth, MOST_SAMPLES, Painter, Tables};
 pub use palette::{Palette, PaletteFormat, Source};
 pub use rgb::{colour_text, parse_colour};
 pub use sheet::palette_sheet;

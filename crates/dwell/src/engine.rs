@@ -6,13 +6,16 @@ mod worker;
 pub use cpu::CpuEngine;
 
 use crate::cancel::Cancel;
-use crate::error::Error;
+use crate::colour::Painter;
+use crate::error::{Error, InputError};
 use crate::field::{Extras, FieldPart};
 use crate::parallel::{Schedule, Team};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::strategy::Strategy;
 use crate::tiles::TileSize;
+use serde::Serialize;
+use std::ops::Range;
 use std::time::Duration;
 
 /// Exact shortcuts: they change no dwell, only the time it takes. All hold for both recipes and every R >= 2; where one
@@ -104,6 +107,91 @@ pub trait Engine: Sync {
         cancel: &Cancel,
         progress: &Progress,
     ) -> Result<Spent, Error>;
+
+    /// Samples of a band that keep it busy. By default a few parts for each of many threads, of which dwells and smooth
+    /// values stay in a last-level cache until they are painted.
+    fn band_samples(&self) -> u64 {
+        1 << 20
+    }
+
+    /// Whether it takes the shortcut `symmetry` by itself, within a plan, so that nobody need keep rows for it.
+    fn mirrors(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Self::paint`] can do what a painter does.
+    fn paints(&self, _painter: &Painter) -> bool {
+        false
+    }
+
+    /// Iterates rows and paints them at once, to the same bytes as [`Painter::paint`] would: `picture` holds whole rows of
+    /// pixels. Called only where [`Self::paints`].
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`]; the picture's contents are then undefined.
+    fn paint(
+        &self,
+        _plan: &Plan,
+        _strategy: Strategy,
+        _painter: &Painter,
+        _rows: Range<u32>,
+        _picture: &mut [u8],
+        _cancel: &Cancel,
+        _progress: &Progress,
+    ) -> Result<Painted, Error> {
+        Err(InputError::new("engine", "does not paint").into())
+    }
+
+    /// What the user should know of the calls so far, although their results are right.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What a device did in the calls so far, if one did.
+    fn device(&self) -> Option<DeviceReport> {
+        None
+    }
+}
+
+/// What became of rows that were painted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Painted {
+    /// Wall time.
+    pub spent: Spent,
+    /// Iterations that the plain loop needs for them.
+    pub iterations: u64,
+    /// Samples that did not escape.
+    pub interior_pixels: u64,
+}
+
+/// What a device did, in seconds, added up over calls. Stages overlap.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct DeviceReport {
+    /// Its name.
+    pub name: String,
+    /// Which kernel iterated, and how it was launched.
+    pub kernel: String,
+    /// Finding the device and making a context on it.
+    pub context_seconds: f64,
+    /// Loading kernels.
+    pub load_seconds: f64,
+    /// Taking memory, on the device and pinned on the host.
+    pub allocate_seconds: f64,
+    /// Iterating, by events on the device.
+    pub kernel_seconds: f64,
+    /// Smooth values and painting, by events on the device.
+    pub paint_seconds: f64,
+    /// Copies over the bus, by events on the device.
+    pub copy_seconds: f64,
+    /// Bytes that were copied from the device.
+    pub copied_bytes: u64,
+    /// Rows that the device did not do, so that processors did.
+    pub rows_on_cpu: u64,
+    /// What part of a multiprocessor's threads the kernel's blocks can keep resident, from 0 to 1.
+    pub theoretical_occupancy: f64,
+    /// Pixels that the kernel counted as written, where it counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_pixels: Option<u64>,
 }
 
 /// How an engine hands out work to its threads.

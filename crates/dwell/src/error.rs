@@ -19,18 +19,22 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// An engine that was asked for by name is not available.
+    #[error(transparent)]
+    Engine(InputError),
     /// Told to stop: see [`crate::Cancel`].
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Error {
-    /// The program's exit code for it: 2, 4 or 130.
+    /// The program's exit code for it: 2, 4, 5 or 130.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Input(_) => 2,
             Self::Write { .. } => 4,
+            Self::Engine(_) => 5,
             Self::Interrupted => 130,
         }
     }

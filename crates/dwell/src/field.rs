@@ -31,6 +31,16 @@ pub struct Field {
     dwell: Vec<u32>,
     smooth: Vec<f64>,
     distance: Vec<f64>,
+    painted: Option<PaintedRows>,
+}
+
+/// Rows that an engine has painted instead of telling their dwells.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PaintedRows {
+    /// The picture's rows.
+    pub(crate) picture: Vec<u8>,
+    /// Iterations that the plain loop needs for them, and samples that did not escape.
+    pub(crate) totals: (u64, u64),
 }
 
 /// Rows of a field, for an engine to fill.
@@ -58,9 +68,30 @@ impl Field {
         let pixels = plan.size().width as usize * rows.len();
         self.width = plan.size().width;
         self.rows = rows;
+        self.painted = None;
         resize(&mut self.dwell, pixels, 0, "the dwells")?;
         resize(&mut self.smooth, if extras.smooth { pixels } else { 0 }, 0.0, "the smooth values")?;
         resize(&mut self.distance, if extras.distance { pixels } else { 0 }, 0.0, "the distances")
+    }
+
+    /// Makes room for the picture of these rows of a plan's image, `bytes` of it, instead of their dwells.
+    ///
+    /// # Errors
+    /// When the system has no memory for them.
+    pub(crate) fn prepare_painted(&mut self, plan: &Plan, rows: Range<u32>, bytes: usize) -> Result<(), InputError> {
+        self.width = plan.size().width;
+        self.rows = rows;
+        resize(&mut self.painted.get_or_insert_default().picture, bytes, 0, "the picture")
+    }
+
+    /// The picture of its rows, if they were painted.
+    pub(crate) fn painted(&self) -> Option<&PaintedRows> {
+        self.painted.as_ref()
+    }
+
+    /// The same, to write to.
+    pub(crate) fn painted_mut(&mut self) -> Option<&mut PaintedRows> {
+        self.painted.as_mut()
     }
 
     /// Bytes that a field of this many pixels takes.

@@ -10,15 +10,12 @@ use crate::engine::Engine;
 use crate::error::InputError;
 use crate::field::{Extras, Field};
 use crate::limits::Limits;
-use crate::mirror::Mirror;
+use crate::mirror::{self, Mirror};
 use crate::plan::Plan;
 use crate::request::Paint;
 use crate::strategy::Strategy;
 use crate::tiles::TileSize;
 
-/// Samples of a band: a few parts for each of many threads, and its dwells and smooth values stay in a last-level cache
-/// until they are painted.
-const BAND_SAMPLES: u64 = 1 << 20;
 /// Bands at hand at most: one being iterated, others being finished.
 pub(crate) const BANDS_AT_HAND: u64 = 3;
 /// A field of up to so many bytes is kept where the whole image has to be known before it can be coloured; a larger one is
@@ -71,14 +68,14 @@ impl Layout {
     /// # Errors
     /// When even the least is too much.
     pub(crate) fn new(task: &Task<'_>, limits: &Limits) -> Result<Self, InputError> {
-        let roomy = Self::with(task, BAND_SAMPLES, KEPT_BYTES, MIRRORED_BYTES);
+        let samples = task.engine.band_samples();
+        let roomy = Self::with(task, samples, KEPT_BYTES, MIRRORED_BYTES);
         if roomy.bytes() <= limits.memory_bytes {
             return Ok(roomy);
         }
         let mut last = roomy;
         for shift in 0..=20 {
-            last =
-                Self::with(task, BAND_SAMPLES >> shift, 0, if shift < 2 { MIRRORED_BYTES >> (2 + shift) } else { 0 });
+            last = Self::with(task, samples >> shift, 0, if shift < 2 { MIRRORED_BYTES >> (2 + shift) } else { 0 });
             if last.bytes() <= limits.memory_bytes {
                 return Ok(last);
             }
@@ -114,7 +111,7 @@ impl Layout {
 
         let row = |extras| Field::bytes(u64::from(size.width), extras);
         let band = u64::from(band_rows);
-        let symmetric = engine.shortcuts().symmetry && !kept;
+        let symmetric = mirror::serves(engine) && !kept;
         let one_band = row(extras) * (band + u64::from(overhang)).min(u64::from(size.height));
         let bands = u64::from(size.height).div_ceil(band).min(BANDS_AT_HAND);
         let threads = engine.team().threads() as u64;

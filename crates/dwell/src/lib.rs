@@ -80,12 +80,12 @@ pub use auto_limit::auto_limit;
 pub use axes::Axes;
 pub use cancel::Cancel;
 pub use colour::{
-    By, Colouring, Depth, MOST_SAMPLES, Painter, Palette, PaletteFormat, Scale, Source, Suggestion, colour_text,
-    palette_sheet, parse_colour,
+    By, Colouring, Depth, EncoderTables, MOST_SAMPLES, Painter, Palette, PaletteFormat, Scale, Source, Suggestion,
+    Tables, colour_text, palette_sheet, parse_colour,
 };
 pub use decimal::Decimal;
 pub use encode::{Format, png_bytes};
-pub use engine::{CpuEngine, Engine, Shortcuts, Spent, Work};
+pub use engine::{CpuEngine, DeviceReport, Engine, Painted, Shortcuts, Spent, Work};
 pub use error::{Error, InputError, nearest, quote, unknown_name};
 pub use field::{Extras, Field, FieldPart, FieldRows};
 pub use journal::Journaling;

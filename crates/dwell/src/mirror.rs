@@ -4,6 +4,7 @@
 //! parts above. Negating the imaginary part of c negates that of every z to the last bit, and changes no |z|^2 (see
 //! [`crate::Shortcuts::symmetry`]). Rows stream from top to bottom, so those that will be copied are kept until then.
 
+use crate::engine::Engine;
 use crate::field::{Extras, Field, FieldPart};
 use crate::limits::resize;
 use crate::plan::Plan;
@@ -25,6 +26,11 @@ pub(crate) struct Mirror {
     dwell: Vec<u32>,
     smooth: Vec<f64>,
     distance: Vec<f64>,
+}
+
+/// Whether rows are to be kept for an engine: not where it takes no such shortcut, nor where it does so by itself.
+pub(crate) fn serves(engine: &dyn Engine) -> bool {
+    engine.shortcuts().symmetry && !engine.mirrors()
 }
 
 impl Mirror {

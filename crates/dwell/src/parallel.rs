@@ -75,6 +75,18 @@ impl Team {
         self.threads
     }
 
+    /// Copies bytes, in pieces that keep all threads busy: one thread alone does not keep memory busy.
+    ///
+    /// # Panics
+    /// When they are not equally many.
+    pub fn copy(&self, to: &mut [u8], from: &[u8]) {
+        /// A piece long enough for a thread to be worth waking.
+        const PIECE: usize = 1 << 20;
+        assert_eq!(to.len(), from.len(), "as many bytes");
+        let pieces: Vec<_> = to.chunks_mut(PIECE).zip(from.chunks(PIECE)).collect();
+        self.for_each(Schedule::default(), pieces, || (), |(), (to, from)| to.copy_from_slice(from));
+    }
+
     /// Calls `work(state, piece)` for every piece, each thread with a `state` of its own from `start`. Returns the final
     /// states, as many as threads had pieces to do.
     pub(crate) fn for_each<P: Send, S: Send>(

@@ -10,7 +10,7 @@ use crate::cancel::Cancel;
 use crate::colour::Painter;
 use crate::encode::{Adler, Encoder};
 use crate::error::Error;
-use crate::field::{Field, FieldRows};
+use crate::field::{Field, FieldRows, PaintedRows};
 use crate::journal::{Journal, State};
 use crate::limits::resize;
 use crate::parallel::Crew;
@@ -51,6 +51,14 @@ impl Rows<'_> {
     fn range(&self) -> Range<u32> {
         match self {
             Self::Own(_, rows) | Self::Kept(_, rows) => rows.clone(),
+        }
+    }
+
+    /// The picture of all of them, if they came painted.
+    fn painted(&self) -> Option<&PaintedRows> {
+        match self {
+            Self::Own(field, _) => field.painted(),
+            Self::Kept(..) => None,
         }
     }
 
@@ -147,6 +155,27 @@ impl<'a> Writer<'a> {
         }
         Ok(())
     }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A part in every format.
+fn encode(
+    encoders: &[Box<dyn Encoder>],
+    rows: FieldRows<'_>,
+    picture: &[u8],
+    buffers: Vec<Vec<u8>>,
+) -> Result<Vec<(Vec<u8>, Adler)>, Error> {
+    let one = |(encoder, mut buffer): (&Box<dyn Encoder>, Vec<u8>)| {
+        buffer.clear();
+        let sum = encoder
+            .part(rows, picture, &mut buffer)
+            .map_err(|source| Error::Write { path: std::path::PathBuf::from("-"), source })?;
+        Ok((buffer, sum))
+    };
+    encoders.iter().zip(buffers).map(one).collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -307,7 +336,11 @@ impl<'a> Pipeline<'a> {
         let Finish { painter, encoders, part_rows, samples, limit, .. } = self.finish;
         let Range { start, end } = band.rows.range();
         let first = start + number as u32 * part_rows;
-        let rows = band.rows.some(first..end.min(first.saturating_add(part_rows)));
+        let own = first..end.min(first.saturating_add(part_rows));
+        if let Some(painted) = band.rows.painted() {
+            return self.painted_part(painted, start..end, own, number == 0, buffers);
+        }
+        let rows = band.rows.some(own);
         let begun = Instant::now();
         let mut picture = Vec::new();
         if let Some(painter) = painter {
@@ -321,17 +354,30 @@ impl<'a> Pipeline<'a> {
             iterations: rows.iterations(limit),
             interior_pixels: rows.interior_pixels(),
         };
-        for (encoder, mut buffer) in encoders.iter().zip(buffers) {
-            buffer.clear();
-            let sum = encoder
-                .part(rows, &picture, &mut buffer)
-                .map_err(|source| Error::Write { path: std::path::PathBuf::from("-"), source })?;
-            part.files.push((buffer, sum));
-        }
-        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        part.files = encode(encoders, rows, &picture, buffers)?;
         self.colour.fetch_add(nanos(painted - begun), Ordering::Relaxed);
         self.encode.fetch_add(nanos(painted.elapsed()), Ordering::Relaxed);
         Ok(part)
+    }
+
+    /// A part of a band that came painted: what is known of the band is told with its first part.
+    fn painted_part(
+        &self,
+        painted: &PaintedRows,
+        band: Range<u32>,
+        rows: Range<u32>,
+        is_first: bool,
+        buffers: Vec<Vec<u8>>,
+    ) -> Result<Part, Error> {
+        let begun = Instant::now();
+        let row_bytes = painted.picture.len() / (band.len() / self.finish.samples as usize).max(1);
+        let line = |row: u32| ((row - band.start) / self.finish.samples) as usize * row_bytes;
+        let picture = &painted.picture[line(rows.start)..line(rows.end)];
+        let none = FieldRows { width: 0, dwell: &[], smooth: &[], distance: &[] };
+        let files = encode(self.finish.encoders, none, picture, buffers)?;
+        self.encode.fetch_add(nanos(begun.elapsed()), Ordering::Relaxed);
+        let (iterations, interior_pixels) = if is_first { painted.totals } else { (0, 0) };
+        Ok(Part { files, iterations: u128::from(iterations), interior_pixels })
     }
 
     /// To the writer, wherever it works.

@@ -127,7 +127,8 @@ impl Plan {
         }
     }
     /// Rows that are exact mirror images of rows above them, and the sum of the numbers of a row and of its image.
-    pub(crate) fn mirrored_rows(&self) -> (Range<u32>, u32) {
+    #[must_use]
+    pub fn mirrored_rows(&self) -> (Range<u32>, u32) {
         fn rows<N: Number>(points: &Points<N>) -> (Range<u32>, u32) {
             if points.map.formula.mirrors(points.map.julia) { points.axes.mirrored_rows() } else { (0..0, 0) }
         }

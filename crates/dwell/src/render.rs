@@ -2,6 +2,7 @@
 //! order.
 
 mod bands;
+mod painted;
 mod resumption;
 #[cfg(test)]
 mod survival;
@@ -15,7 +16,7 @@ use crate::field::{Extras, Field};
 use crate::journal::{Ahead, State};
 use crate::layout::{BANDS_AT_HAND, Layout, Task, tile_of};
 use crate::limits::Limits;
-use crate::mirror::Mirror;
+use crate::mirror::{self, Mirror};
 use crate::pipeline::{Finish, Pipeline, Rows, Writer};
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -60,8 +61,7 @@ pub fn field(
     limits: &Limits,
     cancel: &Cancel,
 ) -> Result<Field, Error> {
-    let symmetry = engine.shortcuts().symmetry;
-    let most_mirrored = if symmetry { u64::MAX } else { 0 };
+    let most_mirrored = if mirror::serves(engine) { u64::MAX } else { 0 };
     let mirrored = Mirror::bytes(plan, extras, most_mirrored);
     let buffers = mirrored + engine.bytes(plan, strategy, extras);
     limits.reserve("the field", Field::bytes(plan.size().pixels(), extras).saturating_add(buffers))?;
@@ -144,6 +144,8 @@ fn render_as(
         tally.samples = samples;
         tally.planned_bytes = layout.bytes();
         tally.tile = Some(tile_of(request.engine, request.strategy, layout, size.width));
+        let mut warnings: Vec<String> = warnings;
+        warnings.extend(request.engine.warnings());
         Report::new(plan, request.engine, request.strategy, tally, warnings)
     };
     if complete {
@@ -165,7 +167,7 @@ fn render_as(
     let strips = if probed { cost_of_strips(request)? } else { Vec::new() };
     request.progress.start(size.pixels() * passes, strips.repeat(layout.passes as usize));
     let Buffers { fields, verified, mirror } = buffers;
-    let most_mirrored = if request.engine.shortcuts().symmetry { layout.mirrored_bytes } else { 0 };
+    let most_mirrored = if mirror::serves(request.engine) { layout.mirrored_bytes } else { 0 };
     mirror.prepare(plan, layout.extras, most_mirrored);
     let clock = Clock::new(request, began);
     let mut sweep = Sweep::new(
@@ -240,6 +242,9 @@ fn render_as(
                     pipeline.submit(Rows::Kept(&whole, bands.from(start)), crew);
                 }
                 return Ok(());
+            }
+            if let Some(painter) = painter.as_ref().filter(|painter| painted::is_wanted(request, painter, formats)) {
+                return painted::fill(painter, request, bands, first, &mut sweep.tally, &clock, &pipeline, crew);
             }
             let mut field = pipeline.empty_field()?;
             bands.prepare(&mut field, first, ahead.as_ref())?;

@@ -1,7 +1,7 @@
 //! What a render did: the statistics that `--stats` writes. They are facts of the run, checked from outside.
 
 use crate::decimal::Decimal;
-use crate::engine::Engine;
+use crate::engine::{DeviceReport, Engine};
 use crate::hash::FieldHasher;
 use crate::plan::Plan;
 use crate::record::{Reader, Record};
@@ -83,6 +83,9 @@ pub struct Report {
     /// Bytes that the process came to take, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
+    /// What a device did, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceReport>,
     /// What the user should know although it is no error.
     pub warnings: Vec<String>,
 }
@@ -294,6 +297,7 @@ impl Report {
             repeats: 1,
             planned_memory_bytes: tally.planned_bytes,
             peak_memory_bytes: None,
+            device: engine.device(),
             warnings,
         };
         report.rate();

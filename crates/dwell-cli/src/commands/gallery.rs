@@ -1,5 +1,6 @@
 //! `dwell gallery`: every built-in location as a picture, and a page to look at them.
 
+use crate::choice::{self, Asked, Chosen};
 use crate::cli::GalleryArgs;
 use crate::interrupt::Interrupt;
 use crate::machine::Machine;
@@ -23,7 +24,8 @@ const HEAD: u64 = 4096;
 pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Error> {
     let size = Size::parse(&args.size).map_err(|e| e.named("--size"))?;
     let samples = scene::samples(&args.aa)?;
-    let engine = engine::engine(&args.engine)?;
+    let cpu = engine::engine(&args.engine)?;
+    let asked = Asked::parse(args.who.engine.as_deref())?;
     let limits = Limits { memory_bytes: Machine::look().available_bytes / 10 * 9 };
     let (folder, index) = (&args.output, args.output.join("index.html"));
     let locations = Location::built_in_names()
@@ -38,6 +40,11 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Error
     };
     Plan::new(&first.scene.sample_view()?, &first.scene.settings, &limits).map_err(|e| e.named("--size"))?;
     check_page(&index)?;
+    let pixels = locations.len() as u64 * first.scene.sample_view()?.size.pixels();
+    let Chosen { engine, remark } = choice::choose(asked, cpu, None, pixels)?;
+    if let Some(remark) = remark.filter(|_| !args.quiet) {
+        output::remark(&remark);
+    }
     std::fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.clone(), source })?;
 
     let mut buffers = Buffers::default();
@@ -55,7 +62,7 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Error
         let progress = Progress::default();
         let what = format!("{name} ({} of {})", i + 1, locations.len());
         progress_bar::during(progress_bar::wanted(args.quiet), &what, &progress, || {
-            draw(&location.scene, &engine, &limits, output, &interrupt.cancel, &progress, &mut buffers)
+            draw(&location.scene, engine.as_ref(), &limits, output, &interrupt.cancel, &progress, &mut buffers)
         })?;
         drawn += 1;
         figures.push_str(&figure(location, &file, size));

@@ -4,6 +4,7 @@ use crate::cli::InfoArgs;
 use crate::machine::{self, Machine};
 use crate::output;
 use dwell::{Error, Level, LevelName};
+use dwell_cuda::Device;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -18,10 +19,17 @@ struct Info {
     threads: usize,
     memory_bytes: u64,
     available_bytes: u64,
+    cuda_devices: Vec<Device>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_cuda: Option<String>,
 }
 
 pub(crate) fn run(args: &InfoArgs) -> Result<(), Error> {
     let machine = Machine::look();
+    let (cuda_devices, no_cuda) = match dwell_cuda::devices() {
+        Ok(devices) => (devices, None),
+        Err(why) => (Vec::new(), Some(why)),
+    };
     let info = Info {
         version: env!("CARGO_PKG_VERSION"),
         commit: env!("DWELL_COMMIT"),
@@ -33,6 +41,8 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Error> {
         threads: machine::processors(),
         memory_bytes: machine.memory_bytes,
         available_bytes: machine.available_bytes,
+        cuda_devices,
+        no_cuda,
     };
     if args.json {
         return output::print_json(&info);
@@ -57,6 +67,23 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Error> {
         gib(info.memory_bytes),
         gib(info.available_bytes),
     );
+    for device in &info.cuda_devices {
+        let (major, minor) = device.capability;
+        text.push_str(&format!(
+            "cuda:{:<5} {}, compute capability {major}.{minor}, {:.1} GiB, {} multiprocessors, {} MHz, memory {} MHz, driver for \
+             CUDA {}\n",
+            device.number,
+            device.name,
+            gib(device.memory_bytes),
+            device.multiprocessors,
+            device.clock_khz / 1000,
+            device.memory_clock_khz / 1000,
+            device.driver
+        ));
+    }
+    if let Some(why) = &info.no_cuda {
+        text.push_str(&format!("cuda       none: {why}\n"));
+    }
     if let Some(level) = &info.dwell_level {
         text.push_str(&format!("DWELL_LEVEL is set to \"{level}\"\n"));
     }

@@ -1,14 +1,18 @@
 //! `dwell peak`: the machine's limit.
 
+use crate::choice::Asked;
 use crate::cli::PeakArgs;
 use crate::interrupt::Interrupt;
 use crate::{engine, output};
-use dwell::{Error, Formula, peak};
+use dwell::{Error, Formula, InputError, NumberKind, Recipe, peak};
 
 pub(crate) fn run(args: &PeakArgs, interrupt: &Interrupt) -> Result<(), Error> {
     let (level, threads) = engine::level_and_threads(&args.engine)?;
     let formula = engine::formula(Some(&args.formula), args.power.as_deref(), Formula::MANDELBROT)?;
     let (number, recipe) = (engine::number(&args.number)?, engine::recipe(&args.recipe)?);
+    if let Asked::Cuda(device) = Asked::parse(args.who.engine.as_deref())? {
+        return of_device(args, device, formula, number, recipe);
+    }
     let peak = peak::measure(formula, number, recipe, level, threads, &interrupt.cancel)?;
     if args.json {
         return output::print_json(&peak);
@@ -24,5 +28,32 @@ pub(crate) fn run(args: &PeakArgs, interrupt: &Interrupt) -> Result<(), Error> {
         peak.threads,
         if peak.threads == 1 { "" } else { "s" },
         peak.vectors_in_flight,
+    ))
+}
+
+/// The same of a CUDA device.
+fn of_device(args: &PeakArgs, device: u32, formula: Formula, number: NumberKind, recipe: Recipe) -> Result<(), Error> {
+    let why =
+        |why: String| Error::Engine(InputError::new("--engine", format!("cuda:{device} is not available: {why}")));
+    let count = dwell_cuda::devices().map_err(why)?.len();
+    if device as usize >= count {
+        return Err(why(format!("this machine has {count}, numbered from 0")));
+    }
+    let peak = dwell_cuda::peak(device, formula, number, recipe).map_err(|fault| why(fault.to_string()))?;
+    if args.json {
+        return output::print_json(&peak);
+    }
+    output::print(&format!(
+        "{:.1} G iterations/s: {} of power {}, {}, recipe {}, {} at {:.0} MHz, {:.1} iterations a cycle and multiprocessor, {} \
+         orbits in flight\n",
+        peak.peak_iterations_per_second / 1e9,
+        peak.formula,
+        peak.power,
+        peak.number,
+        peak.recipe,
+        peak.device,
+        peak.clock_mhz,
+        peak.iterations_per_cycle,
+        peak.orbits_in_flight,
     ))
 }

@@ -1,5 +1,6 @@
 //! `dwell render`: flags -> values of the library -> run -> report.
 
+use crate::choice::{self, Asked, Chosen};
 use crate::cli::RenderArgs;
 use crate::interrupt::Interrupt;
 use crate::machine::{self, Machine};
@@ -7,7 +8,8 @@ use crate::scene::{self, MaxIter};
 use crate::{engine, output, overlap, progress_bar};
 use dwell::store::{self, Output};
 use dwell::{
-    Buffers, Error, Format, InputError, Layout, Limits, Paint, Plan, Progress, Report, Request, Work, auto_limit, quote,
+    Buffers, Error, Format, InputError, Layout, Limits, Paint, Plan, Progress, Report, Request, Strategy, Work,
+    auto_limit, quote,
 };
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +20,12 @@ const MAX_REPEATS: u64 = 100_000;
 pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error> {
     let (mut scene, max_iter) = scene::scene(args)?;
     let work = Work { schedule: engine::schedule(&args.schedule)?, tile: scene.tile };
-    let engine = engine::engine(&args.engine)?.with_shortcuts(scene.shortcuts).with_work(work);
+    let cpu = engine::engine(&args.engine)?.with_shortcuts(scene.shortcuts).with_work(work);
+    let options = engine::kernel(&args.kernel, args.strategy.as_deref())?;
+    if options.is_some_and(|options| !options.kernel.is_exact()) {
+        scene.strategy = Strategy::MarianiSilver;
+    }
+    let asked = Asked::parse(args.who.engine.as_deref())?;
     let repeats = match &args.repeat {
         None => 1,
         Some(text) => engine::whole("--repeat", text, 1, MAX_REPEATS)?,
@@ -59,8 +66,14 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         .hint("give a limit with --max-iter")
         .into());
     }
+    // Last of all that can be refused: it may take a moment.
+    let Chosen { engine, remark } = choice::choose(asked, cpu, options, plan.size().pixels())?;
+    let engine = engine.as_ref();
+    if let Some(remark) = remark.filter(|_| !args.quiet && !stats_to_stderr) {
+        output::remark(&remark);
+    }
     if max_iter == MaxIter::Auto {
-        scene.settings.limit = auto_limit(&scene.view, &scene.settings, &engine, &interrupt.cancel)?;
+        scene.settings.limit = auto_limit(&scene.view, &scene.settings, engine, &interrupt.cancel)?;
         plan = Plan::new(&view, &scene.settings, &limits)?;
         if !args.quiet && !stats_to_stderr {
             output::remark(&format!("max-iter auto: {}", scene.settings.limit));
@@ -71,7 +84,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
     let progress = Progress::default();
     let request = Request {
         plan: &plan,
-        engine: &engine,
+        engine,
         strategy: scene.strategy,
         verify: args.verify,
         paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: &text },
@@ -137,7 +150,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
     if stats_to_stderr {
         return output::json_to_stderr(&report);
     }
-    summarise(args, &report, &files);
+    summarise(args, &report, &files, plan.warnings());
     Ok(())
 }
 
@@ -264,7 +277,7 @@ fn files(args: &RenderArgs) -> Result<Vec<(PathBuf, Format)>, InputError> {
 }
 
 /// One line for a person at the end.
-fn summarise(args: &RenderArgs, report: &Report, files: &[(PathBuf, Format)]) {
+fn summarise(args: &RenderArgs, report: &Report, files: &[(PathBuf, Format)], plan_warnings: &[String]) {
     if args.quiet {
         return;
     }
@@ -282,8 +295,11 @@ fn summarise(args: &RenderArgs, report: &Report, files: &[(PathBuf, Format)]) {
         report.iterations_per_second / 1e9,
         report.threads,
         if report.threads == 1 { "" } else { "s" },
-        report.level,
+        report.device.as_ref().map_or(report.level.clone(), |device| format!("{}, {}", device.name, report.level)),
     ));
+    for warning in report.warnings.iter().filter(|warning| !plan_warnings.contains(warning)) {
+        output::remark(&format!("warning: {warning}"));
+    }
     if scene::has_place(&args.view)
         && args.iteration.max_iter.is_none()
         && let Some(remark) = output::limit_too_low(report.interior_pixels, report.pixels, report.max_iterations)

@@ -65,7 +65,7 @@ use crate::vector::{Mask, Vector};
 use fearless_simd::Simd;
 
 /// Whether testing late is exact for all points but those that [`Delicate`] names.
-pub(super) fn is_exact<N: Number>(bounds: &Bounds<N>) -> bool {
+pub(crate) fn is_exact<N: Number>(bounds: &Bounds<N>) -> bool {
     let Some(c) = bounds.map.julia else { return true };
     let kappa = N::LATE_TEST_MARGIN.to_f64();
     let radius = bounds.radius_squared.to_f64().sqrt();
@@ -80,7 +80,7 @@ pub(super) fn is_exact<N: Number>(bounds: &Bounds<N>) -> bool {
 
 /// Points of the parameter plane that have to be tested at every step.
 #[derive(Clone, Copy)]
-pub(super) enum Delicate<N> {
+pub(crate) enum Delicate<N> {
     /// Those with a real part in a range, upper end excluded.
     Tip([N; 2]),
     /// Those with |c|^2, as computed, in a range, upper end excluded.
@@ -89,7 +89,7 @@ pub(super) enum Delicate<N> {
 
 impl<N: Number> Delicate<N> {
     /// Which they are, if there are some.
-    pub(super) fn of(bounds: &Bounds<N>) -> Option<Self> {
+    pub(crate) fn of(bounds: &Bounds<N>) -> Option<Self> {
         let map = &bounds.map;
         let kappa = N::LATE_TEST_MARGIN.to_f64();
         if map.julia.is_some() || map.formula.power() > 2 {

@@ -32,7 +32,24 @@ pub(super) struct Encoder {
     shift: u32,
 }
 
+/// An encoder's tables. The value of a light is the first v, from `start[light >> shift]` on, whose `midpoints[v]`, if
+/// there is one, is greater than the light.
+#[derive(Clone, Copy, Debug)]
+pub struct EncoderTables<'a> {
+    /// By value, the least light that is nearer to the next.
+    pub midpoints: &'a [u32],
+    /// By the leading bits of light, the value of the least such light.
+    pub start: &'a [u16],
+    /// Bits of light that are left out there.
+    pub shift: u32,
+}
+
 impl Encoder {
+    /// Its tables.
+    pub(super) fn tables(&self) -> EncoderTables<'_> {
+        EncoderTables { midpoints: &self.midpoints, start: &self.start, shift: self.shift }
+    }
+
     /// For values up to `most`: 255 or 65535.
     pub(super) fn new(most: u16) -> Self {
         let midpoint = |value: u16| light((f64::from(value) + 0.5) / f64::from(most));

@@ -12,7 +12,7 @@
 //! row.
 
 use super::colouring::Colouring;
-use super::light::{self, Encoder};
+use super::light::{self, Encoder, EncoderTables};
 use super::mapping::{By, Scale};
 use super::ranks::Ranks;
 use super::table::TABLE;
@@ -102,6 +102,34 @@ pub struct Painter {
     colouring: Colouring,
 }
 
+/// What a [`Painter`] knows. A sample's colour is that of the palette entry floor(slope s(v) + start) modulo their number (a
+/// power of two), or of the entry behind them all where it has not escaped; v is the dwell, or the smooth value but at
+/// least 1, and s the scale.
+#[derive(Debug)]
+pub struct Tables<'a> {
+    /// What is coloured.
+    pub by: By,
+    /// s: never `histogram`.
+    pub scale: Scale,
+    /// Palette entries for each unit of s(v).
+    pub slope: f64,
+    /// The entry at s(v) = 0.
+    pub start: f64,
+    /// Bits of a channel.
+    pub depth: Depth,
+    /// Samples of a pixel on a side.
+    pub samples: u32,
+    /// By entry, red, green and blue as they are written: up to 255 or 65535. The interior's is the last.
+    pub palette: Vec<[u16; 3]>,
+    /// By dwell, its entry, where dwells are coloured and there are not too many; entry 0 stands for nothing.
+    pub bands: Vec<usize>,
+    /// By entry, its light, to be averaged: sums of samples, divided by their number and rounded to nearest (halves up).
+    /// Empty with one sample.
+    pub light: &'a [[u32; 3]],
+    /// From light to values: see [`EncoderTables`].
+    pub encoder: Option<EncoderTables<'a>>,
+}
+
 impl Painter {
     /// Makes a colouring ready for a field with this limit, of which `samples` x `samples` pixels (1 to
     /// [`MOST_SAMPLES`]) make one of the picture.
@@ -164,6 +192,32 @@ impl Painter {
     #[must_use]
     pub fn samples(&self) -> u32 {
         self.samples
+    }
+
+    /// All that a painter knows, for engines that paint where they iterate; none where colours depend on the whole field
+    /// (the scale `histogram`).
+    #[must_use]
+    pub fn tables(&self) -> Option<Tables<'_>> {
+        if self.scale == Scale::Histogram {
+            return None;
+        }
+        let colours = self.colouring.palette.table().iter().copied().chain([self.colouring.palette.interior()]);
+        let code = |colour: [u16; 3]| match self.depth {
+            Depth::Eight => eight(colour)[..3].iter().map(|byte| u16::from(*byte)).collect::<Vec<_>>(),
+            Depth::Sixteen => colour.to_vec(),
+        };
+        Some(Tables {
+            by: self.by,
+            scale: self.scale,
+            slope: self.slope,
+            start: self.start,
+            depth: self.depth,
+            samples: self.samples,
+            palette: colours.map(code).map(|c| [c[0], c[1], c[2]]).collect(),
+            bands: if self.has_bands() { self.band_entries() } else { Vec::new() },
+            light: &self.light,
+            encoder: self.encoder.as_ref().map(Encoder::tables),
+        })
     }
 
     /// Counts the values of some rows, for the scale `histogram`.
@@ -355,11 +409,13 @@ impl Painter {
         v.iter_mut().for_each(|v| *v = self.slope * *v + self.start);
     }
 
-    /// Fills the tables of bands.
-    fn prepare_bands(&mut self) {
-        if self.by != By::Banded || self.limit > f64::from(MOST_BANDS) {
-            return;
-        }
+    /// Whether dwells are coloured by a table of them all.
+    fn has_bands(&self) -> bool {
+        self.by == By::Banded && self.limit <= f64::from(MOST_BANDS)
+    }
+
+    /// By dwell, its entry of the palette.
+    fn band_entries(&self) -> Vec<usize> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most MOST_BANDS")]
         let dwells: Vec<u32> = (0..=self.limit as u32).collect();
         let mut indices = Vec::with_capacity(dwells.len());
@@ -368,6 +424,15 @@ impl Painter {
             self.positions(dwells, &[], &mut positions);
             indices.extend(positions[..dwells.len()].iter().map(|position| index(*position)));
         }
+        indices
+    }
+
+    /// Fills the tables of bands.
+    fn prepare_bands(&mut self) {
+        if !self.has_bands() {
+            return;
+        }
+        let indices = self.band_entries();
         fn bands<const W: usize>(table: &mut Table<W>, indices: &[usize]) {
             table.bands = indices.iter().map(|index| table.palette[*index]).collect();
             table.bands[0] = table.interior;

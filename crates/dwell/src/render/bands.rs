@@ -43,8 +43,13 @@ impl Clock {
     }
 
     /// What was done since the process began, less what the writer has counted.
-    pub(super) fn tally(&self, sweep: &Sweep<'_>, [colour, encode]: [f64; 2], threads: usize) -> Tally {
-        let mut tally = sweep.tally.clone();
+    pub(super) fn tally(&self, sweep: &Sweep<'_>, thread_seconds: [f64; 2], threads: usize) -> Tally {
+        self.tally_of(&sweep.tally, thread_seconds, threads)
+    }
+
+    /// The same from the tally of who iterates.
+    pub(super) fn tally_of(&self, tally: &Tally, [colour, encode]: [f64; 2], threads: usize) -> Tally {
+        let mut tally = tally.clone();
         // As though all threads had done it at once, and nothing else.
         tally.seconds.colour += colour / threads as f64;
         tally.seconds.encode += encode / threads as f64;

@@ -1,0 +1,382 @@
+//! What kernels do on the device of this machine, every output checked against the processors'.
+//!
+//! `cargo bench -p dwell-cuda --bench device -- PART...` with some of: `peak`, `ladder`, `brute`, `views`, `stages`,
+//! `blocks`, `bus`, `random[:N]`; all of them if none is named. Without a device it says so and ends well.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a program for developers, talking to them"
+)]
+
+use dwell::{
+    Cancel, CpuEngine, Engine, Extras, Field, Fold, Formula, Level, Limits, Location, NumberKind, Plan, Recipe, Sample,
+    Settings, Shortcuts, Size, Strategy, View,
+};
+use dwell_cuda::{BlockShape, CudaEngine, Device, GpuKernel, Options, Stages};
+use std::time::Instant;
+
+const LIMITS: Limits = Limits { memory_bytes: 1 << 40 };
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let wants = |part: &str| args.is_empty() || args.iter().any(|arg| arg.split(':').next() == Some(part));
+    let device = match dwell_cuda::devices() {
+        Ok(devices) => devices[0].clone(),
+        Err(why) => {
+            println!("nothing to measure: {why}");
+            return;
+        }
+    };
+    println!("{}, driver for CUDA {}", device.name, device.driver);
+    if wants("peak") {
+        peaks(&device);
+    }
+    if wants("ladder") {
+        ladder(&device);
+    }
+    if wants("stages") {
+        stages(&device);
+    }
+    if wants("brute") {
+        brute(&device);
+    }
+    if wants("views") {
+        views(&device);
+    }
+    if wants("blocks") {
+        blocks(&device);
+    }
+    if wants("bus") {
+        bus(&device);
+    }
+    if wants("random") {
+        let count = args.iter().find_map(|arg| arg.strip_prefix("random:")).map_or(10_000, |n| n.parse().unwrap());
+        random(&device, count);
+    }
+}
+
+/// The view of the published programs: [-1.5,0.5]x[-1,1].
+fn published(size: u32) -> View {
+    View::centred("-0.5", "0", "2").unwrap().sized(Size::new(size, size).unwrap())
+}
+
+fn plan(view: &View, limit: u32, number: NumberKind) -> Plan {
+    Plan::new(view, &Settings { limit, number, force: true, ..Settings::default() }, &LIMITS).unwrap()
+}
+
+fn cpu(shortcuts: Shortcuts) -> CpuEngine {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    CpuEngine::new(Level::best(), threads).with_shortcuts(shortcuts)
+}
+
+fn cuda(device: &Device, options: Options, shortcuts: Shortcuts) -> CudaEngine {
+    CudaEngine::new(device.clone(), cpu(shortcuts), options).unwrap()
+}
+
+fn strategy(kernel: GpuKernel) -> Strategy {
+    if kernel.is_exact() { Strategy::EveryPixel } else { Strategy::MarianiSilver }
+}
+
+/// The field of a plan, and the least kernel time of some runs in milliseconds.
+fn timed(engine: &CudaEngine, plan: &Plan, runs: usize) -> (Field, f64) {
+    let strategy = strategy(engine.options().kernel);
+    let mut best = f64::INFINITY;
+    let mut field = None;
+    for _ in 0..runs {
+        let before = engine.device().unwrap().kernel_seconds;
+        field = Some(dwell::field(plan, engine, strategy, Extras::NONE, &LIMITS, &Cancel::default()).unwrap());
+        best = best.min(engine.device().unwrap().kernel_seconds - before);
+    }
+    assert!(engine.warnings().is_empty(), "{:?}", engine.warnings());
+    (field.unwrap(), best * 1e3)
+}
+
+fn differing(a: &Field, b: &Field) -> usize {
+    assert_eq!(a.dwell().len(), b.dwell().len());
+    a.dwell().iter().zip(b.dwell()).filter(|(a, b)| a != b).count()
+}
+
+fn peaks(device: &Device) {
+    println!("\n| number | recipe | G iterations/s | MHz | iterations a cycle and multiprocessor | orbits in flight |");
+    println!("|---|---|---|---|---|---|");
+    for number in [NumberKind::F32, NumberKind::F64] {
+        for recipe in Recipe::ALL {
+            let peak = dwell_cuda::peak(device.number, Formula::MANDELBROT, number, recipe).unwrap();
+            println!(
+                "| {} | {} | {:.0} | {:.0} | {:.2} | {} |",
+                number.name(),
+                recipe.name(),
+                peak.peak_iterations_per_second / 1e9,
+                peak.clock_mhz,
+                peak.iterations_per_cycle,
+                peak.orbits_in_flight
+            );
+        }
+    }
+}
+
+const LADDER: [(u32, u32); 11] = [
+    (1024, 512),
+    (2048, 256),
+    (2048, 2980),
+    (4096, 128),
+    (4096, 512),
+    (4096, 4096),
+    (8192, 256),
+    (8192, 512),
+    (16384, 512),
+    (16384, 4096),
+    (23150, 256),
+];
+
+fn ladder(device: &Device) {
+    println!("\nKernel time in ms by events on the device, f32, [-1.5,0.5]x[-1,1]; wrong pixels in brackets");
+    println!(
+        "| size, limit | per-pixel | tuned | cdp | levels | block | per-pixel / tuned | cdp / tuned | cdp / levels |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (size, limit) in LADDER {
+        let plan = plan(&published(size), limit, NumberKind::F32);
+        let truth = dwell::field(
+            &plan,
+            &cpu(Shortcuts::EXACT),
+            Strategy::EveryPixel,
+            Extras::NONE,
+            &LIMITS,
+            &Cancel::default(),
+        );
+        let truth = truth.unwrap();
+        let mut cells = Vec::new();
+        let kernels =
+            [GpuKernel::PerPixel, GpuKernel::Tuned, GpuKernel::DeviceLaunches, GpuKernel::Levels, GpuKernel::Block];
+        for kernel in kernels {
+            if kernel == GpuKernel::DeviceLaunches && dwell_cuda::library().is_err() {
+                cells.push((f64::NAN, 0));
+                continue;
+            }
+            let engine = cuda(device, Options { kernel, ..Options::default() }, Shortcuts::EXACT);
+            let (field, ms) = timed(&engine, &plan, if size > 10_000 { 3 } else { 5 });
+            let wrong = differing(&field, &truth);
+            assert!(wrong == 0 || !kernel.is_exact(), "{}: {wrong} pixels differ", kernel.name());
+            cells.push((ms, wrong));
+        }
+        let cell = |i: usize| format!("{:.3} ({})", cells[i].0, cells[i].1);
+        let ratio = |a: usize, b: usize| cells[a].0 / cells[b].0;
+        println!(
+            "| {size}^2, {limit} | {} | {} | {} | {} | {} | {:.1} | {:.1} | {:.2} |",
+            cell(0),
+            cell(1),
+            cell(2),
+            cell(3),
+            cell(4),
+            ratio(0, 1),
+            ratio(2, 1),
+            ratio(2, 3)
+        );
+    }
+}
+
+fn stages(device: &Device) {
+    println!("\nStages of the tuned kernel, ms");
+    let views = [(published(4096), 512), (published(4096), 4096), (published(16384), 4096), (boundary(), 5000)];
+    println!("| first, growth | 4096^2 512 | 4096^2 4096 | 16384^2 4096 | boundary 4096^2 5000 |");
+    println!("|---|---|---|---|---|");
+    for (first, growth) in [(1 << 18, 4), (16, 2), (32, 4), (64, 2), (64, 4), (64, 8), (128, 4), (256, 4), (512, 4)] {
+        let options = Options { stages: Stages { first, growth }, ..Options::default() };
+        let mut line = format!("| {first}, {growth} |");
+        for (view, limit) in &views {
+            let plan = plan(view, *limit, NumberKind::F32);
+            let (_, ms) = timed(&cuda(device, options, Shortcuts::EXACT), &plan, 3);
+            line += &format!(" {ms:.3} |");
+        }
+        println!("{line}");
+    }
+}
+
+/// [-0.7483,-0.7443]x[0.1082,0.1122].
+fn boundary() -> View {
+    View::centred("-0.7463", "0.1102", "1000").unwrap().sized(Size::new(4096, 4096).unwrap())
+}
+
+fn brute(device: &Device) {
+    println!("\nWithout shortcuts, 4096^2, limit 4096: part of the peak");
+    for number in [NumberKind::F32, NumberKind::F64] {
+        let peak = dwell_cuda::peak(device.number, Formula::MANDELBROT, number, Recipe::Fused).unwrap();
+        let plan = plan(&published(4096), 4096, number);
+        for first in [1 << 18, 64, 256] {
+            let options = Options { stages: Stages { first, growth: 4 }, ..Options::default() };
+            let (field, ms) = timed(&cuda(device, options, Shortcuts::NONE), &plan, 3);
+            let rate = field.all_rows().iterations(4096) as f64 / ms * 1e3;
+            println!(
+                "{}, first {first}: {:.0} G iterations/s, {:.3} of the peak",
+                number.name(),
+                rate / 1e9,
+                rate / peak.peak_iterations_per_second
+            );
+        }
+    }
+}
+
+fn views(device: &Device) {
+    println!("\nShallow locations, 2048x2048: kernel time in ms");
+    println!("| location | number | limit | per-pixel | tuned | ratio |");
+    println!("|---|---|---|---|---|---|");
+    for name in Location::built_in_names().filter(|name| name.starts_with("shallow")) {
+        let scene = Location::built_in(name).unwrap().scene;
+        let view = scene.view.clone().sized(Size::new(2048, 2048).unwrap());
+        let Ok(plan) = Plan::new(&view, &scene.settings, &LIMITS) else { continue };
+        let (plain, slow) = timed(
+            &cuda(device, Options { kernel: GpuKernel::PerPixel, ..Options::default() }, Shortcuts::NONE),
+            &plan,
+            3,
+        );
+        let (tuned, fast) = timed(&cuda(device, Options::default(), Shortcuts::EXACT), &plan, 3);
+        assert_eq!(differing(&plain, &tuned), 0, "{name}");
+        println!(
+            "| {name} | {} | {} | {slow:.3} | {fast:.3} | {:.2} |",
+            plan.number().name(),
+            plan.limit(),
+            slow / fast
+        );
+    }
+}
+
+fn blocks(device: &Device) {
+    println!("\nPlain loops by launch, 4096^2, limit 512, f32: ms, occupancy");
+    let plan = plan(&published(4096), 512, NumberKind::F32);
+    let mut launches: Vec<(GpuKernel, Option<BlockShape>)> = [1, 2, 4, 8, 16, 32]
+        .map(|side| (GpuKernel::PerPixel, Some(BlockShape::Threads([side, side]))))
+        .into_iter()
+        .chain([
+            (GpuKernel::PerPixel, None),
+            (GpuKernel::PerPixel, Some(BlockShape::Occupancy)),
+            (GpuKernel::PerPixel, Some(BlockShape::Threads([1024, 1]))),
+        ])
+        .collect();
+    launches.extend([(GpuKernel::RowPerBlock, None), (GpuKernel::GridStride, None)]);
+    let (truth, _) = timed(&cuda(device, Options::default(), Shortcuts::EXACT), &plan, 1);
+    for (kernel, block) in launches {
+        let engine = cuda(device, Options { kernel, block, ..Options::default() }, Shortcuts::EXACT);
+        let (field, ms) = timed(&engine, &plan, 3);
+        assert_eq!(differing(&field, &truth), 0);
+        let report = engine.device().unwrap();
+        println!("{}: {ms:.3}, {:.2}", report.kernel, report.theoretical_occupancy);
+    }
+}
+
+/// Counts into memory of the host: all of it beside the copies alone.
+fn bus(device: &Device) {
+    let plan = plan(&published(23150), 256, NumberKind::F32);
+    let engine = cuda(device, Options::default(), Shortcuts::EXACT);
+    let mut dwell = vec![1_u32; plan.size().pixels() as usize];
+    println!("\n23150^2 counts into host memory");
+    for _ in 0..4 {
+        let before = engine.device().unwrap();
+        let begun = Instant::now();
+        let part =
+            dwell::FieldPart { width: 23150, rows: 0..23150, dwell: &mut dwell, smooth: &mut [], distance: &mut [] };
+        engine.iterate(&plan, Strategy::EveryPixel, part, &Cancel::default(), &dwell::Progress::default()).unwrap();
+        let seconds = begun.elapsed().as_secs_f64();
+        let after = engine.device().unwrap();
+        let copy = after.copy_seconds - before.copy_seconds;
+        println!(
+            "{:.1} ms in all, copies {:.1} ms ({:.1} GB/s), kernels {:.1} ms: {:.2} of the copies",
+            seconds * 1e3,
+            copy * 1e3,
+            (after.copied_bytes - before.copied_bytes) as f64 / copy / 1e9,
+            (after.kernel_seconds - before.kernel_seconds) * 1e3,
+            seconds / copy
+        );
+    }
+}
+
+/// A small generator: xorshift64*.
+struct Random(u64);
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+    fn below(&mut self, n: u64) -> u64 {
+        (self.next() >> 20) % n
+    }
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Random views of all kinds, by every exact kernel in turn, against the processors.
+fn random(device: &Device, count: u64) {
+    let seed = 0x9e37_79b9_7f4a_7c15;
+    let mut random = Random(seed);
+    let (mut pixels, mut wrong, mut smooth_values) = (0_u64, 0, 0_u64);
+    let begun = Instant::now();
+    let reference = cpu(Shortcuts::EXACT);
+    for i in 0..count {
+        let formula = match random.below(8) {
+            0..4 => Formula::MANDELBROT,
+            4 => Formula::new(Fold::Absolute, 2).unwrap(),
+            5 => Formula::new(Fold::Conjugate, 2).unwrap(),
+            _ => {
+                let fold = [Fold::None, Fold::Absolute, Fold::Conjugate][random.below(3) as usize];
+                Formula::new(fold, 2 + random.below(15) as u32).unwrap()
+            }
+        };
+        let julia = (random.below(4) == 0)
+            .then(|| [(); 2].map(|()| format!("{:.6}", random.unit() * 2.4 - 1.2).parse().unwrap()));
+        let zoom = 10_f64.powf(random.unit() * if random.below(3) == 0 { 12.0 } else { 3.0 } - 0.5);
+        let centre = match random.below(3) {
+            0 => [format!("{:.9}", random.unit() * 3.0 - 2.0), format!("{:.9}", random.unit() * 2.4 - 1.2)],
+            1 => [format!("{:.9}", random.unit() * 3.0 - 2.0), "0".to_owned()],
+            _ => ["-2".to_owned(), format!("{:.12}", (random.unit() - 0.5) / zoom)],
+        };
+        let size = Size::new(1 + random.below(150) as u32, 1 + random.below(150) as u32).unwrap();
+        let mut view = View::centred(&centre[0], &centre[1], &format!("{zoom:.6e}")).unwrap().sized(size);
+        if random.below(4) == 0 {
+            view.rotation = format!("{}", random.below(360)).parse().unwrap();
+        }
+        if random.below(3) == 0 {
+            view.sample = Sample::Corner;
+        }
+        let settings = Settings {
+            limit: [1, 2, 15, 16, 17, 18, 33, 100, 500, 3000, 20_000][random.below(11) as usize],
+            formula,
+            julia,
+            recipe: Recipe::ALL[random.below(2) as usize],
+            number: if random.below(2) == 0 { NumberKind::F32 } else { NumberKind::F64 },
+            escape_radius: ["2", "2.5", "16"][random.below(3) as usize].parse().unwrap(),
+            force: true,
+        };
+        let Ok(plan) = Plan::new(&view, &settings, &LIMITS) else { continue };
+        let kernel = match random.below(6) {
+            0 => GpuKernel::PerPixel,
+            1 => [GpuKernel::RowPerBlock, GpuKernel::GridStride][random.below(2) as usize],
+            _ => GpuKernel::Tuned,
+        };
+        let shortcuts = [Shortcuts::EXACT, Shortcuts::NONE][usize::from(random.below(5) == 0)];
+        let stages = Stages { first: [16, 64, 1 << 18][random.below(3) as usize], growth: 1 + random.below(4) as u32 };
+        let engine = cuda(device, Options { kernel, stages, ..Options::default() }, shortcuts);
+        let extras = if kernel == GpuKernel::Tuned && random.below(3) == 0 { Extras::SMOOTH } else { Extras::NONE };
+        let field = |engine: &dyn Engine| {
+            dwell::field(&plan, engine, Strategy::EveryPixel, extras, &LIMITS, &Cancel::default()).unwrap()
+        };
+        let (found, truth) = (field(&engine), field(&reference));
+        assert!(engine.warnings().is_empty(), "{:?}", engine.warnings());
+        pixels += plan.size().pixels();
+        let here = differing(&found, &truth)
+            + found.smooth().iter().zip(truth.smooth()).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+        smooth_values += found.smooth().len() as u64;
+        if here > 0 && wrong < 2000 {
+            println!("view {i}: {here} differ: {} {view:?} {settings:?} {stages:?} {shortcuts:?}", kernel.name());
+        }
+        wrong += here;
+    }
+    println!(
+        "\n{count} random views, seed {seed:#x}: {pixels} pixels, {smooth_values} smooth values, {wrong} differ ({:.0} s)",
+        begun.elapsed().as_secs_f64()
+    );
+}

@@ -1,0 +1,83 @@
+// Rectangles of pixels for Mariani-Silver: a rectangle whose border has one dwell is filled with it. Heuristic on a grid.
+#pragma once
+#include "orbit.cuh"
+
+// Columns and rows, upper ends excluded.
+struct Rectangle {
+    unsigned left, top, right, bottom;
+
+    __device__ __forceinline__ unsigned width() const { return right - left; }
+    __device__ __forceinline__ unsigned height() const { return bottom - top; }
+    __device__ __forceinline__ unsigned shorter() const { return min(width(), height()); }
+
+    __device__ __forceinline__ unsigned border() const {
+        unsigned w = width(), h = height();
+        return w == 1 || h == 1 ? w * h : 2 * (w + h) - 4;
+    }
+
+    // The k-th pixel of the border: the top row, the bottom row, and the columns between them.
+    __device__ __forceinline__ void border_pixel(unsigned k, unsigned& column, unsigned& row) const {
+        unsigned w = width(), h = height();
+        if (k < w) {
+            column = left + k;
+            row = top;
+        } else if (k < 2 * w && h > 1) {
+            column = left + k - w;
+            row = bottom - 1;
+        } else {
+            k -= 2 * w;
+            // A rectangle one pixel wide has one column between, any other two.
+            row = top + 1 + (w == 1 ? k : k / 2);
+            column = w == 1 || k % 2 == 0 ? left : right - 1;
+        }
+    }
+
+    // The i-th of parts x parts children: the split is exact, so that they cover it whatever its size.
+    __device__ __forceinline__ Rectangle child(unsigned i, unsigned parts) const {
+        unsigned across = i % parts, down = i / parts;
+        return {left + (unsigned)((unsigned long long)width() * across / parts),
+                top + (unsigned)((unsigned long long)height() * down / parts),
+                left + (unsigned)((unsigned long long)width() * (across + 1) / parts),
+                top + (unsigned)((unsigned long long)height() * (down + 1) / parts)};
+    }
+
+    __device__ __forceinline__ bool is_empty() const { return left >= right || top >= bottom; }
+};
+
+// Whether a rectangle may be filled with a dwell other than 0. It may not when it may hold c = 0 and with it the whole
+// Mandelbrot set, and never for sets that are not known to be connected: what strategy.rs of the library argues.
+template <class N> __device__ __forceinline__ bool may_infer_escape(const Task<N>& t, const Rectangle& r) {
+    if (t.is_julia || t.fold != FOLD_NONE) return false;
+    N least_re = 0, most_re = 0, least_im = 0, most_im = 0;
+    for (int corner = 0; corner < 4; corner++) {
+        const Point<N> p(t, corner & 1 ? r.right - 1 : r.left, corner & 2 ? r.bottom - 1 : r.top);
+        if (corner == 0) {
+            least_re = most_re = p.re;
+            least_im = most_im = p.im;
+        }
+        least_re = fmin(least_re, p.re);
+        most_re = fmax(most_re, p.re);
+        least_im = fmin(least_im, p.im);
+        most_im = fmax(most_im, p.im);
+    }
+    return !(least_re <= N(0) && most_re >= N(0) && least_im <= N(0) && most_im >= N(0));
+}
+
+// The least and the greatest value that a block's threads hold, for all of them. Any number of threads.
+__device__ __forceinline__ void block_range(unsigned& least, unsigned& most) {
+    __shared__ unsigned both[2];
+    const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
+    if (thread == 0) {
+        both[0] = 0xffffffffu;
+        both[1] = 0;
+    }
+    __syncthreads();
+    // One atomic operation for the lanes of a warp that agree, which most do.
+    atomicMin(&both[0], least);
+    atomicMax(&both[1], most);
+    __syncthreads();
+    least = both[0];
+    most = both[1];
+    // Before anybody begins the next.
+    __syncthreads();
+}
