@@ -20,7 +20,7 @@ const LONG_VERSION: &str = concat!(
 #[derive(Debug, Parser)]
 #[command(name = "dwell", version, long_version = LONG_VERSION, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `dwell render -o mandelbrot.png`, then `dwell locations`.\n\n\
-Exit codes: 0 done, 1 what was compared differs, 2 something wrong in what was given, 4 writing failed, 130 interrupted.")]
+Exit codes: 0 done, 1 what was compared differs, 2 something wrong in what was given, 4 writing failed, 5 an engine asked for by name is not there, 130 interrupted.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -289,6 +289,9 @@ pub(crate) struct KernelArgs {
     /// keeps the device busiest [default: as published: 64x4, 128x1, 16x16]
     #[arg(long, value_name = "WxH|occupancy", allow_hyphen_values = true, help_heading = "CUDA kernels")]
     pub(crate) block: Option<String>,
+    /// Memory of the device to get by with: bytes, or with K, M or G [default: what is free]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    pub(crate) gpu_memory: Option<String>,
     /// For mariani-silver kernels: rectangles across and down to begin with [default: 32]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
     pub(crate) init_subdiv: Option<String>,

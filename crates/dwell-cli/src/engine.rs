@@ -78,7 +78,7 @@ fn inferring_kernels() -> impl Iterator<Item = GpuKernel> + Clone {
 
 /// What flags choose of CUDA kernels; none where they choose nothing.
 pub(crate) fn kernel(args: &KernelArgs, strategy: Option<&str>) -> Result<Option<Options>, InputError> {
-    let KernelArgs { gpu_kernel, block, init_subdiv, subdiv, max_depth, min_size } = args;
+    let KernelArgs { gpu_kernel, block, gpu_memory, init_subdiv, subdiv, max_depth, min_size } = args;
     let mut options = Options::default();
     let mut chosen = false;
     let named = |what: &str, text: &str| {
@@ -114,6 +114,9 @@ pub(crate) fn kernel(args: &KernelArgs, strategy: Option<&str>) -> Result<Option
             }
         });
         chosen = true;
+    }
+    if let Some(text) = gpu_memory {
+        (options.memory_bytes, chosen) = (bytes("--gpu-memory", text)?, true);
     }
     let division = &mut options.division;
     for (flag, text, value, least, most) in [

@@ -1,7 +1,7 @@
 //! What kernels do on the device of this machine, every output checked against the processors'.
 //!
 //! `cargo bench -p dwell-cuda --bench device -- PART...` with some of: `peak`, `ladder`, `brute`, `views`, `stages`,
-//! `blocks`, `bus`, `random[:N]`; all of them if none is named. Without a device it says so and ends well.
+//! `blocks`, `bus`, `pictures`, `whole`, `inferred`, `random[:N]`; all of them if none is named. Without a device it says so and ends well.
 
 #![allow(
     clippy::print_stdout,
@@ -10,9 +10,11 @@
     reason = "a program for developers, talking to them"
 )]
 
+use dwell::store::{Leftovers, Output};
 use dwell::{
-    Cancel, CpuEngine, Engine, Extras, Field, Fold, Formula, Level, Limits, Location, NumberKind, Plan, Recipe, Sample,
-    Settings, Shortcuts, Size, Strategy, View,
+    Buffers, By, Cancel, Colouring, CpuEngine, Depth, Engine, Extras, Field, Fold, Format, Formula, Level, Limits,
+    Location, NumberKind, Paint, Painter, Palette, Plan, Recipe, Request, Sample, Scale, Settings, Shortcuts, Size,
+    Strategy, View,
 };
 use dwell_cuda::{BlockShape, CudaEngine, Device, GpuKernel, Options, Stages};
 use std::time::Instant;
@@ -30,6 +32,9 @@ fn main() {
         }
     };
     println!("{}, driver for CUDA {}", device.name, device.driver);
+    // Holds the context, which would be made anew for each engine otherwise.
+    let keeper = cuda(&device, Options::default(), Shortcuts::EXACT);
+    timed(&keeper, &plan(&published(64), 100, NumberKind::F32), 1);
     if wants("peak") {
         peaks(&device);
     }
@@ -50,6 +55,15 @@ fn main() {
     }
     if wants("bus") {
         bus(&device);
+    }
+    if wants("pictures") {
+        pictures(&device);
+    }
+    if wants("whole") {
+        whole(&device);
+    }
+    if wants("inferred") {
+        inferred(&device);
     }
     if wants("random") {
         let count = args.iter().find_map(|arg| arg.strip_prefix("random:")).map_or(10_000, |n| n.parse().unwrap());
@@ -292,6 +306,174 @@ fn bus(device: &Device) {
     }
 }
 
+/// Kernels that infer, at awkward sizes and in awkward views: how many pixels are wrong, that all are written, and that what
+/// is not inferred is right to the bit.
+fn inferred(device: &Device) {
+    println!("\nKernels that infer: wrong pixels");
+    let views = [
+        ("whole", "-0.75", "0", "1.5", 300),
+        ("one tile holds the set", "0", "0", "0.02", 100),
+        ("off the axis", "-0.16", "1.03", "300", 400),
+        ("edge", "-0.7463", "0.1102", "1000", 3000),
+    ];
+    for (what, re, im, zoom, limit) in views {
+        for (width, height) in [(1, 1), (1, 300), (300, 1), (31, 33), (600, 400), (1000, 1000), (2049, 1537)] {
+            let view = View::centred(re, im, zoom).unwrap().sized(Size::new(width, height).unwrap());
+            let plan = plan(&view, limit, NumberKind::F64);
+            let field = |engine: &dyn Engine, strategy, extras| {
+                dwell::field(&plan, engine, strategy, extras, &LIMITS, &Cancel::default()).unwrap()
+            };
+            let truth = field(&cpu(Shortcuts::EXACT), Strategy::EveryPixel, Extras::SMOOTH);
+            let mut line = String::new();
+            for kernel in [GpuKernel::DeviceLaunches, GpuKernel::Levels, GpuKernel::Block] {
+                let engine = cuda(device, Options { kernel, ..Options::default() }, Shortcuts::EXACT);
+                for extras in [Extras::NONE, Extras::SMOOTH] {
+                    let found = field(&engine, Strategy::MarianiSilver, extras);
+                    assert!(engine.warnings().is_empty(), "{:?}", engine.warnings());
+                    let wrong = differing(&found, &truth);
+                    assert!(
+                        wrong * 200 <= truth.dwell().len() + 400,
+                        "{what} {width}x{height} {}: {wrong}",
+                        kernel.name()
+                    );
+                    line += &format!(" {wrong}");
+                    for (i, value) in found.smooth().iter().enumerate().filter(|(i, _)| found.dwell()[*i] != 0) {
+                        assert_eq!(value.to_bits(), truth.smooth()[i].to_bits(), "{what} {}", kernel.name());
+                    }
+                }
+            }
+            println!("{what} {width}x{height}: cdp, levels, block, each without and with smooth values:{line}");
+        }
+    }
+}
+
+/// Pictures painted on the device, in every way there is, against the processors'.
+fn pictures(device: &Device) {
+    let (mut checked, mut bytes, mut wrong) = (0, 0, 0);
+    let formulas =
+        [(Fold::None, 2, false), (Fold::Absolute, 2, false), (Fold::None, 5, false), (Fold::Conjugate, 2, true)];
+    for (fold, power, is_julia) in formulas {
+        for (number, recipe) in [(NumberKind::F32, Recipe::Fused), (NumberKind::F64, Recipe::Separate)] {
+            for (width, height) in [(1, 1), (7, 5), (253, 191), (1920, 1080)] {
+                for (by, scale) in
+                    By::ALL.into_iter().flat_map(|by| Scale::ALL.into_iter().map(move |scale| (by, scale)))
+                {
+                    for (depth, samples, limit) in [
+                        (Depth::Eight, 1, 400),
+                        (Depth::Sixteen, 1, 100_000),
+                        (Depth::Eight, 3, 300),
+                        (Depth::Sixteen, 2, 300),
+                    ] {
+                        let palette = Palette::built_in("ember").unwrap();
+                        let colouring = Colouring { by, scale, density: 1.3, offset: -0.2, palette };
+                        let painter = Painter::new(&colouring, limit, depth, samples);
+                        let engine = cuda(device, Options::default(), Shortcuts::EXACT);
+                        if colouring.check().is_err() || !engine.paints(&painter) {
+                            continue;
+                        }
+                        let size = Size::new(width * samples, height * samples).unwrap();
+                        let view = View::centred("-0.6", "0.1", "1.2").unwrap().sized(size);
+                        let julia = is_julia.then(|| ["-0.4", "0.6"].map(|text| text.parse().unwrap()));
+                        let formula = Formula::new(fold, power).unwrap();
+                        let settings = Settings { limit, number, recipe, formula, julia, ..Settings::default() };
+                        let plan = Plan::new(&view, &settings, &LIMITS).unwrap();
+                        let field = dwell::field(
+                            &plan,
+                            &cpu(Shortcuts::EXACT),
+                            Strategy::EveryPixel,
+                            colouring.extras(),
+                            &LIMITS,
+                            &Cancel::default(),
+                        )
+                        .unwrap();
+                        let mut truth = vec![0; (width * height) as usize * painter.bytes_per_pixel()];
+                        painter.paint(field.all_rows(), &mut truth);
+                        let mut picture = vec![1; truth.len()];
+                        let painted = engine
+                            .paint(
+                                &plan,
+                                Strategy::EveryPixel,
+                                &painter,
+                                0..size.height,
+                                &mut picture,
+                                &Cancel::default(),
+                                &dwell::Progress::default(),
+                            )
+                            .unwrap();
+                        assert!(engine.warnings().is_empty(), "{:?}", engine.warnings());
+                        assert_eq!(u128::from(painted.iterations), field.all_rows().iterations(limit));
+                        assert_eq!(painted.interior_pixels, field.interior_pixels());
+                        let here = picture.iter().zip(&truth).filter(|(a, b)| a != b).count();
+                        if here > 0 {
+                            println!(
+                                "{here} bytes differ: {by:?} {scale:?} {depth:?} {samples} {formula:?} {number:?} {size:?}"
+                            );
+                        }
+                        (checked, bytes, wrong) = (checked + 1, bytes + truth.len(), wrong + here);
+                    }
+                }
+            }
+        }
+    }
+    println!("\n{checked} pictures painted on the device, {bytes} bytes: {wrong} differ");
+}
+
+/// From view to PNG, beside encoding alone.
+fn whole(device: &Device) {
+    let side = 16384;
+    let size = Size::new(side, side).unwrap();
+    let plan = plan(&published(side), 512, NumberKind::F32);
+    println!("\n{side}^2, limit 512, to PNG, less writing, with the context there");
+    for by in [By::Banded, By::Smooth] {
+        let colouring = Colouring::default().by(by);
+        let engine = cuda(device, Options::default(), Shortcuts::EXACT);
+        let progress = dwell::Progress::default();
+        let request = Request {
+            plan: &plan,
+            engine: &engine,
+            strategy: Strategy::EveryPixel,
+            verify: false,
+            paint: Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" },
+            hash: false,
+            journaling: None,
+            limits: LIMITS,
+            watched: false,
+            cancel: &Cancel::default(),
+            progress: &progress,
+        };
+        let mut buffers = Buffers::default();
+        let path = std::env::temp_dir().join("dwell-whole.ppm");
+        let output = |path: &std::path::Path| Output::create(path, false, &Leftovers::default()).unwrap();
+        dwell::render(&request, vec![(Format::Ppm, output(&path))], &mut buffers).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        let picture = &file[file.len() - side as usize * side as usize * 3..];
+        let (mut encode, mut all) = (f64::INFINITY, f64::INFINITY);
+        let mut last = None;
+        for _ in 0..5 {
+            let begun = Instant::now();
+            let bytes = dwell::png_bytes(picture, size, Depth::Eight, "", engine.team()).unwrap();
+            encode = encode.min(begun.elapsed().as_secs_f64());
+            assert!(bytes.len() > 1 << 20);
+            let report = dwell::render(&request, vec![(Format::Png, Output::nowhere())], &mut buffers).unwrap();
+            all = all.min(report.seconds.total - report.seconds.write);
+            last = Some(report);
+        }
+        let png = std::env::temp_dir().join("dwell-whole.png");
+        dwell::render(&request, vec![(Format::Png, output(&png))], &mut buffers).unwrap();
+        assert!(
+            std::fs::read(&png).unwrap() == dwell::png_bytes(picture, size, Depth::Eight, "", engine.team()).unwrap()
+        );
+        println!(
+            "{}: {:.1} ms in all, encoding alone {:.1} ms: {:.2}; {:?}",
+            by.name(),
+            all * 1e3,
+            encode * 1e3,
+            all / encode,
+            last.unwrap().seconds
+        );
+    }
+}
+
 /// A small generator: xorshift64*.
 struct Random(u64);
 impl Random {
@@ -359,8 +541,10 @@ fn random(device: &Device, count: u64) {
         };
         let shortcuts = [Shortcuts::EXACT, Shortcuts::NONE][usize::from(random.below(5) == 0)];
         let stages = Stages { first: [16, 64, 1 << 18][random.below(3) as usize], growth: 1 + random.below(4) as u32 };
-        let engine = cuda(device, Options { kernel, stages, ..Options::default() }, shortcuts);
-        let extras = if kernel == GpuKernel::Tuned && random.below(3) == 0 { Extras::SMOOTH } else { Extras::NONE };
+        // So little that the image is computed piece by piece, or not so little.
+        let memory_bytes = [u64::MAX, 300 << 10, 1 << 20][random.below(3) as usize];
+        let engine = cuda(device, Options { kernel, stages, memory_bytes, ..Options::default() }, shortcuts);
+        let extras = if random.below(3) == 0 { Extras::SMOOTH } else { Extras::NONE };
         let field = |engine: &dyn Engine| {
             dwell::field(&plan, engine, Strategy::EveryPixel, extras, &LIMITS, &Cancel::default()).unwrap()
         };

@@ -37,6 +37,7 @@ template <class N, class Rule> __device__ __forceinline__ void pixels(const Task
         const Point<N> p(t, column, row);
         N x = p.re, y = p.im;
         write(t, column, row, plain_dwell(rule, x, y, p.a, p.b, t.limit, t.radius_squared));
+        if (t.end_x) write_end(t, column, row, x, y);
     }
     if (blockIdx.x + blockIdx.y + threadIdx.x + threadIdx.y == 0) {
         count_written(t, (unsigned long long)r.width() * r.height());

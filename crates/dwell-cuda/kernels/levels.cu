@@ -47,7 +47,7 @@ __device__ __forceinline__ void border(const Task<N>& t, const List& list, const
             unsigned column, row;
             r.border_pixel(k, column, row);
             unsigned n = dwell_at(rule, t, column, row);
-            write(t, column, row, n);
+            write_computed(rule, t, column, row, n);
             least = min(least, n);
             most = max(most, n);
         }
@@ -83,7 +83,7 @@ template <class N, class Rule> __device__ __forceinline__ void leaf(const Task<N
         const unsigned width = r.width() - 2, pixels = width * (r.height() - 2);
         for (unsigned k = threadIdx.x; k < pixels; k += blockDim.x) {
             unsigned column = r.left + 1 + k % width, row = r.top + 1 + k / width;
-            write(t, column, row, dwell_at(rule, t, column, row));
+            write_computed(rule, t, column, row, dwell_at(rule, t, column, row));
         }
         if (threadIdx.x == 0) count_written(t, pixels);
     }
@@ -132,6 +132,7 @@ template <class N, class Rule> __device__ __forceinline__ void block(const Task<
         }
         __syncthreads();
         for (unsigned k = threadIdx.x; k < TILE * TILE; k += blockDim.x) {
+            if (left + k % TILE >= right || top + k / TILE >= bottom) continue;
             const unsigned x = k % TILE % side, y = k / TILE % side;
             if (alike[k / TILE / side * across + k % TILE / side] && dwell[k] == UNKNOWN) dwell[k] = dwell[k - x - y * TILE];
         }
@@ -140,7 +141,7 @@ template <class N, class Rule> __device__ __forceinline__ void block(const Task<
     for (unsigned k = threadIdx.x; k < TILE * TILE; k += blockDim.x) {
         const unsigned column = left + k % TILE, row = top + k / TILE;
         if (column >= right || row >= bottom) continue;
-        write(t, column, row, dwell[k] != UNKNOWN ? dwell[k] : dwell_at(rule, t, column, row));
+        write_computed(rule, t, column, row, dwell[k] != UNKNOWN ? dwell[k] : dwell_at(rule, t, column, row));
     }
     if (threadIdx.x == 0 && left < right && top < bottom) {
         count_written(t, (unsigned long long)(right - left) * (bottom - top));

@@ -20,7 +20,7 @@ __device__ __forceinline__ unsigned plain_dwell(const Rule& rule, N& x, N& y, N 
 template <int STEPS, bool KEEP, class N, class Rule>
 __device__ __forceinline__ bool counted_steps(const Rule& rule, N& x, N& y, N a, N b, N radius_squared, unsigned& n) {
     bool in = true;
-#pragma unroll(Rule::UNROLL)
+#pragma unroll(Rule::UNROLL_COUNTED)
     for (int i = 0; i < STEPS; i++) {
         n += in;
         if (KEEP) {
@@ -36,9 +36,6 @@ __device__ __forceinline__ bool counted_steps(const Rule& rule, N& x, N& y, N a,
     return in;
 }
 
-// Steps between two tests in flight: each batch's escape is found by going over it once more, counted.
-#define BATCH 16
-
 // A point in flight: z_n has not escaped, n < limit.
 template <class N> struct Flight {
     N x, y;
@@ -48,45 +45,50 @@ template <class N> struct Flight {
 
 enum Outcome { STAYS, ESCAPED, STILL_FLYING };
 
-// Flies on for about `steps` steps, or to the end. When it has escaped, x, y and `left` are those before the batch it
-// escaped in, so that all lanes of a warp can go over theirs together afterwards.
+// Flies on for `steps` steps, a multiple of BATCH, or to the end, tested every BATCH steps. When it has escaped, x, y and
+// `left` are those before the batch it escaped in, so that all lanes of a warp can go over theirs together afterwards.
 //
-// z that comes back to a value that it had, bit for bit (up to the sign of zeros), never escapes: it is compared after
-// each batch with one kept at a power of two of batches (Brent).
-template <class N, class Rule>
-__device__ __forceinline__ Outcome fly(const Rule& rule, Flight<N>& f, N a, N b, N radius_squared, unsigned cycles,
-                                       unsigned steps) {
+// With `CYCLES`: z that comes back to a value that it had, bit for bit (up to the sign of zeros), never escapes. It is
+// compared after each batch with one kept at a power of two of batches (Brent).
+template <int BATCH, bool CYCLES, class N, class Rule>
+__device__ __forceinline__ Outcome fly(const Rule& rule, Flight<N>& f, N a, N b, N radius_squared, unsigned steps) {
+    const unsigned to_limit = f.left / BATCH + (f.left % BATCH != 0), to_end = steps / BATCH;
+    const unsigned batches = min(to_limit, to_end);
     N kept_x = f.x, kept_y = f.y;
-    unsigned period = 1, until = 1;
-    for (unsigned flown = 0; flown < steps; flown += BATCH) {
+    for (unsigned k = 1; k <= batches; k++) {
         N x = f.x, y = f.y;
 #pragma unroll(Rule::UNROLL)
         for (int i = 0; i < BATCH; i++) rule.step(x, y, a, b);
-        if (!(Rule::Recipe::norm(x, y) <= radius_squared)) return ESCAPED;
-        if (f.left <= BATCH) return STAYS;
-        f.left -= BATCH;
+        if (!(Rule::Recipe::norm(x, y) <= radius_squared)) {
+            f.left -= (k - 1) * BATCH;
+            return ESCAPED;
+        }
         f.x = x;
         f.y = y;
-        if (cycles) {
+        if (CYCLES) {
             if (x == kept_x && y == kept_y) return STAYS;
-            if (--until == 0) {
+            if ((k & (k - 1)) == 0) {
                 kept_x = x;
                 kept_y = y;
-                period *= 2;
-                until = period;
             }
         }
     }
-    return STILL_FLYING;
+    return to_limit <= to_end ? STAYS : STILL_FLYING;
 }
 
 // Goes over the batch in which a point escaped. Its dwell, 0 where that is beyond the limit.
-template <bool KEEP, class N, class Rule>
+template <int BATCH, bool KEEP, class N, class Rule>
 __device__ __forceinline__ unsigned replay(const Rule& rule, Flight<N>& f, N a, N b, N radius_squared, unsigned limit) {
     unsigned n = 0;
     counted_steps<BATCH, KEEP>(rule, f.x, f.y, a, b, radius_squared, n);
     return n > f.left ? 0 : limit - f.left + n;
 }
+
+// Steps between two tests where orbits end, and where they seldom do: with cycles looked for they are compared as often.
+#define SHORT_BATCH 16
+#define LONG_BATCH 64
+// More steps than any flight has, in whole batches.
+#define TO_THE_END 0xffffffc0u
 
 // Steps that are counted one by one before batches begin: most points of most views escape within them.
 #define HEAD 16
@@ -106,6 +108,9 @@ __device__ __forceinline__ unsigned quick_dwell(const Rule& rule, const Task<N>&
     }
     if (n >= t.limit) return 0;
     Flight<N> f = {x, y, t.limit - n};
-    if (fly(rule, f, p.a, p.b, t.radius_squared, t.cycles, 0xffffffffu - BATCH) != ESCAPED) return 0;
-    return replay<false>(rule, f, p.a, p.b, t.radius_squared, t.limit);
+    const Outcome outcome = t.cycles
+                                ? fly<SHORT_BATCH, true>(rule, f, p.a, p.b, t.radius_squared, TO_THE_END)
+                                : fly<SHORT_BATCH, false>(rule, f, p.a, p.b, t.radius_squared, TO_THE_END);
+    if (outcome != ESCAPED) return 0;
+    return replay<SHORT_BATCH, false>(rule, f, p.a, p.b, t.radius_squared, t.limit);
 }

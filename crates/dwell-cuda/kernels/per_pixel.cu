@@ -7,6 +7,7 @@ template <class N, class Rule> __device__ __forceinline__ void one_pixel(const T
     const Point<N> p(t, column, row);
     N x = p.re, y = p.im;
     write(t, column, row, plain_dwell(rule, x, y, p.a, p.b, t.limit, t.radius_squared));
+    if (t.end_x) write_end(t, column, row, x, y);
 }
 
 // A thread a pixel: the grid covers the image.

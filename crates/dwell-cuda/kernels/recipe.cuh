@@ -73,10 +73,11 @@ template <class N> __device__ __forceinline__ void fold(unsigned how, N& x, N& y
 // A rule: a step of a formula in a recipe. Those of power 2 are types of their own, all others look fold and power up,
 // which are the same for all threads.
 //
-// `UNROLL`: how many steps are worth writing out one after another, where there is no need to.
+// `UNROLL`, `UNROLL_COUNTED`: how many steps are written out one after another, bare ones and counted ones: as many as
+// the nearest instruction cache holds.
 template <unsigned FOLD, class R> struct Quadratic {
     using Recipe = R;
-    static constexpr int UNROLL = 16;
+    static constexpr int UNROLL = 32, UNROLL_COUNTED = 16;
     template <class T> __device__ __forceinline__ explicit Quadratic(const T&) {}
     template <class N> __device__ __forceinline__ void step(N& x, N& y, N a, N b) const {
         fold(FOLD, x, y);
@@ -86,7 +87,7 @@ template <unsigned FOLD, class R> struct Quadratic {
 
 template <class R> struct Powers {
     using Recipe = R;
-    static constexpr int UNROLL = 1;
+    static constexpr int UNROLL = 1, UNROLL_COUNTED = 1;
     unsigned how, power;
     template <class T> __device__ __forceinline__ explicit Powers(const T& task) : how(task.fold), power(task.power) {}
     template <class N> __device__ __forceinline__ void step(N& x, N& y, N a, N b) const {

@@ -45,9 +45,10 @@ struct Rectangle {
 };
 
 // Whether a rectangle may be filled with a dwell other than 0. It may not when it may hold c = 0 and with it the whole
-// Mandelbrot set, and never for sets that are not known to be connected: what strategy.rs of the library argues.
+// Mandelbrot set, and never for sets that are not known to be connected: what strategy.rs of the library argues. Nor
+// where z_n is wanted of each point that escapes, which cannot be inferred.
 template <class N> __device__ __forceinline__ bool may_infer_escape(const Task<N>& t, const Rectangle& r) {
-    if (t.is_julia || t.fold != FOLD_NONE) return false;
+    if (t.is_julia || t.fold != FOLD_NONE || t.end_x) return false;
     N least_re = 0, most_re = 0, least_im = 0, most_im = 0;
     for (int corner = 0; corner < 4; corner++) {
         const Point<N> p(t, corner & 1 ? r.right - 1 : r.left, corner & 2 ? r.bottom - 1 : r.top);
@@ -61,6 +62,19 @@ template <class N> __device__ __forceinline__ bool may_infer_escape(const Task<N
         most_im = fmax(most_im, p.im);
     }
     return !(least_re <= N(0) && most_re >= N(0) && least_im <= N(0) && most_im >= N(0));
+}
+
+// Writes the dwell of a point that was computed, and z_n where it is wanted: by going there once more, which costs nothing
+// where it is not.
+template <class N, class Rule>
+__device__ __forceinline__ void write_computed(const Rule& rule, const Task<N>& t, unsigned column, unsigned row, unsigned n) {
+    write(t, column, row, n);
+    if (t.end_x && n) {
+        const Point<N> p(t, column, row);
+        N x = p.re, y = p.im;
+        plain_dwell(rule, x, y, p.a, p.b, t.limit, t.radius_squared);
+        write_end(t, column, row, x, y);
+    }
 }
 
 // The least and the greatest value that a block's threads hold, for all of them. Any number of threads.

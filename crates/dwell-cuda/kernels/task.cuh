@@ -35,8 +35,12 @@ template <class N> struct Point {
     // The pixel, and c.
     N re, im, a, b;
 
-    __device__ __forceinline__ Point(const Task<N>& t, unsigned column, unsigned row) {
-        re = t.re_of_column[column];
+    __device__ __forceinline__ Point(const Task<N>& t, unsigned column, unsigned row)
+        : Point(t, t.re_of_column[column], column, row) {}
+
+    // With what the column contributes to the real part, which does for all rows.
+    __device__ __forceinline__ Point(const Task<N>& t, N re_of_column, unsigned column, unsigned row) {
+        re = re_of_column;
         im = t.im_of_row[row];
         if (t.is_rotated) {
             re = Op<N>::add(re, t.re_of_row[row]);

@@ -30,53 +30,64 @@ __device__ __forceinline__ void survive(const Survivors<N>& list, bool wants, N 
 }
 
 #define THREADS 256
+// Rows of 8 x 4 pixels that a warp does one after the other, so that what belongs to its columns is done once.
+#define TILES 2
+
+// Whether a point still flies after some steps; if it has escaped, `n` is when, and with KEEP `f` where.
+template <int BATCH, bool KEEP, class N, class Rule>
+__device__ __forceinline__ bool flies_on(const Rule& rule, const Task<N>& t, const Point<N>& p, Flight<N>& f,
+                                         unsigned steps, unsigned& n) {
+    Outcome outcome = fly<BATCH, false>(rule, f, p.a, p.b, t.radius_squared, steps);
+    if (outcome == ESCAPED) n = replay<BATCH, KEEP>(rule, f, p.a, p.b, t.radius_squared, t.limit);
+    return outcome == STILL_FLYING;
+}
 
 template <class N, class Rule, bool KEEP>
 __device__ __forceinline__ void first(const Task<N>& t, const Survivors<N>& list, unsigned steps) {
     const Rule rule(t);
     const unsigned lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const unsigned column = blockIdx.x * 32 + (warp & 3) * 8 + (lane & 7);
-    const unsigned row = t.begin + blockIdx.y * 8 + (warp >> 2) * 4 + (lane >> 3);
-    const bool mine = column < t.width && row < t.end;
-    bool survives = false;
-    Flight<N> f = {N(0), N(0), 0};
-    if (mine) {
-        const Point<N> p(t, column, row);
-        N x = p.re, y = p.im;
-        unsigned n = 1;
-        if (t.interior && is_inside(t, p.re, p.im)) {
-            n = 0;
-        } else if (needs_each_step<N, typename Rule::Recipe>(t, p.re, p.im)) {
-            n = plain_dwell(rule, x, y, p.a, p.b, t.limit, t.radius_squared);
-        } else if (Rule::Recipe::norm(x, y) <= t.radius_squared) {
-            bool in = true;
-            for (int i = 0; in && i < HEAD; i += 4) {
-                in = counted_steps<4, KEEP>(rule, x, y, p.a, p.b, t.radius_squared, n);
-            }
-            if (in ? n >= t.limit : n > t.limit) {
+    const N re_of_column = t.re_of_column[min(column, t.width - 1)];
+    unsigned row = t.begin + blockIdx.y * (8 * TILES) + (warp >> 2) * 4 + (lane >> 3);
+    for (int tile = 0; tile < TILES; tile++, row += 8) {
+        bool survives = false;
+        Flight<N> f = {N(0), N(0), 0};
+        if (column < t.width && row < t.end) {
+            const Point<N> p(t, re_of_column, column, row);
+            N x = p.re, y = p.im;
+            unsigned n = 1;
+            if (t.interior && is_inside(t, p.re, p.im)) {
                 n = 0;
-            } else if (in) {
-                f = {x, y, t.limit - n};
-                Outcome outcome = fly(rule, f, p.a, p.b, t.radius_squared, t.cycles, steps);
-                survives = outcome == STILL_FLYING;
-                n = 0;
-                if (outcome == ESCAPED) {
-                    n = replay<KEEP>(rule, f, p.a, p.b, t.radius_squared, t.limit);
+            } else if (needs_each_step<N, typename Rule::Recipe>(t, p.re, p.im)) {
+                n = plain_dwell(rule, x, y, p.a, p.b, t.limit, t.radius_squared);
+            } else if (Rule::Recipe::norm(x, y) <= t.radius_squared) {
+                bool in = true;
+                for (int i = 0; in && i < HEAD; i += 4) {
+                    in = counted_steps<4, KEEP>(rule, x, y, p.a, p.b, t.radius_squared, n);
+                }
+                if (in ? n >= t.limit : n > t.limit) {
+                    n = 0;
+                } else if (in) {
+                    f = {x, y, t.limit - n};
+                    // So few steps that cycles are not looked for.
+                    n = 0;
+                    survives = t.cycles ? flies_on<SHORT_BATCH, KEEP>(rule, t, p, f, steps, n)
+                                        : flies_on<LONG_BATCH, KEEP>(rule, t, p, f, steps, n);
                     x = f.x;
                     y = f.y;
                 }
             }
+            if (!survives) {
+                write(t, column, row, n);
+                if (KEEP) write_end(t, column, row, x, y);
+            }
         }
-        if (!survives) {
-            write(t, column, row, n);
-            if (KEEP) write_end(t, column, row, x, y);
-        }
+        survive(list, survives, f.x, f.y, (row - t.begin) * t.width + column);
     }
-    survive(list, survives, f.x, f.y, (row - t.begin) * t.width + column);
 }
 
 // All points of `list` have `left` steps to the limit, and fly `steps` of them.
-template <class N, class Rule, bool KEEP>
+template <int BATCH, bool CYCLES, class N, class Rule, bool KEEP>
 __device__ __forceinline__ void stage(const Task<N>& t, const Survivors<N>& list, const Survivors<N>& next, unsigned left,
                                       unsigned steps) {
     const Rule rule(t);
@@ -94,10 +105,10 @@ __device__ __forceinline__ void stage(const Task<N>& t, const Survivors<N>& list
             const Point<N> p(t, column, row);
             f.x = list.x[from + lane];
             f.y = list.y[from + lane];
-            Outcome outcome = fly(rule, f, p.a, p.b, t.radius_squared, t.cycles, steps);
+            Outcome outcome = fly<BATCH, CYCLES>(rule, f, p.a, p.b, t.radius_squared, steps);
             survives = outcome == STILL_FLYING;
             unsigned n = 0;
-            if (outcome == ESCAPED) n = replay<KEEP>(rule, f, p.a, p.b, t.radius_squared, t.limit);
+            if (outcome == ESCAPED) n = replay<BATCH, KEEP>(rule, f, p.a, p.b, t.radius_squared, t.limit);
             if (!survives) {
                 write(t, column, row, n);
                 if (KEEP) write_end(t, column, row, f.x, f.y);
@@ -114,7 +125,11 @@ __device__ __forceinline__ void stage(const Task<N>& t, const Survivors<N>& list
     }                                                                                                           \
     extern "C" __global__ void __launch_bounds__(THREADS) tuned_stage_##rule##suffix(                           \
         Task<number> t, Survivors<number> list, Survivors<number> next, unsigned left, unsigned steps) {        \
-        stage<number, rule, keep>(t, list, next, left, steps);                                                  \
+        if (t.cycles) {                                                                                         \
+            stage<SHORT_BATCH, true, number, rule, keep>(t, list, next, left, steps);                           \
+        } else {                                                                                                \
+            stage<LONG_BATCH, false, number, rule, keep>(t, list, next, left, steps);                           \
+        }                                                                                                       \
     }
 #define OF_RULE(rule)                         \
     KERNELS(rule, float, _f32, false)         \

@@ -198,9 +198,8 @@ impl Buffer {
     }
 
     /// Bytes of it.
-    #[cfg(test)]
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes as u64
     }
 
     /// Its address from a byte on, for a kernel.

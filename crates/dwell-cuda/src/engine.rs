@@ -14,10 +14,16 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Pixels that are delivered at once: so many that launches and copies are long, so few that the first comes soon.
-const PIXELS: u64 = 1 << 24;
-/// With fewer than this a device is of no use.
-const FEWEST_PIXELS: u64 = 1 << 16;
+/// Pixels that are delivered at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pieces {
+    /// So many that launches and copies are long, so few that the first comes soon.
+    pub(crate) pixels: u64,
+    /// With fewer than this a device is of no use.
+    pub(crate) fewest: u64,
+}
+
+const PIECES: Pieces = Pieces { pixels: 1 << 24, fewest: 1 << 11 };
 
 /// Iterates on one CUDA device, and on the processors where the device fails.
 ///
@@ -29,6 +35,7 @@ pub struct CudaEngine {
     cpu: CpuEngine,
     options: Options,
     shortcuts: Shortcuts,
+    pieces: Pieces,
     state: Mutex<State>,
 }
 
@@ -97,7 +104,7 @@ impl CudaEngine {
     /// When the options do not go together.
     pub fn new(device: Device, cpu: CpuEngine, options: Options) -> Result<Self, InputError> {
         let devices = Box::new(Real::new(device.clone()));
-        Self::over(device, devices, cpu, options)
+        Self::over(device, devices, cpu, options, PIECES)
     }
 
     pub(crate) fn over(
@@ -105,17 +112,18 @@ impl CudaEngine {
         devices: Box<dyn Opens>,
         cpu: CpuEngine,
         options: Options,
+        pieces: Pieces,
     ) -> Result<Self, InputError> {
         check(options)?;
         let shortcuts = if options.kernel.is_plain() { Shortcuts::NONE } else { cpu.shortcuts() };
         let state = State {
             lane: None,
-            pixels: PIXELS,
+            pixels: pieces.pixels,
             dead: None,
             warnings: Vec::new(),
             report: DeviceReport { name: device.name.clone(), kernel: described(options), ..DeviceReport::default() },
         };
-        Ok(Self { device, devices, cpu, options, shortcuts, state: Mutex::new(state) })
+        Ok(Self { device, devices, cpu, options, shortcuts, pieces, state: Mutex::new(state) })
     }
 
     /// What can be chosen of launches.
@@ -150,7 +158,7 @@ impl CudaEngine {
             };
             // What the lane holds on the device is given back before anything else is tried.
             state.lane = None;
-            if fault == Fault::Memory && state.pixels / 2 >= FEWEST_PIXELS {
+            if fault == Fault::Memory && state.pixels / 2 >= self.pieces.fewest {
                 state.pixels /= 2;
                 continue;
             }
@@ -276,7 +284,7 @@ impl Engine for CudaEngine {
     }
 
     fn bytes(&self, plan: &Plan, strategy: Strategy, extras: Extras) -> u64 {
-        let pixels = PIXELS.min(plan.size().pixels()) * SLOTS as u64;
+        let pixels = self.pieces.pixels.min(plan.size().pixels()) * SLOTS as u64;
         pixels * (4 + 8 * u64::from(extras.smooth)) + self.cpu.bytes(plan, strategy, extras)
     }
 
@@ -326,7 +334,7 @@ impl Engine for CudaEngine {
     }
 
     fn band_samples(&self) -> u64 {
-        PIXELS
+        self.pieces.pixels
     }
 
     fn mirrors(&self) -> bool {

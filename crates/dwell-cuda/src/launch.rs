@@ -15,14 +15,20 @@ use std::time::Duration;
 const MOST_DOWN: u32 = 65_535;
 /// Steps of the head in `kernels/orbit.cuh`, and z_1.
 const HEAD: u32 = 17;
-/// Steps between two tests there.
-const BATCH: u32 = 16;
+/// Steps come in whole batches of either length there.
+const BATCH: u32 = 64;
 /// The most steps of a launch: fractions of a second, so that a display's watchdog leaves it alone and Ctrl-C is heard.
 const LONGEST_STAGE: u32 = 1 << 18;
 /// Device-side launches that may wait: the published workloads come to 86,528.
 const PENDING_LAUNCHES: usize = 1 << 18;
-/// Words of 8 bytes in the counters: pixels written; failed launches and the last error; then counts of lists.
-const COUNTERS: usize = 32;
+/// The most steps that a flight can be given: `TO_THE_END` there.
+const TO_THE_END: u32 = 0xffff_ffc0;
+/// Rows of a block of the tuned kernel's first launch: two tiles of two warps of four rows.
+const ROWS_OF_BLOCK: u32 = 16;
+/// Where counts of lists begin in the counters, behind pixels written, failed launches and the last error.
+const FIRST_COUNT: usize = 16;
+/// Counts of lists.
+const COUNTS: usize = 60;
 
 /// Kernels of a job, ready to be launched.
 pub(crate) struct Launcher {
@@ -48,12 +54,12 @@ pub(crate) struct Lists {
 impl Lists {
     /// Nothing was written, no launch has failed.
     pub(crate) fn clear_counts(&self, stream: &Stream) -> Result<(), Fault> {
-        self.counters.clear(COUNTERS * 8, stream)
+        self.counters.clear(FIRST_COUNT + 4 * COUNTS, stream)
     }
 
     /// Address of the i-th count of a list.
     fn count(&self, i: usize) -> u64 {
-        self.counters.at(16 + 4 * i)
+        self.counters.at(FIRST_COUNT + 4 * i)
     }
 
     fn survivors(&self, which: usize, count: usize) -> Survivors {
@@ -115,6 +121,11 @@ impl Launcher {
         Ok(Self { options, kernels, block, multiprocessors: device.multiprocessors.max(1), occupancy })
     }
 
+    /// Whether the kernel counts the pixels that it writes.
+    pub(crate) fn counts(&self) -> bool {
+        !self.options.kernel.is_exact()
+    }
+
     /// Room for what the kernel keeps while it computes about so many pixels.
     pub(crate) fn lists<N: Kernels>(
         &self,
@@ -128,7 +139,7 @@ impl Launcher {
             survivors: [None, None],
             rectangles: None,
             capacity: 0,
-            counters: Buffer::new(context, COUNTERS * 8)?,
+            counters: Buffer::new(context, FIRST_COUNT + 4 * COUNTS)?,
             rows: size.height,
             waits: Event::new(context)?,
         };
@@ -140,6 +151,9 @@ impl Launcher {
                 // More at once than are delivered at once, where there is plenty: fewer launches that wait for a last warp.
                 let roomy = pixels * 4;
                 let count = if roomy * each <= free / 8 { roomy } else { pixels };
+                if count.min(size.pixels()) * each > free {
+                    return Err(Fault::Memory);
+                }
                 let rows = (count / width).clamp(1, u64::from(size.height));
                 let count = rows * width;
                 for list in &mut lists.survivors {
@@ -200,8 +214,8 @@ impl Launcher {
         let covered = [width.div_ceil(across), height.div_ceil(down).min(MOST_DOWN)];
         match self.options.kernel {
             GpuKernel::Tuned => {
-                for begin in rows.clone().step_by(lists.rows.min(MOST_DOWN * 8) as usize) {
-                    let end = begin.saturating_add(lists.rows.min(MOST_DOWN * 8)).min(rows.end);
+                for begin in rows.clone().step_by(lists.rows.min(MOST_DOWN * ROWS_OF_BLOCK) as usize) {
+                    let end = begin.saturating_add(lists.rows.min(MOST_DOWN * ROWS_OF_BLOCK)).min(rows.end);
                     self.tuned(stream, lists, task.over(begin..end), cancel)?;
                 }
                 Ok(0)
@@ -265,29 +279,32 @@ impl Launcher {
     ) -> Result<(), Fault> {
         let Stages { first, growth } = self.options.stages;
         let whole_batches = |steps: u32| steps.max(1).div_ceil(BATCH).saturating_mul(BATCH).min(LONGEST_STAGE);
-        let mut steps = whole_batches(first);
+        // Without a look for cycles most survivors stay to the end: fewer and longer stages.
+        let mut steps = whole_batches(if task.looks_for_cycles() { first } else { first.saturating_mul(4) });
         let mut left = task.limit.saturating_sub(HEAD);
         // Who would be left for less than another such stage flies on at once.
-        let or_to_the_end =
-            |steps: u32, left: u32| if left <= steps.saturating_mul(2) { u32::MAX - BATCH } else { steps };
+        let or_to_the_end = |steps: u32, left: u32| if left <= steps.saturating_mul(2) { TO_THE_END } else { steps };
         let mut now = or_to_the_end(steps, left);
-        let mut count = 0;
-        self.clear_count(lists, count, stream)?;
-        let mut list = lists.survivors(0, count);
-        let grid = [task.width.div_ceil(32), (task.end - task.begin).div_ceil(8)];
+        lists.clear_counts(stream)?;
+        let mut list = lists.survivors(0, 0);
+        let grid = [task.width.div_ceil(32), (task.end - task.begin).div_ceil(ROWS_OF_BLOCK)];
         let arguments: &mut [*mut c_void] =
             &mut [(&raw mut task).cast(), (&raw mut list).cast(), (&raw mut now).cast()];
         self.launch(stream, self.kernels[0], grid, [256, 1], arguments)?;
-        let mut which = 0;
+        let mut stage = 0;
         while now == steps && left > steps {
             left -= steps;
             let last = steps;
             steps = whole_batches(steps.saturating_mul(growth));
             now = or_to_the_end(steps, left);
-            count = 1 - count;
-            self.clear_count(lists, count, stream)?;
-            let mut next = lists.survivors(1 - which, count);
-            let grid = [self.multiprocessors * 8, 1];
+            stage += 1;
+            // Every count was cleared before the first; later ones are used again.
+            if stage >= COUNTS {
+                lists.counters.clear_word(FIRST_COUNT + 4 * (stage % COUNTS), stream)?;
+            }
+            let mut next = lists.survivors(stage % 2, stage % COUNTS);
+            // Many more blocks than fit at once, so that none waits for long for a few slow ones.
+            let grid = [self.multiprocessors * 32, 1];
             let mut left_now = left;
             let arguments: &mut [*mut c_void] = &mut [
                 (&raw mut task).cast(),
@@ -297,7 +314,6 @@ impl Launcher {
                 (&raw mut now).cast(),
             ];
             self.launch(stream, self.kernels[1], grid, [256, 1], arguments)?;
-            which = 1 - which;
             list = next;
             if last >= LONGEST_STAGE {
                 self.keep_pace(stream, lists, cancel)?;
@@ -310,7 +326,7 @@ impl Launcher {
     }
 
     fn clear_count(&self, lists: &Lists, count: usize, stream: &Stream) -> Result<(), Fault> {
-        lists.counters.clear_word(16 + 4 * count, stream)
+        lists.counters.clear_word(FIRST_COUNT + 4 * count, stream)
     }
 
     /// Waits until the device has come so far, so that not much is queued when somebody cancels.

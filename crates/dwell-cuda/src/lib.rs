@@ -22,6 +22,8 @@
 mod colours;
 mod driver;
 mod engine;
+#[cfg(test)]
+mod faults;
 mod lane;
 mod launch;
 mod modules;

@@ -110,12 +110,12 @@ pub struct Stages {
 
 impl Default for Stages {
     fn default() -> Self {
-        Self { first: 64, growth: 4 }
+        Self { first: 64, growth: 2 }
     }
 }
 
 /// All that can be chosen of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Which kernel.
     pub kernel: GpuKernel,
@@ -125,4 +125,19 @@ pub struct Options {
     pub division: Division,
     /// For the tuned kernel.
     pub stages: Stages,
+    /// Bytes of the device's memory to get by with, if they are free.
+    pub memory_bytes: u64,
+}
+
+impl Default for Options {
+    /// The tuned kernel, and all memory that is free.
+    fn default() -> Self {
+        Self {
+            kernel: GpuKernel::default(),
+            block: None,
+            division: Division::default(),
+            stages: Stages::default(),
+            memory_bytes: u64::MAX,
+        }
+    }
 }

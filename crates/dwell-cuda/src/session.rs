@@ -101,7 +101,7 @@ impl<N: Kernels> Session<N> {
         // Dwells, and both parts of z_n.
         let each = [4, number, number].map(|bytes| bytes * u64::from(with_smooth || bytes == 4));
         let each = if with_smooth { each } else { [4, 0, 0] };
-        let (free, _) = context.memory()?;
+        let free = context.memory()?.0.min(job.options.memory_bytes);
         let of_image = size.pixels() * each.iter().sum::<u64>();
         let is_whole = of_image <= free / OF_FREE;
         let places = if is_whole { 1 } else { SLOTS };
@@ -125,11 +125,14 @@ impl<N: Kernels> Session<N> {
             Wanted::SmoothValues => [slot_pixels * 4, slot_pixels * 8],
             Wanted::Picture => [picture_bytes, 0],
         };
+        let (compute, copy) = (Stream::new(context)?, Stream::new(context)?);
         let slot = || {
+            let notes = Buffer::new(context, NOTES)?;
+            notes.clear(NOTES, &compute)?;
             Ok::<Slot, Fault>(Slot {
                 values: if with_smooth { Some(Buffer::new(context, slot_pixels * 8)?) } else { None },
                 picture: if picture_bytes > 0 { Some(Buffer::new(context, picture_bytes)?) } else { None },
-                notes: Buffer::new(context, NOTES)?,
+                notes,
                 pinned: Pinned::new(context, bytes[0] + bytes[1] + NOTES)?,
                 bytes,
                 rows: 0..0,
@@ -150,8 +153,10 @@ impl<N: Kernels> Session<N> {
         }
         let rule = rule(points.map.formula, points.map.recipe);
         let launcher = Launcher::new(context, &mut modules, device, job.options, rule, N::NAME, with_smooth)?;
-        let free = context.memory()?.0;
-        let lists = launcher.lists::<N>(context, size, u64::from(rows) * width, free)?;
+        let taken: u64 = fields.iter().flatten().flatten().map(Buffer::bytes).sum();
+        let of_slot = |slot: &Slot| slot.values.iter().chain(&slot.picture).map(Buffer::bytes).sum::<u64>();
+        let left = free.saturating_sub(taken + slots.iter().map(of_slot).sum::<u64>());
+        let lists = launcher.lists::<N>(context, size, u64::from(rows) * width, left)?;
         let smooth = format!("smooth_{rule}_{}", N::NAME);
         let (smooth, paint) = (
             if with_smooth { Some(modules.function(Source::Paint, &smooth)?) } else { None },
@@ -181,8 +186,8 @@ impl<N: Kernels> Session<N> {
             computed: if is_whole { vec![false; size.height as usize] } else { Vec::new() },
             images,
             next: 0,
-            compute: Stream::new(context)?,
-            copy: Stream::new(context)?,
+            compute,
+            copy,
             colours,
             paint,
             smooth,
@@ -258,13 +263,21 @@ impl<N: Kernels> Lane for Session<N> {
         let pixels = rows.len() * width;
         let mut task = self.task_at(slot, rows.start);
         self.slots[slot].began.record(&self.compute)?;
-        self.lists.clear_counts(&self.compute)?;
+        if self.launcher.counts() {
+            self.lists.clear_counts(&self.compute)?;
+        }
         let to_write = self.iterate(task, rows.clone(), cancel)?;
+        if cancel.is_cancelled() {
+            // What was not waited for is not there.
+            self.computed.fill(false);
+        }
         let place = &mut self.slots[slot];
         place.to_write = to_write;
-        // The counters are cleared for the next rows before the copy comes by.
-        place.notes.take(16, &self.lists.counters, 16, &self.compute)?;
         place.iterated.record(&self.compute)?;
+        if to_write > 0 {
+            // The counters are cleared for the next rows before the copy comes by.
+            place.notes.take(16, &self.lists.counters, 16, &self.compute)?;
+        }
         let from = (rows.start - task.first_row) as usize * width;
         (task.begin, task.end) = (rows.start, rows.end);
         let blocks = u32::try_from(pixels.div_ceil(1024)).unwrap_or(u32::MAX).clamp(1, 1 << 16);

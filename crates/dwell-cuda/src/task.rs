@@ -37,6 +37,11 @@ pub(crate) struct Task<N> {
 }
 
 impl<N: Kernels> Task<N> {
+    /// Whether the shortcut `cycles` is taken.
+    pub(crate) fn looks_for_cycles(&self) -> bool {
+        self.cycles != 0
+    }
+
     /// The same over these rows.
     pub(crate) fn over(self, rows: Range<u32>) -> Self {
         Self { begin: rows.start, end: rows.end, ..self }

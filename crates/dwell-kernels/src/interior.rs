@@ -1,7 +1,7 @@
 //! Inside the main cardioid or the period-2 disc: points whose computed orbit never escapes.
 //!
-//! Holds for z -> z^2 + c, both recipes, every R >= 2, with the margins of [`Number::CARDIOID_MARGIN`] and
-//! [`Number::DISC_MARGIN`].
+//! Holds for z -> z^2 + c, both recipes, every R >= 2, with the margins of [`Number::CARDIOID_MARGINS`] and
+//! [`Number::DISC_MARGINS`].
 //!
 //! # Why the computed orbit stays
 //!
@@ -9,7 +9,7 @@
 //! step, which near the boundary might carry it out; so the margin must be shown to be enough.
 //!
 //! *Noise.* With u the unit roundoff and |z| <= 1.8, |c| <= 1.3, the roundings of one step of either recipe move the
-//! result by at most eta = 18 u (fused 10 u; separate rounds three products more).
+//! result by at most eta = 10 u in the recipe fused, 18 u in separate, which rounds three products more.
 //!
 //! *Cardioid.* c = lambda/2 - lambda^2/4 with l = |lambda| <= 1 - delta. f(z) = z^2 + c has the attracting fixed point
 //! lambda/2 with multiplier lambda. Its immediate basin U is simply connected and holds 0, the only critical point, so
@@ -40,7 +40,8 @@
 //!
 //! All of these sets lie in the filled Julia set, so |z| <= (1 + sqrt(1 + 4 |c|)) / 2, which is 1.5 for the cardioid and
 //! 1.73 for the disc: less than 2 by far more than rounding, whatever R. A test in this file holds the margins to the
-//! inequalities; the test below asks for half as much again, which covers its own rounding.
+//! inequalities; the test below asks for a twentieth more, which covers its own rounding: that is some u where this is some
+//! delta / 20.
 //!
 //! # How it is tested
 //!
@@ -55,11 +56,12 @@
 
 use crate::number::Number;
 use crate::real::Real;
+use crate::recipe::Recipe;
 use crate::vector::{Mask, Vector};
 use fearless_simd::Simd;
 
 /// How much of the margin that is proved the test adds for its own rounding.
-const FOR_THE_TEST: f64 = 1.5;
+const FOR_THE_TEST: f64 = 1.05;
 
 /// The constants of the test.
 #[derive(Clone, Copy, Debug)]
@@ -74,11 +76,21 @@ pub(crate) struct Interior<N> {
     disc: N,
 }
 
+/// The margins of the cardioid and of the disc.
+fn margins<N: Number>(recipe: Recipe) -> [f64; 2] {
+    let which = match recipe {
+        Recipe::Fused => 0,
+        Recipe::Separate => 1,
+    };
+    [N::CARDIOID_MARGINS[which], N::DISC_MARGINS[which]]
+}
+
 impl<N: Number> Interior<N> {
-    pub(crate) fn new() -> Self {
-        let delta = FOR_THE_TEST * N::CARDIOID_MARGIN;
+    pub(crate) fn new(recipe: Recipe) -> Self {
+        let [cardioid, disc] = margins::<N>(recipe);
+        let delta = FOR_THE_TEST * cardioid;
         let kappa = delta * (2.0 - delta);
-        let disc = (1.0 - FOR_THE_TEST * N::DISC_MARGIN) / 4.0;
+        let disc = (1.0 - FOR_THE_TEST * disc) / 4.0;
         Self {
             of_square: N::nearest(2.0 / (1.0 - kappa)),
             of_real: N::nearest(1.0 / (1.0 - kappa)),
@@ -106,8 +118,8 @@ impl<N: Number> Interior<N> {
     }
 
     /// Whether a point is inside for certain: the same in f64, for a look at single points.
-    pub(crate) fn holds_point([a, b]: [N; 2]) -> bool {
-        let test = Interior::<f64>::new();
+    pub(crate) fn holds_point([a, b]: [N; 2], recipe: Recipe) -> bool {
+        let test = Interior::<f64>::new(recipe);
         let (a, b) = (a.to_f64(), b.to_f64());
         let square = |v: f64| v * v;
         let p_squared = square(a - 0.25) + square(b);
@@ -144,13 +156,16 @@ mod tests {
     }
 
     fn margins_leave_room<N: Number>() {
-        let eta = 18.0 * 0.5_f64.powi(i32::try_from(N::SIGNIFICAND_BITS).unwrap());
-        for i in 0..=10_000 {
-            let part = f64::from(i) / 10_000.0;
-            let l = part * (1.0 - N::CARDIOID_MARGIN);
-            assert!(eta <= (1.0 - l) * room(l), "{} cardioid {l}", N::NAME);
-            let l = part * (1.0 - N::DISC_MARGIN);
-            assert!(4.5 * eta <= (1.0 - l).min(0.1) / 4.2 * room(l), "{} disc {l}", N::NAME);
+        for (recipe, units) in [(Recipe::Fused, 10.0), (Recipe::Separate, 18.0)] {
+            let eta = units * 0.5_f64.powi(i32::try_from(N::SIGNIFICAND_BITS).unwrap());
+            let [cardioid, disc] = margins::<N>(recipe);
+            for i in 0..=10_000 {
+                let part = f64::from(i) / 10_000.0;
+                let l = part * (1.0 - cardioid);
+                assert!(eta <= (1.0 - l) * room(l), "{} {recipe:?} cardioid {l}", N::NAME);
+                let l = part * (1.0 - disc);
+                assert!(4.5 * eta <= (1.0 - l).min(0.1) / 4.2 * room(l), "{} {recipe:?} disc {l}", N::NAME);
+            }
         }
     }
 
@@ -160,12 +175,12 @@ mod tests {
         margins_leave_room::<f64>();
     }
 
-    struct Holds<'a, N>(&'a [[N; 2]]);
+    struct Holds<'a, N>(&'a [[N; 2]], Recipe);
     impl<N: Number> Kernel for Holds<'_, N> {
         type Output = Vec<bool>;
         #[inline(always)]
         fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> Vec<bool> {
-            let test = Interior::<N>::new();
+            let test = Interior::<N>::new(self.1);
             let mut found = Vec::new();
             for &[a, b] in self.0 {
                 found.push(bits(test.holds(simd, Vector::splat(simd, a), Vector::splat(simd, b))) & 1 == 1);
@@ -187,17 +202,20 @@ mod tests {
     }
 
     fn inside_and_outside<N: Number>() {
-        for level in Level::available() {
-            let ask = |delta: [f64; 2]| {
+        for (level, recipe) in
+            Level::available().into_iter().flat_map(|level| Recipe::ALL.map(|recipe| (level, recipe)))
+        {
+            let ask = |times: f64| {
+                let delta = margins::<N>(recipe).map(|margin| times * margin);
                 let narrow = |[a, b]: [f64; 2]| [N::nearest(a), N::nearest(b)];
                 let cardioid: Vec<_> = on_the_curves(1.0 - delta[0]).iter().map(|c| narrow(c.0)).collect();
                 let disc: Vec<_> = on_the_curves(1.0 - delta[1]).iter().map(|c| narrow(c.1)).collect();
-                [level.run(Holds(&cardioid)), level.run(Holds(&disc))]
+                [level.run(Holds(&cardioid, recipe)), level.run(Holds(&disc, recipe))]
             };
             // Inside by more than the test's margin: found. Inside by the margin that is proved: not any more.
-            let found = ask([1.6 * N::CARDIOID_MARGIN, 1.6 * N::DISC_MARGIN]);
+            let found = ask(1.1);
             assert!(found.iter().flatten().all(|f| *f), "{} {level:?}", N::NAME);
-            let found = ask([N::CARDIOID_MARGIN, N::DISC_MARGIN]);
+            let found = ask(1.0);
             assert!(!found.iter().flatten().any(|f| *f), "{} {level:?}", N::NAME);
         }
     }
@@ -210,15 +228,13 @@ mod tests {
 
     #[test]
     fn nobody_inside_escapes() {
-        for (on_cardioid, on_disc) in on_the_curves(1.0 - 1.5 * f32::CARDIOID_MARGIN).into_iter().step_by(20) {
-            for c in [on_cardioid, on_disc] {
-                if Interior::<f32>::holds_point([c[0] as f32, c[1] as f32]) {
-                    for recipe in Recipe::ALL {
-                        assert_eq!(
-                            naive::dwell(&Map::mandelbrot(recipe), c.map(|v| v as f32), 20_000, 4.0),
-                            0,
-                            "{c:?}"
-                        );
+        for recipe in Recipe::ALL {
+            for delta in margins::<f32>(recipe) {
+                for (on_cardioid, on_disc) in on_the_curves(1.0 - 1.06 * delta).into_iter().step_by(20) {
+                    for c in [on_cardioid, on_disc].map(|c| c.map(|v| v as f32)) {
+                        if Interior::holds_point(c, recipe) {
+                            assert_eq!(naive::dwell(&Map::mandelbrot(recipe), c, 20_000, 4.0), 0, "{c:?}");
+                        }
                     }
                 }
             }

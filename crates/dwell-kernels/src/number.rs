@@ -27,10 +27,10 @@ pub trait Number: Real + SimdFloatElement + sealed::Sealed + Send + Sync + 'stat
     /// [`Self::SIGNIFICAND_BITS`] bits and the value is representable.
     fn from_parts(negative: bool, significand: u64, exponent: i64) -> Self;
     /// How far inside the main cardioid a point must be for [`crate::interior`]'s proof: delta, where the multiplier of
-    /// the fixed point has a modulus of at most 1 - delta.
-    const CARDIOID_MARGIN: f64;
+    /// the fixed point has a modulus of at most 1 - delta. In the recipe `fused`, then in `separate`.
+    const CARDIOID_MARGINS: [f64; 2];
     /// The same for the disc of period 2 and the multiplier of its cycle.
-    const DISC_MARGIN: f64;
+    const DISC_MARGINS: [f64; 2];
 
     /// An integer carried in the bits, to be moved about with numbers and not to be reckoned with.
     #[doc(hidden)]
@@ -63,8 +63,8 @@ macro_rules! number {
             const MIN_EXPONENT: i64 = $min;
             const MAX_EXPONENT: i64 = $max;
             const LATE_TEST_MARGIN: Self = $margin;
-            const CARDIOID_MARGIN: f64 = $cardioid;
-            const DISC_MARGIN: f64 = $disc;
+            const CARDIOID_MARGINS: [f64; 2] = $cardioid;
+            const DISC_MARGINS: [f64; 2] = $disc;
 
             #[allow(clippy::cast_precision_loss, reason = "the caller has rounded: nothing is lost")]
             #[allow(clippy::cast_possible_truncation, reason = "f64 to f32 of a value that f32 holds")]
@@ -121,8 +121,16 @@ macro_rules! number {
     };
 }
 
-number!(f32, 24, -126, 127, 1.0 / 65536.0, 1.0 / 27.0, 3.0 / 32.0);
-number!(f64, 53, -1022, 1023, 1.0 / 17_592_186_044_416.0, 1.0 / 16384.0, 1.0 / 8192.0);
+number!(f32, 24, -126, 127, 1.0 / 65536.0, [1.0 / 37.0, 1.0 / 30.0], [1.0 / 14.0, 1.0 / 11.0]);
+number!(
+    f64,
+    53,
+    -1022,
+    1023,
+    1.0 / 17_592_186_044_416.0,
+    [1.0 / 30_000.0, 1.0 / 24_000.0],
+    [1.0 / 11_000.0, 1.0 / 9_000.0]
+);
 
 #[cfg(test)]
 mod tests {

@@ -41,7 +41,7 @@ impl<N: Number> Terms<N> {
             Some(Delicate::Tip(range)) => EachStep::RealPartIn(range),
             Some(Delicate::Ring(range)) => EachStep::NormIn(range),
         };
-        let interior = (bounds.shortcuts.interior && of_the_set).then(|| Interior::<N>::new().terms());
+        let interior = (bounds.shortcuts.interior && of_the_set).then(|| Interior::<N>::new(bounds.map.recipe).terms());
         Self { interior, each_step }
     }
 }

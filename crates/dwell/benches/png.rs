@@ -1,5 +1,5 @@
 //! What encoding a PNG costs beside the `png` crate at its level `Fast`: `cargo bench -p dwell --bench png`; with
-//! `-- --check` small pictures are encoded once, decoded, and compared.
+//! `-- --check` small pictures are encoded once, decoded, and compared; `-- burning-ship` only those named.
 //!
 //! Each round encodes by the library, by one thread of ours and by all of them in turn, so that a machine that slows down
 //! slows all; medians of the rounds are shown. What all threads can gain is measured beside it, as the machine's peak.
@@ -31,7 +31,8 @@ fn main() {
         "| picture | bits | bytes / those of the library | speed / that of the library | speed on {all} threads / on one | that of peak |"
     );
     println!("|---|---|---|---|---|---|");
-    for name in LOCATIONS {
+    let named: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    for name in LOCATIONS.into_iter().filter(|name| named.is_empty() || named.iter().any(|n| n == name)) {
         for depth in Depth::ALL {
             one(name, depth, size, all, check);
         }

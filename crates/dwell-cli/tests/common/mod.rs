@@ -39,6 +39,8 @@ impl Folder {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dwell"));
         command.current_dir(self.path()).env_remove("DWELL_LEVEL").stdin(Stdio::null());
+        // The same on machines with a device and without.
+        command.env("CUDA_VISIBLE_DEVICES", "").env("XDG_CACHE_HOME", self.path().join("cache"));
         command
     }
     pub(crate) fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ran {
@@ -48,6 +50,7 @@ impl Folder {
     pub(crate) fn shell(&self, script: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", script, env!("CARGO_BIN_EXE_dwell")]).current_dir(self.path()).env_remove("DWELL_LEVEL");
+        command.env("CUDA_VISIBLE_DEVICES", "");
         command
     }
     /// Runs a line of words that must succeed.

@@ -66,15 +66,15 @@ impl<N: Number, M: Rule> Run<'_, '_, N, M> {
 
     fn block(&self) -> Block<N> {
         let grid = self.grid;
-        let extent = grid.extent();
+        let (extent, recipe) = (grid.extent(), self.bounds.map.recipe);
         let delicate = Delicate::of(&self.bounds).filter(|delicate| delicate.may_hold(extent));
         let near = self.bounds.shortcuts.interior && interior::may_hold(extent);
         let (right, bottom) = (grid.width() - 1, grid.height() - 1);
         let samples = [(0, 0), (right, 0), (0, bottom), (right, bottom), (right / 2, bottom / 2)];
         Block {
             delicate,
-            interior: near.then(Interior::new),
-            early: near && samples.iter().any(|(i, j)| Interior::<N>::holds_point(grid.point(*i, *j))),
+            interior: near.then(|| Interior::new(recipe)),
+            early: near && samples.iter().any(|(i, j)| Interior::holds_point(grid.point(*i, *j), recipe)),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The filters of PNG: each row as differences from what is left of it and above it (PNG specification, section 9).
 //!
 //! For each row the filter is taken whose differences, as signed bytes, have the smallest sum of magnitudes: the usual
-//! heuristic. In long rows an eighth of the bytes is asked, which makes files 0.1 % larger and halves the time.
+//! heuristic. In long rows an eighth of the bytes is asked, which makes files 0.1 % larger and halves the time. The filter
+//! of the row above is asked first: mostly it is the best again, and others are given up once they are worse.
 
 /// Bytes of which one [`SAMPLE`] is asked.
 const STRIDE: usize = 1024;
@@ -11,7 +12,7 @@ const SAMPLE: usize = 128;
 const SHORT: usize = 4 * STRIDE;
 
 /// Which filter a row has, as its number in a PNG.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Sub = 1,
     Up = 2,
@@ -29,17 +30,22 @@ pub(super) struct Filters {
     pixel: usize,
     /// The filter's number and the differences.
     filtered: Vec<u8>,
+    /// All of them, in the order in which they are asked.
+    order: [Kind; 4],
 }
 
 impl Filters {
     pub(super) fn new(pixel: usize, row: usize) -> Self {
-        Self { pixel, filtered: vec![0; row + 1] }
+        Self { pixel, filtered: vec![0; row + 1], order: Kind::ALL }
     }
 
     /// A row filtered, its filter's number in front. Without a row above it only that filter is taken that does not look
     /// there.
     pub(super) fn filter(&mut self, above: Option<&[u8]>, row: &[u8]) -> &[u8] {
         let kind = above.map_or(Kind::Sub, |above| self.choose(above, row));
+        if let Some(place) = self.order.iter().position(|other| *other == kind).filter(|_| above.is_some()) {
+            self.order[..=place].rotate_right(1);
+        }
         let above = above.unwrap_or(row);
         self.filtered[0] = kind as u8;
         let out = &mut self.filtered[1..];
@@ -57,12 +63,12 @@ impl Filters {
         &self.filtered
     }
 
-    /// The filter whose differences are smallest; of equals that which costs least.
+    /// The filter whose differences are smallest; of equals that which is asked first.
     fn choose(&self, above: &[u8], row: &[u8]) -> Kind {
         let stride = if row.len() < SHORT { SAMPLE } else { STRIDE };
         let mut best = (u64::MAX, Kind::Up);
         let mut out = [0; SAMPLE];
-        for kind in Kind::ALL {
+        for kind in self.order {
             let mut sum = 0;
             for from in (self.pixel..row.len()).step_by(stride) {
                 let out = &mut out[..SAMPLE.min(row.len() - from)];
