@@ -1,6 +1,6 @@
 //! What kernels do on the device of this machine, every output checked against the processors'.
 //!
-//! `cargo bench -p dwell-cuda --bench device -- PART...` with some of: `peak`, `ladder`, `brute`, `views`, `stages`,
+//! `cargo bench -p dwell-cuda --bench device -- PART...` with some of: `peak`, `ladder`, `ladders`, `brute`, `views`, `stages`,
 //! `blocks`, `bus`, `pictures`, `whole`, `inferred`, `random[:N]`; all of them if none is named. Without a device it says so and ends well.
 
 #![allow(
@@ -40,6 +40,9 @@ fn main() {
     }
     if wants("ladder") {
         ladder(&device);
+    }
+    if wants("ladders") {
+        ladders(&device);
     }
     if wants("stages") {
         stages(&device);
@@ -190,6 +193,35 @@ fn ladder(device: &Device) {
             ratio(2, 3)
         );
     }
+}
+
+/// Every size and limit of the published ladders.
+fn ladders(device: &Device) {
+    let sizes = [2048, 2560, 3200, 4000, 5000, 6250, 7812, 9765, 12207, 15258, 19073, 23150].map(|size| (size, 256));
+    let limits = [256, 320, 400, 500, 625, 781, 976, 1220, 1525, 1907, 2384, 2980].map(|limit| (2048, limit));
+    let others = [4096, 8192, 16384].into_iter().flat_map(|size| [128, 256, 512].map(|limit| (size, limit)));
+    println!("\nThe published ladders, f32: ms");
+    println!("| size, limit | per-pixel | cdp | tuned | per-pixel / tuned | cdp / tuned |");
+    println!("|---|---|---|---|---|---|");
+    let mut least = [f64::INFINITY; 2];
+    for (size, limit) in sizes.into_iter().chain(limits).chain(others) {
+        let plan = plan(&published(size), limit, NumberKind::F32);
+        let run = |kernel| {
+            let engine = cuda(device, Options { kernel, ..Options::default() }, Shortcuts::EXACT);
+            timed(&engine, &plan, 3)
+        };
+        let (plain, slow) = run(GpuKernel::PerPixel);
+        let (tuned, fast) = run(GpuKernel::Tuned);
+        assert_eq!(differing(&plain, &tuned), 0, "{size} {limit}");
+        let (_, launched) = run(GpuKernel::DeviceLaunches);
+        println!(
+            "| {size}^2, {limit} | {slow:.3} | {launched:.3} | {fast:.3} | {:.1} | {:.1} |",
+            slow / fast,
+            launched / fast
+        );
+        least = [least[0].min(slow / fast), least[1].min(launched / fast)];
+    }
+    println!("least ratios: {:.2} to the plain loop, {:.2} to device-side launches", least[0], least[1]);
 }
 
 fn stages(device: &Device) {
