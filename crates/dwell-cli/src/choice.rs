@@ -1,6 +1,7 @@
 //! Who iterates: the processors, or a CUDA device.
 
 use crate::engine::whole;
+use dwell::store::{self, Leftovers};
 use dwell::{CpuEngine, Engine, Error, Extras, InputError, Limits, Plan, Settings, Size, Strategy, View, quote};
 use dwell_cuda::{CudaEngine, Device, Options};
 use serde::{Deserialize, Serialize};
@@ -146,12 +147,9 @@ fn keep(measured: &Measured) {
     let Some(path) = kept_in() else { return };
     let Some(folder) = path.parent() else { return };
     let Ok(text) = serde_json::to_string_pretty(measured) else { return };
-    let beside = folder.join(format!("engines.json.{}", std::process::id()));
-    let done = std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&beside, text))
-        .and_then(|()| std::fs::rename(&beside, &path));
-    if done.is_err() {
-        let _ = std::fs::remove_file(&beside);
+    if std::fs::create_dir_all(folder).is_ok() {
+        // Nobody need know that it could not be kept.
+        let _ = store::write_text(&path, &text, &Leftovers::default());
     }
 }
 

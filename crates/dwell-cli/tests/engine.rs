@@ -1,6 +1,8 @@
 //! Who iterates: what the program says and does where there is no device. (What devices do is checked where there is one:
 //! `cargo bench -p dwell-cuda --bench device`.)
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+
 mod common;
 
 use common::Folder;

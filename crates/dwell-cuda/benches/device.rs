@@ -542,7 +542,8 @@ fn random(device: &Device, count: u64) {
         };
         let julia = (random.below(4) == 0)
             .then(|| [(); 2].map(|()| format!("{:.6}", random.unit() * 2.4 - 1.2).parse().unwrap()));
-        let zoom = 10_f64.powf(random.unit() * if random.below(3) == 0 { 12.0 } else { 3.0 } - 0.5);
+        let decades = if random.below(3) == 0 { 13 } else { 4 };
+        let zoom = f64::from(1 + random.below(9) as u32) * 10_f64.powi(random.below(decades) as i32 - 1);
         let centre = match random.below(3) {
             0 => [format!("{:.9}", random.unit() * 3.0 - 2.0), format!("{:.9}", random.unit() * 2.4 - 1.2)],
             1 => [format!("{:.9}", random.unit() * 3.0 - 2.0), "0".to_owned()],

@@ -49,8 +49,11 @@ struct FakeLane {
     wanted: Wanted,
     painter: Option<Painter>,
     rows: u32,
-    slots: [(Vec<u8>, Vec<u8>, (u64, u64)); SLOTS],
+    slots: [Done; SLOTS],
 }
+
+/// Bytes, smooth values and totals of rows that are done.
+type Done = (Vec<u8>, Vec<u8>, (u64, u64));
 
 fn cpu() -> CpuEngine {
     CpuEngine::new(Level::best(), 2)
@@ -263,6 +266,7 @@ fn a_render_tells_what_failed() {
     let folder = std::env::temp_dir().join(format!("dwell-cuda-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let render = |engine: &dyn Engine, name: &str, hash: bool| {
+        let format = Format::of_path(std::path::Path::new(name)).unwrap();
         let path = folder.join(name);
         let output = Output::create(&path, false, &Leftovers::default()).unwrap();
         let progress = Progress::default();
@@ -279,7 +283,7 @@ fn a_render_tells_what_failed() {
             cancel: &Cancel::default(),
             progress: &progress,
         };
-        let report = dwell::render(&request, vec![(Format::Ppm, output)], &mut Buffers::default()).unwrap();
+        let report = dwell::render(&request, vec![(format, output)], &mut Buffers::default()).unwrap();
         (std::fs::read(&path).unwrap(), report)
     };
     let (truth, _) = render(&cpu(), "cpu.ppm", true);
@@ -293,5 +297,15 @@ fn a_render_tells_what_failed() {
         assert!(device.rows_on_cpu > 0 && device.rows_on_cpu < 66, "{}", device.rows_on_cpu);
         assert_eq!(report.field_blake3.is_some(), hash);
     }
+    // A PNG tells it at its end; all else is the same.
+    let (truth, _) = render(&cpu(), "cpu.png", false);
+    let (engine, _) = engine(Some((9, Fault::Lost("an injected fault".to_owned()))), true);
+    let (bytes, report) = render(&engine, "cuda.png", false);
+    let end = truth.len() - 12;
+    let warning = &report.warnings[0];
+    assert!(bytes[..end] == truth[..end] && bytes[bytes.len() - 12..] == truth[end..]);
+    let chunk = &bytes[end..bytes.len() - 12];
+    assert_eq!(&chunk[4..20], b"iTXtWarning\0\0\0\0\0");
+    assert_eq!(&chunk[20..chunk.len() - 4], warning.as_bytes());
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -6,6 +6,7 @@ use crate::options::{BlockShape, Division, GpuKernel, MOST_THREADS, Options, Sta
 use crate::task::{Divide, Rectangle, RectangleList, Survivors, Task};
 use dwell::{Cancel, Size};
 use dwell_kernels::Kernels;
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
@@ -45,6 +46,8 @@ pub(crate) struct Lists {
     rectangles: Option<[Buffer; 3]>,
     capacity: u32,
     pub(crate) counters: Buffer,
+    /// Whether nothing was counted since they were cleared.
+    clear: Cell<bool>,
     /// Rows that they have room for.
     pub(crate) rows: u32,
     /// Where the count of survivors is looked at.
@@ -52,8 +55,12 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Nothing was written, no launch has failed.
+    /// Nothing was written, no launch has failed. Done ahead of its time where that is possible: a clearing is short, but
+    /// keeps kernels waiting as long as a launch.
     pub(crate) fn clear_counts(&self, stream: &Stream) -> Result<(), Fault> {
+        if self.clear.replace(true) {
+            return Ok(());
+        }
         self.counters.clear(FIRST_COUNT + 4 * COUNTS, stream)
     }
 
@@ -121,11 +128,6 @@ impl Launcher {
         Ok(Self { options, kernels, block, multiprocessors: device.multiprocessors.max(1), occupancy })
     }
 
-    /// Whether the kernel counts the pixels that it writes.
-    pub(crate) fn counts(&self) -> bool {
-        !self.options.kernel.is_exact()
-    }
-
     /// Room for what the kernel keeps while it computes about so many pixels.
     pub(crate) fn lists<N: Kernels>(
         &self,
@@ -140,6 +142,7 @@ impl Launcher {
             rectangles: None,
             capacity: 0,
             counters: Buffer::new(context, FIRST_COUNT + 4 * COUNTS)?,
+            clear: Cell::new(false),
             rows: size.height,
             waits: Event::new(context)?,
         };
@@ -207,6 +210,9 @@ impl Launcher {
         rows: Range<u32>,
         cancel: &Cancel,
     ) -> Result<u64, Fault> {
+        if self.options.kernel != GpuKernel::Tuned {
+            lists.clear.set(false);
+        }
         let mut task = task.over(rows.clone());
         let (width, height) = (task.width, rows.end - rows.start);
         let pixels = u64::from(width) * u64::from(height);
@@ -286,6 +292,7 @@ impl Launcher {
         let or_to_the_end = |steps: u32, left: u32| if left <= steps.saturating_mul(2) { TO_THE_END } else { steps };
         let mut now = or_to_the_end(steps, left);
         lists.clear_counts(stream)?;
+        lists.clear.set(false);
         let mut list = lists.survivors(0, 0);
         let grid = [task.width.div_ceil(32), (task.end - task.begin).div_ceil(ROWS_OF_BLOCK)];
         let arguments: &mut [*mut c_void] =

@@ -11,7 +11,14 @@ use std::time::Instant;
 /// A device, its context made and its kernels loaded when first needed.
 pub(crate) struct Real {
     device: Device,
-    opened: OnceLock<Result<(Arc<Context>, Mutex<Modules>), Fault>>,
+    opened: OnceLock<Result<Opened, Fault>>,
+}
+
+/// What is there once the device was needed.
+struct Opened {
+    // Before the context, which it is of.
+    modules: Mutex<Modules>,
+    context: Arc<Context>,
 }
 
 impl Real {
@@ -28,12 +35,12 @@ impl Opens for Real {
             is_new = true;
             let context = Context::new(self.device.number)?;
             let modules = Mutex::new(Modules::new(&context));
-            Ok((context, modules))
+            Ok(Opened { modules, context })
         });
         if is_new {
             report.context_seconds += begun.elapsed().as_secs_f64();
         }
-        let (context, modules) = opened.as_ref().map_err(Clone::clone)?;
+        let Opened { modules, context } = opened.as_ref().map_err(Clone::clone)?;
         context.enter()?;
         Ok(match job.plan.coordinates() {
             Coordinates::F32(points) => Box::new(Session::open(context, &self.device, modules, job, points, pixels)?),

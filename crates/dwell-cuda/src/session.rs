@@ -262,10 +262,9 @@ impl<N: Kernels> Lane for Session<N> {
         let width = self.task.width as usize;
         let pixels = rows.len() * width;
         let mut task = self.task_at(slot, rows.start);
+        // Mostly it was done behind the rows before.
+        self.lists.clear_counts(&self.compute)?;
         self.slots[slot].began.record(&self.compute)?;
-        if self.launcher.counts() {
-            self.lists.clear_counts(&self.compute)?;
-        }
         let to_write = self.iterate(task, rows.clone(), cancel)?;
         if cancel.is_cancelled() {
             // What was not waited for is not there.
@@ -278,6 +277,7 @@ impl<N: Kernels> Lane for Session<N> {
             // The counters are cleared for the next rows before the copy comes by.
             place.notes.take(16, &self.lists.counters, 16, &self.compute)?;
         }
+        self.lists.clear_counts(&self.compute)?;
         let from = (rows.start - task.first_row) as usize * width;
         (task.begin, task.end) = (rows.start, rows.end);
         let blocks = u32::try_from(pixels.div_ceil(1024)).unwrap_or(u32::MAX).clamp(1, 1 << 16);

@@ -109,8 +109,8 @@ pub(crate) trait Encoder: Send + Sync {
     /// Appends a part of the file: rows of the field for a format of dwells, rows of the picture for the others. Returns
     /// the checksum of it that is combined with those of its neighbours, if the format has one.
     fn part(&self, rows: FieldRows<'_>, picture: &[u8], out: &mut Vec<u8>) -> io::Result<Adler>;
-    /// What the file ends with, after parts with these checksums.
-    fn end(&self, _: Adler) -> io::Result<Vec<u8>> {
+    /// What the file ends with, after parts with these checksums, of a render about which there are such warnings.
+    fn end(&self, _: Adler, _warnings: &[String]) -> io::Result<Vec<u8>> {
         Ok(Vec::new())
     }
 }
@@ -170,7 +170,7 @@ pub fn png_bytes(picture: &[u8], size: Size, depth: Depth, text: &str, team: &Te
         places.iter().flatten().for_each(|(thread, place, _)| file.extend_from_slice(&done[*thread].0[place.clone()]));
         file
     };
-    file.extend(encoder.end(sum)?);
+    file.extend(encoder.end(sum, &[])?);
     Ok(file)
 }
 

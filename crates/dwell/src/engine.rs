@@ -129,6 +129,7 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// [`Error::Interrupted`]; the picture's contents are then undefined.
+    #[allow(clippy::too_many_arguments, reason = "a call's parts, as of iterate")]
     fn paint(
         &self,
         _plan: &Plan,

@@ -168,14 +168,15 @@ fn encode(
     picture: &[u8],
     buffers: Vec<Vec<u8>>,
 ) -> Result<Vec<(Vec<u8>, Adler)>, Error> {
-    let one = |(encoder, mut buffer): (&Box<dyn Encoder>, Vec<u8>)| {
+    let mut files = Vec::with_capacity(encoders.len());
+    for (encoder, mut buffer) in encoders.iter().zip(buffers) {
         buffer.clear();
         let sum = encoder
             .part(rows, picture, &mut buffer)
             .map_err(|source| Error::Write { path: std::path::PathBuf::from("-"), source })?;
-        Ok((buffer, sum))
-    };
-    encoders.iter().zip(buffers).map(one).collect()
+        files.push((buffer, sum));
+    }
+    Ok(files)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -279,8 +279,10 @@ fn render_as(
     })?;
     let seconds = pipeline.thread_seconds();
     let (empty, mut writer) = pipeline.into_parts();
+    // What went wrong with the engine on the way, although the picture is right.
+    let troubles = request.engine.warnings();
     for ((output, encoder), sum) in writer.outputs.iter_mut().zip(&encoders).zip(&writer.sums) {
-        encoder.end(*sum).and_then(|bytes| output.write_all(&bytes)).map_err(|e| output.error(e))?;
+        encoder.end(*sum, &troubles).and_then(|bytes| output.write_all(&bytes)).map_err(|e| output.error(e))?;
     }
     let mut tally = clock.tally(&sweep, seconds, team.threads());
     if writer.journaled {

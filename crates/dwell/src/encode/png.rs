@@ -93,9 +93,14 @@ impl Encoder for Png {
         Ok(sum)
     }
 
-    fn end(&self, sum: zlib::Adler) -> io::Result<Vec<u8>> {
+    fn end(&self, sum: zlib::Adler, warnings: &[String]) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         chunk(&mut bytes, *b"IDAT", &zlib::end(sum));
+        if !warnings.is_empty() {
+            // One of the keywords of the specification; not compressed, no language.
+            let text = [b"Warning\0\0\0\0\0", warnings.join("\n").as_bytes()].concat();
+            chunk(&mut bytes, *b"iTXt", &text);
+        }
         chunk(&mut bytes, *b"IEND", &[]);
         Ok(bytes)
     }
@@ -135,7 +140,7 @@ mod tests {
                 encoder.part(FieldRows { width: 0, dwell: &[], smooth: &[], distance: &[] }, part, &mut bytes).unwrap(),
             );
         }
-        bytes.extend(encoder.end(sum).unwrap());
+        bytes.extend(encoder.end(sum, &[]).unwrap());
         let mut reader = png::Decoder::new(Cursor::new(&bytes)).read_info().unwrap();
         let mut decoded = vec![0; reader.output_buffer_size().unwrap()];
         reader.next_frame(&mut decoded).unwrap();
