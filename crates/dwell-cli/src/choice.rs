@@ -2,8 +2,8 @@
 
 use crate::engine::whole;
 use dwell::store::{self, Leftovers};
-use dwell::{CpuEngine, Engine, Error, Extras, InputError, Limits, Plan, Settings, Size, Strategy, View, quote};
-use dwell_cuda::{CudaEngine, Device, Options};
+use dwell::{CpuEngine, Engine, Error, Extras, InputError, Level, Limits, Plan, Settings, Size, Strategy, View, quote};
+use dwell_cuda::{CudaEngine, Device, GpuKernel, Options};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -22,6 +22,11 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
+    /// Whether either engine will do.
+    pub(crate) fn is_free(self) -> bool {
+        matches!(self, Self::Nothing | Self::Auto)
+    }
+
     pub(crate) fn parse(text: Option<&str>) -> Result<Self, InputError> {
         match text {
             None => Ok(Self::Nothing),
@@ -45,9 +50,32 @@ pub(crate) struct Chosen {
     pub(crate) remark: Option<String>,
 }
 
-/// The engine asked for. `pixels` are those to be iterated; `options` say how kernels are launched, if flags say so.
-pub(crate) fn choose(asked: Asked, cpu: CpuEngine, options: Option<Options>, pixels: u64) -> Result<Chosen, Error> {
+/// What an engine is chosen for.
+#[derive(Clone, Copy)]
+pub(crate) struct Work {
+    /// Pixels to be iterated.
+    pub(crate) pixels: u64,
+    /// How they are asked for.
+    pub(crate) strategy: Strategy,
+    /// What is wanted of them.
+    pub(crate) extras: Extras,
+}
+
+impl Work {
+    /// Whether a device is worth a thought: what it does not do, or would infer otherwise, is for the processors, and so
+    /// is what they have done before a device has begun.
+    fn suits_a_device(self) -> bool {
+        self.strategy == Strategy::EveryPixel && !self.extras.distance && self.pixels >= FEWEST_PIXELS
+    }
+}
+
+/// The engine asked for. `options` say how kernels are launched, if flags say so.
+pub(crate) fn choose(asked: Asked, cpu: CpuEngine, options: Option<Options>, work: Work) -> Result<Chosen, Error> {
     let on_device = |device: Device, cpu: CpuEngine| -> Result<Chosen, Error> {
+        if options.is_some_and(|options| options.kernel == GpuKernel::DeviceLaunches) {
+            let what = format!("--gpu-kernel {}", GpuKernel::DeviceLaunches.name());
+            dwell_cuda::library().map_err(|why| Error::Engine(InputError::new(what, why)))?;
+        }
         let engine = CudaEngine::new(device, cpu, options.unwrap_or_default()).map_err(|e| e.as_flag())?;
         Ok(Chosen { engine: Box::new(engine), remark: None })
     };
@@ -84,7 +112,7 @@ pub(crate) fn choose(asked: Asked, cpu: CpuEngine, options: Option<Options>, pix
                     return Ok(Chosen { engine: Box::new(cpu), remark });
                 }
             };
-            if options.is_some() || device_is_faster(&device, &cpu, pixels) {
+            if options.is_some() || (work.suits_a_device() && device_is_faster(&device, &cpu, work.pixels)) {
                 return on_device(device, cpu);
             }
             Ok(Chosen { engine: Box::new(cpu), remark: None })
@@ -103,6 +131,8 @@ struct Measured {
     device_start_seconds: f64,
 }
 
+/// With fewer pixels the processors are done in the time that a device takes to begin.
+const FEWEST_PIXELS: u64 = 1 << 18;
 /// Pixels on a side of the picture that is measured, and its limit: some milliseconds for either.
 const SIDE: u32 = 1024;
 const LIMIT: u32 = 1000;
@@ -164,11 +194,15 @@ fn measure(device: &Device, cpu: &CpuEngine, what: String) -> Option<Measured> {
         dwell::field(&plan, engine, Strategy::EveryPixel, Extras::NONE, &limits, &cancel).ok()?;
         Some(begun.elapsed().as_secs_f64())
     };
-    // The first is for tables and threads.
-    seconds(cpu)?;
-    let on_cpu = seconds(cpu)?;
-    let other = CpuEngine::new(dwell::Level::best(), cpu.team().threads());
-    let engine = CudaEngine::new(device.clone(), other, Options::default()).ok()?;
+    // With every shortcut and usual tiles, whatever this render was told: what is kept is for all.
+    let plain = || Some(CpuEngine::new(Level::get(cpu.level().parse().ok()?)?, cpu.team().threads()));
+    let on_cpu = {
+        let plain = plain()?;
+        // The first is for tables and threads.
+        seconds(&plain)?;
+        seconds(&plain)?
+    };
+    let engine = CudaEngine::new(device.clone(), plain()?, Options::default()).ok()?;
     let first = seconds(&engine)?;
     let then = seconds(&engine)?;
     if !engine.warnings().is_empty() {
@@ -194,6 +228,16 @@ mod tests {
         for wrong in ["gpu", "cuda:", "cuda:-1", "cuda:1.5", "CUDA", "", "cuda:1024"] {
             assert!(Asked::parse(Some(wrong)).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn what_a_device_does_not_do_is_not_for_it() {
+        let work = Work { pixels: 1 << 30, strategy: Strategy::EveryPixel, extras: Extras::SMOOTH };
+        assert!(work.suits_a_device());
+        assert!(!Work { pixels: 1 << 10, ..work }.suits_a_device());
+        assert!(!Work { strategy: Strategy::BoundaryTrace, ..work }.suits_a_device());
+        assert!(!Work { strategy: Strategy::MarianiSilver, ..work }.suits_a_device(), "it infers otherwise");
+        assert!(!Work { extras: Extras::DISTANCE, ..work }.suits_a_device());
     }
 
     #[test]

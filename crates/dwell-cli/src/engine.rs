@@ -118,6 +118,10 @@ pub(crate) fn kernel(args: &KernelArgs, strategy: Option<&str>) -> Result<Option
     if let Some(text) = gpu_memory {
         (options.memory_bytes, chosen) = (bytes("--gpu-memory", text)?, true);
     }
+    let divides = [init_subdiv, subdiv, max_depth, min_size].into_iter().any(Option::is_some);
+    if divides && gpu_kernel.is_none() && strategy == Some(Strategy::MarianiSilver.name()) {
+        options.kernel = GpuKernel::Levels;
+    }
     let division = &mut options.division;
     for (flag, text, value, least, most) in [
         ("--init-subdiv", init_subdiv, &mut division.initial, 1, 1024),
@@ -139,6 +143,17 @@ pub(crate) fn kernel(args: &KernelArgs, strategy: Option<&str>) -> Result<Option
 
 /// Schedules as users write them.
 const SCHEDULES: &str = "static, dynamic[:CHUNK], guided, work-stealing";
+
+/// Whether a kernel knows a formula.
+pub(crate) fn check_kernel(options: Options, formula: Formula) -> Result<(), InputError> {
+    if options.kernel == GpuKernel::DeviceLaunches && formula != Formula::MANDELBROT {
+        let kernel = options.kernel.name();
+        return Err(InputError::new("--gpu-kernel", format!("{kernel} does not know {}", formula.name()))
+            .accepted("z^2 + c")
+            .hint("the other kernels know every formula"));
+    }
+    Ok(())
+}
 
 /// The schedule of that name, with its chunk.
 pub(crate) fn schedule(text: &str) -> Result<Schedule, InputError> {

@@ -64,6 +64,7 @@ fn what_does_not_go_together_is_refused() {
         ("render -o a.png --gpu-kernel per-pixel --block 4x", "--block"),
         ("render -o a.png --gpu-kernel per-pixel --block 2000", "--block"),
         ("render -o a.png --gpu-kernel per-pixel --max-depth 4", "--max-depth"),
+        ("render -o a.png --gpu-kernel mariani-silver-cdp --formula tricorn", "--gpu-kernel"),
         ("render -o a.png --gpu-kernel mariani-silver-cdp --subdiv 1", "--subdiv"),
         ("render -o a.png --gpu-kernel mariani-silver-cdp --min-size 0", "--min-size"),
         ("render -o a.png --gpu-kernel mariani-silver-cdp --init-subdiv many", "--init-subdiv"),

@@ -400,7 +400,7 @@ fn pictures(device: &Device) {
                         let colouring = Colouring { by, scale, density: 1.3, offset: -0.2, palette };
                         let painter = Painter::new(&colouring, limit, depth, samples);
                         let engine = cuda(device, Options::default(), Shortcuts::EXACT);
-                        if colouring.check().is_err() || !engine.paints(&painter) {
+                        if colouring.check().is_err() || !engine.paints(&painter, Strategy::EveryPixel) {
                             continue;
                         }
                         let size = Size::new(width * samples, height * samples).unwrap();

@@ -80,9 +80,10 @@ template <class N, class Rule> __device__ __forceinline__ void leaf(const Task<N
     const unsigned count = min(*leaves.count, leaves.capacity);
     for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
         const Rectangle r = leaves.rectangles[i];
-        const unsigned width = r.width() - 2, pixels = width * (r.height() - 2);
-        for (unsigned k = threadIdx.x; k < pixels; k += blockDim.x) {
-            unsigned column = r.left + 1 + k % width, row = r.top + 1 + k / width;
+        const unsigned width = r.width() - 2;
+        const unsigned long long pixels = (unsigned long long)width * (r.height() - 2);
+        for (unsigned long long k = threadIdx.x; k < pixels; k += blockDim.x) {
+            unsigned column = r.left + 1 + (unsigned)(k % width), row = r.top + 1 + (unsigned)(k / width);
             write_computed(rule, t, column, row, dwell_at(rule, t, column, row));
         }
         if (threadIdx.x == 0) count_written(t, pixels);

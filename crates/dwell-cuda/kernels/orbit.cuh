@@ -87,9 +87,6 @@ __device__ __forceinline__ unsigned replay(const Rule& rule, Flight<N>& f, N a, 
 // Steps between two tests where orbits end, and where they seldom do: with cycles looked for they are compared as often.
 #define SHORT_BATCH 16
 #define LONG_BATCH 64
-// More steps than any flight has, in whole batches.
-#define TO_THE_END 0xffffffc0u
-
 // Steps that are counted one by one before batches begin: most points of most views escape within them.
 #define HEAD 16
 
@@ -109,8 +106,8 @@ __device__ __forceinline__ unsigned quick_dwell(const Rule& rule, const Task<N>&
     if (n >= t.limit) return 0;
     Flight<N> f = {x, y, t.limit - n};
     const Outcome outcome = t.cycles
-                                ? fly<SHORT_BATCH, true>(rule, f, p.a, p.b, t.radius_squared, TO_THE_END)
-                                : fly<SHORT_BATCH, false>(rule, f, p.a, p.b, t.radius_squared, TO_THE_END);
+                                ? fly<SHORT_BATCH, true>(rule, f, p.a, p.b, t.radius_squared, ~0u)
+                                : fly<SHORT_BATCH, false>(rule, f, p.a, p.b, t.radius_squared, ~0u);
     if (outcome != ESCAPED) return 0;
     return replay<SHORT_BATCH, false>(rule, f, p.a, p.b, t.radius_squared, t.limit);
 }

@@ -71,7 +71,8 @@ struct Paint {
 // The palette entry of a sample.
 __device__ __forceinline__ unsigned entry(const Paint& p, unsigned long long at, unsigned n) {
     if (n == 0) return p.entries;
-    if (p.bands) return p.bands[n];
+    // A dwell beyond the limit is no dwell: a pixel that a kernel left out, which the engine finds by its count.
+    if (p.bands) return n <= p.limit ? p.bands[n] : p.entries;
     double v = p.smooth ? p.smooth[at] : (double)n;
     if (!(v > 1.0)) v = 1.0;
     switch (p.scale) {

@@ -144,6 +144,12 @@ impl Context {
         unsafe { result::ctx::set_current(self.raw) }.map_err(fault("the context is gone"))
     }
 
+    /// Waits until all is done that was asked for on it.
+    pub(crate) fn wait(&self) -> Result<(), Fault> {
+        self.enter()?;
+        result::ctx::synchronize().map_err(fault("the device stopped"))
+    }
+
     /// Bytes of device memory that are free, and all of them.
     pub(crate) fn memory(&self) -> Result<(u64, u64), Fault> {
         let (free, all) = result::mem_get_info().map_err(fault("its memory"))?;
@@ -457,7 +463,7 @@ unsafe impl Send for Module {}
 impl Module {
     /// Loads machine code, or code that the driver compiles: a fat binary, a cubin, or PTX that ends in a 0.
     pub(crate) fn load(image: &'static [u8]) -> Result<Self, Fault> {
-        // SAFETY: an image that the compiler made, whole (checked by its digest when it was built in).
+        // SAFETY: an image that the compiler made, whole (`cargo xtask kernels --check` holds the bytes built in against it).
         unsafe { result::module::load_data(image.as_ptr().cast()) }.map(Self).map_err(fault("kernels cannot be loaded"))
     }
 

@@ -25,6 +25,9 @@ pub(crate) struct Pieces {
 
 const PIECES: Pieces = Pieces { pixels: 1 << 24, fewest: 1 << 11 };
 
+/// Lanes that are kept at hand: one for what is asked for, and one to verify it.
+const LANES: usize = 2;
+
 /// Iterates on one CUDA device, and on the processors where the device fails.
 ///
 /// Dwells, smooth values and pictures are those of [`CpuEngine`], bit for bit, unless a kernel that infers was chosen.
@@ -40,8 +43,8 @@ pub struct CudaEngine {
 }
 
 struct State {
-    /// The lane at hand, and what it is for.
-    lane: Option<(Key, Box<dyn Lane>)>,
+    /// The lanes at hand, and what they are for, the one used last behind.
+    lanes: Vec<(Key, Box<dyn Lane>)>,
     /// Pixels delivered at once: fewer after the memory was full.
     pixels: u64,
     /// Why the device is not used again.
@@ -55,12 +58,13 @@ struct State {
 struct Key {
     plan: String,
     wanted: Wanted,
+    options: Options,
     painter: String,
 }
 
 impl Key {
     fn of(job: &Job<'_>) -> Self {
-        let Job { plan, wanted, painter, .. } = *job;
+        let Job { plan, wanted, painter, options, .. } = *job;
         // Coordinates follow from the view to the bit, so the view's text will do; but a plan may be thinned.
         let settings = (plan.limit(), plan.number(), plan.formula(), plan.recipe(), plan.julia(), plan.escape_radius());
         let ends = match plan.coordinates() {
@@ -79,13 +83,14 @@ impl Key {
                     colouring.density.to_bits(),
                     colouring.offset.to_bits(),
                     colouring.palette.interior(),
+                    colouring.palette.period().to_bits(),
                     palette,
                     painter.bytes_per_pixel(),
                     painter.samples()
                 )
             )
         });
-        Self { plan: format!("{view:?} {settings:?} {ends}"), wanted, painter }
+        Self { plan: format!("{view:?} {settings:?} {ends}"), wanted, options, painter }
     }
 }
 
@@ -117,7 +122,7 @@ impl CudaEngine {
         check(options)?;
         let shortcuts = if options.kernel.is_plain() { Shortcuts::NONE } else { cpu.shortcuts() };
         let state = State {
-            lane: None,
+            lanes: Vec::new(),
             pixels: pieces.pixels,
             dead: None,
             warnings: Vec::new(),
@@ -157,7 +162,7 @@ impl CudaEngine {
                 Err(fault) => fault,
             };
             // What the lane holds on the device is given back before anything else is tried.
-            state.lane = None;
+            state.lanes.clear();
             if fault == Fault::Memory && state.pixels / 2 >= self.pieces.fewest {
                 state.pixels /= 2;
                 continue;
@@ -182,13 +187,38 @@ impl CudaEngine {
         progress: &Progress,
     ) -> Result<(), Fault> {
         let key = Key::of(job);
-        if state.lane.as_ref().is_none_or(|(there, _)| *there != key) {
-            state.lane = None;
-            let lane = self.devices.open(job, state.pixels, &mut state.report)?;
-            state.lane = Some((key, lane));
+        match state.lanes.iter().position(|(there, _)| *there == key) {
+            Some(place) => {
+                let lane = state.lanes.remove(place);
+                state.lanes.push(lane);
+            }
+            None => {
+                if state.lanes.len() == LANES {
+                    state.lanes.remove(0);
+                }
+                let frugal = state.pixels < self.pieces.pixels;
+                let lane = self.devices.open(job, state.pixels, frugal, &mut state.report)?;
+                state.lanes.push((key, lane));
+            }
         }
-        let State { lane: Some((_, lane)), report, .. } = state else { return Ok(()) };
+        let State { lanes, report, .. } = state;
+        let Some((_, lane)) = lanes.last_mut() else { return Ok(()) };
         let width = u64::from(job.plan.size().width);
+        let done = Self::turns(lane.as_mut(), rows, width, next, take, cancel, progress);
+        lane.report(report);
+        done
+    }
+
+    /// Rows in turns: some are on their way while those before are taken.
+    fn turns(
+        lane: &mut dyn Lane,
+        rows: Range<u32>,
+        width: u64,
+        next: &mut u32,
+        take: &mut Take<'_>,
+        cancel: &Cancel,
+        progress: &Progress,
+    ) -> Result<(), Fault> {
         let mut pieces = pieces(rows, lane.rows());
         let mut begun: Vec<(usize, Range<u32>)> = Vec::new();
         let mut slot = 0;
@@ -208,9 +238,17 @@ impl CudaEngine {
             progress.add(width * piece.len() as u64);
             take(piece, delivered);
         }
-        lane.report(report);
         Ok(())
     }
+}
+
+/// Brings a buffer to a length, or says that the system has no memory for it.
+fn resize<T: Clone>(buffer: &mut Vec<T>, length: usize, value: T) -> Result<(), InputError> {
+    let more = length.saturating_sub(buffer.len());
+    let problem = |_| InputError::new("memory", format!("the system has none for {length} pixels"));
+    buffer.try_reserve_exact(more).map_err(problem)?;
+    buffer.resize(length, value);
+    Ok(())
 }
 
 /// Rows in pieces of so many.
@@ -256,6 +294,11 @@ fn described(options: Options) -> String {
     format!("{}, blocks of {across}x{down}", kernel.name())
 }
 
+/// Whether the device does it at all: no kernel knows distances, or follows boundaries.
+fn iterates(strategy: Strategy, extras: Extras) -> bool {
+    !extras.distance && strategy != Strategy::BoundaryTrace
+}
+
 /// Bytes of whole pieces, side by side.
 fn copy<T: bytemuck::Pod>(team: &Team, to: &mut [T], from: &[u8]) {
     team.copy(bytemuck::cast_slice_mut(to), from);
@@ -284,8 +327,10 @@ impl Engine for CudaEngine {
     }
 
     fn bytes(&self, plan: &Plan, strategy: Strategy, extras: Extras) -> u64 {
-        let pixels = self.pieces.pixels.min(plan.size().pixels()) * SLOTS as u64;
-        pixels * (4 + 8 * u64::from(extras.smooth)) + self.cpu.bytes(plan, strategy, extras)
+        // Whole rows, of dwells and smooth values or of a picture of 16 bits, whichever is more.
+        let width = u64::from(plan.size().width) * u64::from(dwell::MOST_SAMPLES);
+        let pixels = self.pieces.pixels.max(width).min(plan.size().pixels()) * SLOTS as u64;
+        pixels.saturating_mul(if extras.smooth { 12 } else { 6 }).saturating_add(self.cpu.bytes(plan, strategy, extras))
     }
 
     fn iterate(
@@ -303,7 +348,7 @@ impl Engine for CudaEngine {
         let job = Job { plan, shortcuts, options: self.options_for(strategy), wanted, painter: None };
         self.can_do(plan).map_err(|problem| InputError::new("gpu-kernel", problem))?;
         let mut next = rows.start;
-        if distance.is_empty() && strategy != Strategy::BoundaryTrace {
+        if iterates(strategy, Extras { smooth: false, distance: !distance.is_empty() }) {
             let at = |row: u32| (row - rows.start) as usize * width as usize;
             let mut take = |piece: Range<u32>, delivered: Delivered<'_>| {
                 let pixels = at(piece.start)..at(piece.end);
@@ -337,12 +382,12 @@ impl Engine for CudaEngine {
         self.pieces.pixels
     }
 
-    fn mirrors(&self) -> bool {
-        true
+    fn mirrors(&self, strategy: Strategy, extras: Extras) -> bool {
+        iterates(strategy, extras)
     }
 
-    fn paints(&self, painter: &Painter) -> bool {
-        can_paint(painter) && self.state().dead.is_none()
+    fn paints(&self, painter: &Painter, strategy: Strategy) -> bool {
+        can_paint(painter) && iterates(strategy, painter.colouring().extras()) && self.state().dead.is_none()
     }
 
     fn paint(
@@ -363,14 +408,14 @@ impl Engine for CudaEngine {
         let line = plan.size().width as usize / samples as usize * painter.bytes_per_pixel();
         let at = |row: u32| ((row - rows.start) / samples) as usize * line;
         let mut painted = Painted::default();
-        let mut next = rows.start;
-        if strategy != Strategy::BoundaryTrace {
-            let mut take = |piece: Range<u32>, delivered: Delivered<'_>| {
-                self.team().copy(&mut picture[at(piece.start)..at(piece.end)], delivered.bytes);
-                painted.iterations += delivered.totals.0;
-                painted.interior_pixels += delivered.totals.1;
-            };
-            next = self.drive(&job, rows.clone(), &mut take, cancel, progress);
+        let mut take = |piece: Range<u32>, delivered: Delivered<'_>| {
+            self.team().copy(&mut picture[at(piece.start)..at(piece.end)], delivered.bytes);
+            painted.iterations += delivered.totals.0;
+            painted.interior_pixels += delivered.totals.1;
+        };
+        let next = self.drive(&job, rows.clone(), &mut take, cancel, progress);
+        if cancel.is_cancelled() {
+            return Err(Error::Interrupted);
         }
         if next < rows.end {
             self.state().report.rows_on_cpu += u64::from(rows.end - next);
@@ -426,8 +471,8 @@ impl CudaEngine {
         let line = (width / samples) as usize * painter.bytes_per_pixel();
         for piece in pieces(rows.clone(), few) {
             let pixels = piece.len() * width as usize;
-            dwell.resize(pixels, 0);
-            smooth.resize(if with_smooth { pixels } else { 0 }, 0.0);
+            resize(&mut dwell, pixels, 0)?;
+            resize(&mut smooth, if with_smooth { pixels } else { 0 }, 0.0)?;
             let part =
                 FieldPart { width, rows: piece.clone(), dwell: &mut dwell, smooth: &mut smooth, distance: &mut [] };
             self.cpu.iterate(plan, strategy, part, cancel, progress)?;

@@ -60,7 +60,7 @@ fn cpu() -> CpuEngine {
 }
 
 impl Opens for Fake {
-    fn open(&self, job: &Job<'_>, pixels: u64, _: &mut DeviceReport) -> Result<Box<dyn Lane>, Fault> {
+    fn open(&self, job: &Job<'_>, pixels: u64, _: bool, _: &mut DeviceReport) -> Result<Box<dyn Lane>, Fault> {
         // Context, and some allocations.
         for _ in 0..4 {
             self.0.lock().unwrap().step()?;
@@ -216,7 +216,7 @@ fn pictures_are_the_same_whatever_fails() {
         painter.paint(field.all_rows(), &mut truth);
         each_fault(|fails, lasting| {
             let (engine, script) = engine(fails.clone(), lasting);
-            assert!(engine.paints(&painter));
+            assert!(engine.paints(&painter, Strategy::EveryPixel));
             let mut picture = vec![1; truth.len()];
             let progress = Progress::default();
             let painted = engine
@@ -308,4 +308,165 @@ fn a_render_tells_what_failed() {
     assert_eq!(&chunk[4..20], b"iTXtWarning\0\0\0\0\0");
     assert_eq!(&chunk[20..chunk.len() - 4], warning.as_bytes());
     let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// An engine that is told to stop after some calls, as by Ctrl-C.
+struct Stopper<'a> {
+    inner: &'a dyn Engine,
+    calls: Mutex<usize>,
+    cancel: Cancel,
+}
+
+impl Stopper<'_> {
+    fn call(&self) {
+        let mut calls = self.calls.lock().unwrap();
+        if *calls == 0 {
+            self.cancel.cancel();
+        } else {
+            *calls -= 1;
+        }
+    }
+}
+
+impl Engine for Stopper<'_> {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+    fn level(&self) -> String {
+        self.inner.level()
+    }
+    fn shortcuts(&self) -> dwell::Shortcuts {
+        self.inner.shortcuts()
+    }
+    fn team(&self) -> &dwell::Team {
+        self.inner.team()
+    }
+    fn work(&self) -> dwell::Work {
+        self.inner.work()
+    }
+    fn bytes(&self, plan: &Plan, strategy: Strategy, extras: Extras) -> u64 {
+        self.inner.bytes(plan, strategy, extras)
+    }
+    fn iterate(
+        &self,
+        plan: &Plan,
+        strategy: Strategy,
+        part: FieldPart<'_>,
+        cancel: &Cancel,
+        progress: &Progress,
+    ) -> Result<dwell::Spent, dwell::Error> {
+        self.call();
+        self.inner.iterate(plan, strategy, part, cancel, progress)
+    }
+    fn band_samples(&self) -> u64 {
+        self.inner.band_samples()
+    }
+    fn mirrors(&self, strategy: Strategy, extras: Extras) -> bool {
+        self.inner.mirrors(strategy, extras)
+    }
+    fn paints(&self, painter: &Painter, strategy: Strategy) -> bool {
+        self.inner.paints(painter, strategy)
+    }
+    fn paint(
+        &self,
+        plan: &Plan,
+        strategy: Strategy,
+        painter: &Painter,
+        rows: Range<u32>,
+        picture: &mut [u8],
+        cancel: &Cancel,
+        progress: &Progress,
+    ) -> Result<dwell::Painted, dwell::Error> {
+        self.call();
+        self.inner.paint(plan, strategy, painter, rows, picture, cancel, progress)
+    }
+}
+
+#[test]
+fn a_journal_is_gone_on_with_by_whichever_engine() {
+    use dwell::store::{Leftovers, Output};
+    use dwell::{Buffers, Format, Journaling, Paint, Request};
+    // Rows so long that a slice is a row, a band of the processors 16, and one of the pretended device all of them or 4.
+    let view = View::centred("-0.6", "0.1", "1.2").unwrap().sized(Size::new(1 << 16, 52).unwrap());
+    let plan = Plan::new(&view, &Settings { limit: 8, ..Settings::default() }, &Limits::default()).unwrap();
+    let device = |pixels: u64| {
+        let fake = Box::new(Fake(Arc::new(Mutex::new(Script::default()))));
+        CudaEngine::over(device(), fake, cpu(), Options::default(), Pieces { pixels, fewest: 1 << 8 }).unwrap()
+    };
+    let (large, small, processors) = (device(1 << 22), device(1 << 18), cpu());
+    let colouring = Colouring { by: By::Banded, ..Colouring::of(Palette::default()) };
+    let folder = std::env::temp_dir().join(format!("dwell-cuda-journal-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let render = |engine: &dyn Engine, cancel: &Cancel, hash: bool, format: Format| {
+        let path = folder.join(format!("a.{}", format.name()));
+        let output = Output::create(&path, false, &Leftovers::default()).unwrap();
+        let request = Request {
+            plan: &plan,
+            engine,
+            strategy: Strategy::EveryPixel,
+            verify: false,
+            paint: Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" },
+            hash,
+            journaling: Some(Journaling { interval: std::time::Duration::ZERO, fresh: false }),
+            limits: Limits::default(),
+            watched: false,
+            cancel,
+            progress: &Progress::default(),
+        };
+        let report = dwell::render(&request, vec![(format, output)], &mut Buffers::default());
+        (std::fs::read(&path).unwrap_or_default(), report)
+    };
+    for format in [Format::Ppm, Format::Npy] {
+        // Others go the same way but for what is painted.
+        let few = format == Format::Npy;
+        let (truth, whole) = render(&processors, &Cancel::default(), true, format);
+        let whole = whole.unwrap();
+        let engines: [&dyn Engine; 3] = [&large, &small, &processors];
+        for (i, first) in engines.into_iter().enumerate() {
+            for (j, second) in engines.into_iter().enumerate() {
+                for (hash_first, hash_second) in [(true, true), (true, false)] {
+                    if few && (i, j, hash_second) != (0, 2, true) {
+                        continue;
+                    }
+                    let what = format!("{format:?}, engine {i} then {j}, hash {hash_first} then {hash_second}");
+                    let _ = std::fs::remove_file(folder.join(format!("a.{}", format.name())));
+                    let cancel = Cancel::default();
+                    let stopper = Stopper { inner: first, calls: Mutex::new(45), cancel: cancel.clone() };
+                    let (_, stopped) = render(&stopper, &cancel, hash_first, format);
+                    let (bytes, report) = render(second, &Cancel::default(), hash_second, format);
+                    let report = report.unwrap_or_else(|error| panic!("{what}: {error}"));
+                    assert!(bytes == truth, "{what}");
+                    assert_eq!(report.iterations, whole.iterations, "{what}");
+                    assert_eq!(report.interior_pixels, whole.interior_pixels, "{what}");
+                    if let Some(hash) = &report.field_blake3 {
+                        assert_eq!(Some(hash), whole.field_blake3.as_ref(), "{what}");
+                    }
+                    assert!(
+                        stopped.is_ok() || hash_first != hash_second || report.field_blake3.is_some() == hash_second
+                    );
+                }
+            }
+        }
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn what_is_verified_is_asked_for_by_another_kernel() {
+    let (engine, script) = engine(None, false);
+    let plan = plan();
+    let field = |strategy| {
+        let (limits, cancel) = (Limits::default(), Cancel::default());
+        dwell::field(&plan, &engine, strategy, Extras::NONE, &limits, &cancel).unwrap()
+    };
+    let steps = || script.lock().unwrap().done;
+    field(Strategy::MarianiSilver);
+    let once = steps();
+    field(Strategy::EveryPixel);
+    // The other lane was opened: as many steps as for the first.
+    assert_eq!(steps(), 2 * once);
+    field(Strategy::MarianiSilver);
+    field(Strategy::EveryPixel);
+    // Both were kept.
+    assert_eq!(steps(), 4 * once - 2 * 4);
 }

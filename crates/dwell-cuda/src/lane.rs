@@ -56,6 +56,7 @@ pub(crate) trait Lane: Send {
 
 /// A device that lanes can be opened on.
 pub(crate) trait Opens: Send + Sync {
-    /// Opens a lane for a job that takes about so many pixels at once.
-    fn open(&self, job: &Job<'_>, pixels: u64, report: &mut DeviceReport) -> Result<Box<dyn Lane>, Fault>;
+    /// Opens a lane for a job that takes about so many pixels at once; if `frugal`, it keeps no more than these.
+    fn open(&self, job: &Job<'_>, pixels: u64, frugal: bool, report: &mut DeviceReport)
+    -> Result<Box<dyn Lane>, Fault>;
 }

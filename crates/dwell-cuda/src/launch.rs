@@ -22,7 +22,7 @@ const BATCH: u32 = 64;
 const LONGEST_STAGE: u32 = 1 << 18;
 /// Device-side launches that may wait: the published workloads come to 86,528.
 const PENDING_LAUNCHES: usize = 1 << 18;
-/// The most steps that a flight can be given: `TO_THE_END` there.
+/// More steps than any flight has, in whole batches of either length.
 const TO_THE_END: u32 = 0xffff_ffc0;
 /// Rows of a block of the tuned kernel's first launch: two tiles of two warps of four rows.
 const ROWS_OF_BLOCK: u32 = 16;
@@ -128,6 +128,11 @@ impl Launcher {
         Ok(Self { options, kernels, block, multiprocessors: device.multiprocessors.max(1), occupancy })
     }
 
+    /// Whether the kernel infers pixels from their surroundings.
+    pub(crate) fn infers(&self) -> bool {
+        !self.options.kernel.is_exact()
+    }
+
     /// Room for what the kernel keeps while it computes about so many pixels.
     pub(crate) fn lists<N: Kernels>(
         &self,
@@ -153,7 +158,8 @@ impl Launcher {
                 let each = 2 * (2 * size_of::<N>() + 4) as u64;
                 // More at once than are delivered at once, where there is plenty: fewer launches that wait for a last warp.
                 let roomy = pixels * 4;
-                let count = if roomy * each <= free / 8 { roomy } else { pixels };
+                // Places are counted in 32 bits.
+                let count = if roomy * each <= free / 8 { roomy } else { pixels }.min(u64::from(u32::MAX));
                 if count.min(size.pixels()) * each > free {
                     return Err(Fault::Memory);
                 }

@@ -45,5 +45,10 @@ pub use peak::{DevicePeak, peak};
 /// In words for a user, without a final stop.
 pub fn devices() -> Result<Vec<Device>, String> {
     let count = driver::count()?;
-    (0..count).map(|number| driver::device(number).map_err(|fault| fault.to_string())).collect()
+    let devices: Vec<_> = (0..count).map(driver::device).collect();
+    match devices.iter().find_map(|device| device.as_ref().err()) {
+        // One that does not answer leaves the others.
+        Some(fault) if devices.iter().all(Result::is_err) => Err(fault.to_string()),
+        _ => Ok(devices.into_iter().flatten().collect()),
+    }
 }

@@ -28,7 +28,13 @@ impl Real {
 }
 
 impl Opens for Real {
-    fn open(&self, job: &Job<'_>, pixels: u64, report: &mut DeviceReport) -> Result<Box<dyn Lane>, Fault> {
+    fn open(
+        &self,
+        job: &Job<'_>,
+        pixels: u64,
+        frugal: bool,
+        report: &mut DeviceReport,
+    ) -> Result<Box<dyn Lane>, Fault> {
         let begun = Instant::now();
         let mut is_new = false;
         let opened = self.opened.get_or_init(|| {
@@ -43,8 +49,12 @@ impl Opens for Real {
         let Opened { modules, context } = opened.as_ref().map_err(Clone::clone)?;
         context.enter()?;
         Ok(match job.plan.coordinates() {
-            Coordinates::F32(points) => Box::new(Session::open(context, &self.device, modules, job, points, pixels)?),
-            Coordinates::F64(points) => Box::new(Session::open(context, &self.device, modules, job, points, pixels)?),
+            Coordinates::F32(points) => {
+                Box::new(Session::open(context, &self.device, modules, job, points, (pixels, frugal))?)
+            }
+            Coordinates::F64(points) => {
+                Box::new(Session::open(context, &self.device, modules, job, points, (pixels, frugal))?)
+            }
         })
     }
 }

@@ -80,7 +80,7 @@ impl<N: Kernels> Session<N> {
         modules: &Mutex<Modules>,
         job: &Job<'_>,
         points: &Points<N>,
-        pixels: u64,
+        (pixels, frugal): (u64, bool),
     ) -> Result<Self, Fault> {
         let begun = Instant::now();
         let mut modules = modules.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,11 +102,13 @@ impl<N: Kernels> Session<N> {
         let each = [4, number, number].map(|bytes| bytes * u64::from(with_smooth || bytes == 4));
         let each = if with_smooth { each } else { [4, 0, 0] };
         let free = context.memory()?.0.min(job.options.memory_bytes);
-        let of_image = size.pixels() * each.iter().sum::<u64>();
-        let is_whole = of_image <= free / OF_FREE;
+        let of_image = size.pixels().saturating_mul(each.iter().sum::<u64>());
+        let is_whole = !frugal && of_image <= free / OF_FREE;
         let places = if is_whole { 1 } else { SLOTS };
         let field_pixels = if is_whole { size.pixels() } else { u64::from(rows) * width };
-        let bytes_of = |each: u64| usize::try_from(field_pixels * each).map_err(|_| Fault::Memory);
+        let bytes_of = |each: u64| {
+            field_pixels.checked_mul(each).and_then(|bytes| usize::try_from(bytes).ok()).ok_or(Fault::Memory)
+        };
         let mut fields = Vec::new();
         for _ in 0..places {
             let mut field = [None, None, None];
@@ -169,6 +171,8 @@ impl<N: Kernels> Session<N> {
         if !is_whole || !job.shortcuts.symmetry {
             images.0 = 0..0;
         }
+        // Tables come from memory that is not pinned, on a stream of their own: what is launched must not overtake them.
+        context.wait()?;
         let load = modules.seconds - loaded_before;
         let done = DeviceReport {
             load_seconds: load,
@@ -223,7 +227,13 @@ impl<N: Kernels> Session<N> {
             return self.launcher.iterate(&self.compute, &self.lists, task, rows, cancel);
         }
         let mut written = 0;
-        let mut row = rows.start;
+        // What is inferred depends on where rectangles begin: the whole image at once, whichever rows are asked for.
+        let infers = self.launcher.infers();
+        let (mut row, end) = match infers && !rows.clone().all(|row| self.computed[row as usize]) {
+            true => (0, u32::try_from(self.computed.len()).unwrap_or(u32::MAX)),
+            false => (rows.start, rows.end),
+        };
+        let rows = row..end;
         while row < rows.end {
             if self.computed[row as usize] {
                 row += 1;
@@ -234,7 +244,7 @@ impl<N: Kernels> Session<N> {
             // An image of a row in the same piece is computed with it: it is left out here.
             let mut end = row + u32::try_from(unknown).unwrap_or(u32::MAX);
             let (images, sum) = &self.images;
-            if images.contains(&(end - 1)) && sum - (end - 1) >= row && images.start > row {
+            if row < images.start && images.start < end {
                 end = images.start;
             }
             written += self.launcher.iterate(&self.compute, &self.lists, task, row..end, cancel)?;

@@ -115,12 +115,12 @@ pub trait Engine: Sync {
     }
 
     /// Whether it takes the shortcut `symmetry` by itself, within a plan, so that nobody need keep rows for it.
-    fn mirrors(&self) -> bool {
+    fn mirrors(&self, _strategy: Strategy, _extras: Extras) -> bool {
         false
     }
 
-    /// Whether [`Self::paint`] can do what a painter does.
-    fn paints(&self, _painter: &Painter) -> bool {
+    /// Whether [`Self::paint`] can do what a painter does, now.
+    fn paints(&self, _painter: &Painter, _strategy: Strategy) -> bool {
         false
     }
 

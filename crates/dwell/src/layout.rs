@@ -111,7 +111,7 @@ impl Layout {
 
         let row = |extras| Field::bytes(u64::from(size.width), extras);
         let band = u64::from(band_rows);
-        let symmetric = mirror::serves(engine) && !kept;
+        let symmetric = mirror::serves(engine, strategy, extras) && !kept;
         let one_band = row(extras) * (band + u64::from(overhang)).min(u64::from(size.height));
         let bands = u64::from(size.height).div_ceil(band).min(BANDS_AT_HAND);
         let threads = engine.team().threads() as u64;

@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::field::{Extras, Field, FieldPart};
 use crate::limits::resize;
 use crate::plan::Plan;
+use crate::strategy::Strategy;
 use std::ops::Range;
 
 /// Which rows are images, and those that they are images of once these are known.
@@ -29,8 +30,8 @@ pub(crate) struct Mirror {
 }
 
 /// Whether rows are to be kept for an engine: not where it takes no such shortcut, nor where it does so by itself.
-pub(crate) fn serves(engine: &dyn Engine) -> bool {
-    engine.shortcuts().symmetry && !engine.mirrors()
+pub(crate) fn serves(engine: &dyn Engine, strategy: Strategy, extras: Extras) -> bool {
+    engine.shortcuts().symmetry && !engine.mirrors(strategy, extras)
 }
 
 impl Mirror {

@@ -61,7 +61,7 @@ pub fn field(
     limits: &Limits,
     cancel: &Cancel,
 ) -> Result<Field, Error> {
-    let most_mirrored = if mirror::serves(engine) { u64::MAX } else { 0 };
+    let most_mirrored = if mirror::serves(engine, strategy, extras) { u64::MAX } else { 0 };
     let mirrored = Mirror::bytes(plan, extras, most_mirrored);
     let buffers = mirrored + engine.bytes(plan, strategy, extras);
     limits.reserve("the field", Field::bytes(plan.size().pixels(), extras).saturating_add(buffers))?;
@@ -127,6 +127,10 @@ fn render_as(
     let mut warnings = plan.warnings().to_vec();
     if let Some(state) = &mut state {
         state.tally.resumes += 1;
+        if !request.hash {
+            // Nobody asks for it any more, and rows may come painted now.
+            state.tally.hasher = None;
+        }
         if request.hash && state.tally.hasher.is_none() {
             warnings.push("gone on with from a run without statistics: no hash of the dwells".to_owned());
         }
@@ -167,7 +171,8 @@ fn render_as(
     let strips = if probed { cost_of_strips(request)? } else { Vec::new() };
     request.progress.start(size.pixels() * passes, strips.repeat(layout.passes as usize));
     let Buffers { fields, verified, mirror } = buffers;
-    let most_mirrored = if mirror::serves(request.engine) { layout.mirrored_bytes } else { 0 };
+    let most_mirrored =
+        if mirror::serves(request.engine, request.strategy, layout.extras) { layout.mirrored_bytes } else { 0 };
     mirror.prepare(plan, layout.extras, most_mirrored);
     let clock = Clock::new(request, began);
     let mut sweep = Sweep::new(
@@ -244,10 +249,15 @@ fn render_as(
                 return Ok(());
             }
             if let Some(painter) = painter.as_ref().filter(|painter| painted::is_wanted(request, painter, formats)) {
-                return painted::fill(painter, request, bands, first, &mut sweep.tally, &clock, &pipeline, crew);
+                first = painted::fill(painter, request, bands, first, &mut sweep.tally, &clock, &pipeline, crew)?;
+                if first == size.height {
+                    return Ok(());
+                }
+                // The engine has stopped painting: from here on as without. What was iterated ahead was painted anew.
+                ahead = None;
             }
             let mut field = pipeline.empty_field()?;
-            bands.prepare(&mut field, first, ahead.as_ref())?;
+            bands.prepare(&mut field, first, ahead.as_ref().map_or(0, Ahead::rows))?;
             let restored = bands.restore(&mut field, &mut sweep, first, ahead.take());
             restored.then_some(()).ok_or_else(|| damaged(journal.as_ref()))?;
             request.progress.add(u64::from(sweep.next) * u64::from(size.width));
@@ -269,7 +279,7 @@ fn render_as(
                 first = band.end;
                 let mut next = if first < size.height { pipeline.empty_field()? } else { Field::default() };
                 if first < size.height {
-                    bands.prepare(&mut next, first, None)?;
+                    bands.prepare(&mut next, first, sweep.next.saturating_sub(first))?;
                     next.take_over(&field, first..sweep.next);
                 }
                 pipeline.submit(Rows::Own(std::mem::replace(&mut field, next), band), crew);

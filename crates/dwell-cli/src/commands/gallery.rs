@@ -7,8 +7,8 @@ use crate::machine::Machine;
 use crate::{engine, output, progress_bar, scene};
 use dwell::store::{self, Output};
 use dwell::{
-    Buffers, Cancel, Engine, Error, Format, Frame, InputError, Limits, Location, Magnification, Number, Paint, Plan,
-    Progress, Request, Scene, Size, bits_needed, quote,
+    Buffers, Cancel, Engine, Error, Extras, Format, Frame, InputError, Limits, Location, Magnification, Number, Paint,
+    Plan, Progress, Request, Scene, Size, Strategy, bits_needed, quote,
 };
 use std::fmt::Write;
 use std::io::Read;
@@ -41,7 +41,8 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Error
     Plan::new(&first.scene.sample_view()?, &first.scene.settings, &limits).map_err(|e| e.named("--size"))?;
     check_page(&index)?;
     let pixels = locations.len() as u64 * first.scene.sample_view()?.size.pixels();
-    let Chosen { engine, remark } = choice::choose(asked, cpu, None, pixels)?;
+    let work = choice::Work { pixels, strategy: Strategy::EveryPixel, extras: Extras::SMOOTH };
+    let Chosen { engine, remark } = choice::choose(asked, cpu, None, work)?;
     if let Some(remark) = remark.filter(|_| !args.quiet) {
         output::remark(&remark);
     }

@@ -8,7 +8,7 @@ use crate::scene::{self, MaxIter};
 use crate::{engine, output, overlap, progress_bar};
 use dwell::store::{self, Output};
 use dwell::{
-    Buffers, Error, Format, InputError, Layout, Limits, Paint, Plan, Progress, Report, Request, Strategy, Work,
+    Buffers, Error, Extras, Format, InputError, Layout, Limits, Paint, Plan, Progress, Report, Request, Strategy, Work,
     auto_limit, quote,
 };
 use std::io::{IsTerminal, Write};
@@ -20,12 +20,18 @@ const MAX_REPEATS: u64 = 100_000;
 pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error> {
     let (mut scene, max_iter) = scene::scene(args)?;
     let work = Work { schedule: engine::schedule(&args.schedule)?, tile: scene.tile };
-    let cpu = engine::engine(&args.engine)?.with_shortcuts(scene.shortcuts).with_work(work);
     let options = engine::kernel(&args.kernel, args.strategy.as_deref())?;
-    if options.is_some_and(|options| !options.kernel.is_exact()) {
-        scene.strategy = Strategy::MarianiSilver;
+    if let Some(options) = options.filter(|_| args.strategy.is_none() && args.kernel.gpu_kernel.is_some()) {
+        // A kernel says how pixels are asked for, too.
+        scene.strategy = if options.kernel.is_exact() { Strategy::EveryPixel } else { Strategy::MarianiSilver };
     }
+    let shortcuts = scene.shortcuts;
+    let processors = || engine::engine(&args.engine).map(|cpu| cpu.with_shortcuts(shortcuts).with_work(work));
+    let cpu = processors()?;
     let asked = Asked::parse(args.who.engine.as_deref())?;
+    if let Some(options) = options {
+        engine::check_kernel(options, scene.settings.formula)?;
+    }
     let repeats = match &args.repeat {
         None => 1,
         Some(text) => engine::whole("--repeat", text, 1, MAX_REPEATS)?,
@@ -67,7 +73,36 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Error>
         .into());
     }
     // Last of all that can be refused: it may take a moment.
-    let Chosen { engine, remark } = choice::choose(asked, cpu, options, plan.size().pixels())?;
+    let work = choice::Work {
+        pixels: plan.size().pixels(),
+        strategy: scene.strategy,
+        extras: if files.iter().any(|(_, format)| format.is_picture()) {
+            scene.colouring.extras()
+        } else {
+            Extras::NONE
+        },
+    };
+    let Chosen { mut engine, remark } = choice::choose(asked, cpu, options, work)?;
+    if engine.name() != "cpu" && asked.is_free() && options.is_none() {
+        // Which has buffers of its own: where they are too large, the processors may still do it.
+        let formats: Vec<Format> = files.iter().map(|(_, format)| *format).collect();
+        let request = Request {
+            plan: &plan,
+            engine: engine.as_ref(),
+            strategy: scene.strategy,
+            verify: args.verify,
+            paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: "" },
+            hash: args.stats.is_some(),
+            journaling: journaling.clone(),
+            limits,
+            watched: false,
+            cancel: &interrupt.cancel,
+            progress: &Progress::default(),
+        };
+        if dwell::layout(&request, &formats).is_err() {
+            engine = Box::new(processors()?);
+        }
+    }
     let engine = engine.as_ref();
     if let Some(remark) = remark.filter(|_| !args.quiet && !stats_to_stderr) {
         output::remark(&remark);

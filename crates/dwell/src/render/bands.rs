@@ -71,9 +71,10 @@ impl Bands<'_> {
         start..start.saturating_add(self.layout.band_rows).min(self.plan.size().height)
     }
 
-    /// Makes room for the band that begins at a row, and for what is there of it.
-    pub(super) fn prepare(&self, field: &mut Field, start: u32, ahead: Option<&Ahead>) -> Result<(), InputError> {
-        let rows = (self.layout.band_rows.saturating_add(self.layout.overhang)).max(ahead.map_or(0, Ahead::rows));
+    /// Makes room for the band that begins at a row, and for so many rows from there on that are known already: a process
+    /// before, with larger bands, may have left many.
+    pub(super) fn prepare(&self, field: &mut Field, start: u32, known: u32) -> Result<(), InputError> {
+        let rows = (self.layout.band_rows.saturating_add(self.layout.overhang)).max(known);
         let end = start.saturating_add(rows).min(self.plan.size().height);
         field.prepare(self.plan, start..end, self.layout.extras)
     }
@@ -128,7 +129,7 @@ impl Bands<'_> {
     ) -> Result<(), Error> {
         let height = self.plan.size().height;
         let (mut field, mut next) = (fields.pop().unwrap_or_default(), fields.pop().unwrap_or_default());
-        self.prepare(&mut field, first, ahead.as_ref())?;
+        self.prepare(&mut field, first, ahead.as_ref().map_or(0, Ahead::rows))?;
         if !self.restore(&mut field, sweep, first, ahead.take()) {
             return Err(damaged(writer.journal));
         }
@@ -146,7 +147,7 @@ impl Bands<'_> {
             self.show(painter, &field, band.clone(), sweep);
             first = band.end;
             if first < height {
-                self.prepare(&mut next, first, None)?;
+                self.prepare(&mut next, first, sweep.next.saturating_sub(first))?;
                 next.take_over(&field, first..sweep.next);
                 std::mem::swap(&mut field, &mut next);
             }

@@ -13,10 +13,11 @@ use crate::request::Request;
 /// Whether the engine is to paint: it can, and nobody wants to see the dwells.
 pub(super) fn is_wanted(request: &Request<'_>, painter: &Painter, formats: &[Format]) -> bool {
     let dwells_are_wanted = request.hash || request.verify || !formats.iter().all(|format| format.is_picture());
-    !dwells_are_wanted && request.engine.paints(painter)
+    !dwells_are_wanted && request.engine.paints(painter, request.strategy)
 }
 
-/// Has all bands painted from a row on. What was iterated of that band before an interruption is painted anew.
+/// Has bands painted from a row on, all of them or until the engine does so no more. Returns the first row that is not
+/// painted. What was iterated of the first band before an interruption is painted anew.
 #[allow(clippy::too_many_arguments, reason = "a render's parts, each of which it needs")]
 pub(super) fn fill<'a, 'scope>(
     painter: &Painter,
@@ -27,11 +28,11 @@ pub(super) fn fill<'a, 'scope>(
     clock: &Clock,
     pipeline: &'scope Pipeline<'a>,
     crew: &Crew<'_, 'scope>,
-) -> Result<(), Error> {
+) -> Result<u32, Error> {
     let size = request.plan.size();
     let samples = u64::from(request.paint.samples);
     request.progress.add(u64::from(first) * u64::from(size.width));
-    while first < size.height {
+    while first < size.height && request.engine.paints(painter, request.strategy) {
         request.cancel.check()?;
         let band = bands.from(first);
         let mut field = pipeline.empty_field()?;
@@ -63,5 +64,5 @@ pub(super) fn fill<'a, 'scope>(
             });
         }
     }
-    Ok(())
+    Ok(first)
 }
