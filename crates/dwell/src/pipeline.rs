@@ -157,6 +157,27 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// Raised by whoever panics, so that nobody waits for what will never come: the panic is then handed on by the scope of
+/// its thread.
+struct Alarm<'p, 'a>(&'p Pipeline<'a>);
+
+impl Drop for Alarm<'_, '_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail(Error::Interrupted);
+        }
+    }
+}
+
+/// Lets the writer end, however its scope is left.
+struct End<'p, 'a>(&'p Pipeline<'a>);
+
+impl Drop for End<'_, '_> {
+    fn drop(&mut self) {
+        drop(lock(&self.0.sender).take());
+    }
+}
+
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -211,12 +232,12 @@ impl<'a> Pipeline<'a> {
             if thread.spawn_scoped(scope, work).is_ok() {
                 *lock(&self.sender) = Some(sender);
             }
+            // The writer ends when it has what was sent, and nobody can send any more.
+            let _end = End(self);
             let done = iterate().and_then(|()| self.drain());
             if done.is_err() {
                 self.stop();
             }
-            // The writer ends when it has what was sent.
-            drop(lock(&self.sender).take());
             done
         })?;
         match lock(&self.hall).error.take() {
@@ -312,6 +333,7 @@ impl<'a> Pipeline<'a> {
 
     /// Does a part of the first band that has one left. False if none has.
     fn do_a_part(&self) -> bool {
+        let _alarm = Alarm(self);
         let (band, part, buffers) = {
             let mut hall = lock(&self.hall);
             let Some(band) = hall.waiting.front() else { return false };
@@ -393,6 +415,7 @@ impl<'a> Pipeline<'a> {
 
     /// Writes what has come, and what had come too early.
     fn take(&self, item: Item<'a>) {
+        let _alarm = Alarm(self);
         let mut writer = lock(&self.writer);
         let number = match &item {
             Item::Band(band) => band.number,
@@ -459,5 +482,64 @@ impl<'a> Pipeline<'a> {
             hall.empty.push(field);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::colour::Depth;
+    use crate::encode::Format;
+    use crate::parallel::Team;
+    use crate::{Extras, Limits, Plan, Settings, Size, View};
+
+    /// Panics at every part.
+    struct Faulty;
+    impl Encoder for Faulty {
+        fn start(&self) -> std::io::Result<Vec<u8>> {
+            Ok(Vec::new())
+        }
+        fn part(&self, _: FieldRows<'_>, _: &[u8], _: &mut Vec<u8>) -> std::io::Result<Adler> {
+            panic!("a bug");
+        }
+    }
+
+    #[test]
+    fn a_bug_ends_the_render() {
+        let view = View::centred("0", "0", "1").unwrap().sized(Size::new(8, 64).unwrap());
+        let plan = Plan::new(&view, &Settings::default(), &Limits::default()).unwrap();
+        let mut field = Field::default();
+        field.prepare(&plan, 0..64, Extras::NONE).unwrap();
+        // Rows without dwells, of which the writer is to make a hash.
+        let mut without = Field::default();
+        without.prepare_painted(&plan, 0..64, 8 * 64 * 3).unwrap();
+        let hashed = || Tally { hasher: Some(Default::default()), ..Tally::default() };
+        let header = crate::encode::Header { size: plan.size(), depth: Depth::Eight, text: "" };
+        for threads in [1, 2, 3] {
+            let cases: [(Box<dyn Encoder>, Field, Tally); 2] = [
+                (Box::new(Faulty), field.clone(), Tally::default()),
+                (crate::encode::encoder(Format::Ppm, header), without.clone(), hashed()),
+            ];
+            for (case, (encoder, field, tally)) in cases.into_iter().enumerate() {
+                let cancel = Cancel::default();
+                let encoders = vec![encoder];
+                let finish =
+                    Finish { painter: None, encoders: &encoders, part_rows: 8, samples: 1, limit: 1, cancel: &cancel };
+                let writer = Writer::new(vec![Output::nowhere()], vec![Adler::default()], tally, None);
+                let team = Team::new(threads);
+                let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    let pipeline = Pipeline::new(finish, vec![Field::default()], writer);
+                    team.with_crew(|crew| {
+                        pipeline.run(|| {
+                            pipeline.submit(Rows::Own(field, 0..64), crew);
+                            // There is one, then none before the band is written.
+                            pipeline.empty_field()?;
+                            pipeline.empty_field().map(drop)
+                        })
+                    })
+                }));
+                assert!(!matches!(ended, Ok(Ok(()))), "case {case}, {threads} threads");
+            }
+        }
     }
 }
