@@ -251,12 +251,12 @@ fn brute(device: &Device) {
     for number in [NumberKind::F32, NumberKind::F64] {
         let peak = dwell_cuda::peak(device.number, Formula::MANDELBROT, number, Recipe::Fused).unwrap();
         let plan = plan(&published(4096), 4096, number);
-        for first in [1 << 18, 64, 256] {
-            let options = Options { stages: Stages { first, growth: 4 }, ..Options::default() };
-            let (field, ms) = timed(&cuda(device, options, Shortcuts::NONE), &plan, 3);
+        for (first, growth) in [(1 << 18, 2), (64, 1), (64, 2), (64, 4), (32, 2), (128, 2)] {
+            let options = Options { stages: Stages { first, growth }, ..Options::default() };
+            let (field, ms) = timed(&cuda(device, options, Shortcuts::NONE), &plan, 5);
             let rate = field.all_rows().iterations(4096) as f64 / ms * 1e3;
             println!(
-                "{}, first {first}: {:.0} G iterations/s, {:.3} of the peak",
+                "{}, stages {first}, {growth}: {:.0} G iterations/s, {:.3} of the peak",
                 number.name(),
                 rate / 1e9,
                 rate / peak.peak_iterations_per_second

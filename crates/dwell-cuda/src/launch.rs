@@ -292,7 +292,11 @@ impl Launcher {
         let Stages { first, growth } = self.options.stages;
         let whole_batches = |steps: u32| steps.max(1).div_ceil(BATCH).saturating_mul(BATCH).min(LONGEST_STAGE);
         // Without a look for cycles most survivors stay to the end: fewer and longer stages.
-        let mut steps = whole_batches(if task.looks_for_cycles() { first } else { first.saturating_mul(4) });
+        let (first, growth) = match task.looks_for_cycles() {
+            true => (first, growth),
+            false => (first.saturating_mul(4), growth.saturating_mul(2)),
+        };
+        let mut steps = whole_batches(first);
         let mut left = task.limit.saturating_sub(HEAD);
         // Who would be left for less than another such stage flies on at once.
         let or_to_the_end = |steps: u32, left: u32| if left <= steps.saturating_mul(2) { TO_THE_END } else { steps };
