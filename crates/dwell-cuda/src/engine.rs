@@ -7,8 +7,8 @@ use crate::lane::{Delivered, Job, Lane, Opens, SLOTS, Wanted};
 use crate::options::{BlockShape, GpuKernel, Options};
 use crate::real::Real;
 use dwell::{
-    Cancel, Coordinates, CpuEngine, DeviceReport, Engine, Error, Extras, FieldPart, FieldRows, InputError, Painted,
-    Painter, Plan, Progress, Shortcuts, Spent, Strategy, Team, Work,
+    By, Cancel, Colouring, Coordinates, CpuEngine, DeviceReport, Engine, Error, Extras, FieldPart, FieldRows, Formula,
+    InputError, Painted, Painter, Plan, Progress, Scale, Shortcuts, Spent, Strategy, Team, Work,
 };
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -59,7 +59,38 @@ struct Key {
     plan: String,
     wanted: Wanted,
     options: Options,
-    painter: String,
+    look: Option<Look>,
+}
+
+/// How a picture looks.
+#[derive(PartialEq)]
+struct Look {
+    by: By,
+    scale: Scale,
+    density: f64,
+    offset: f64,
+    period: f64,
+    interior: [u16; 3],
+    palette: Vec<[u16; 3]>,
+    bytes_per_pixel: usize,
+    samples: u32,
+}
+
+impl Look {
+    fn of(painter: &Painter) -> Self {
+        let Colouring { palette, by, scale, density, offset, .. } = painter.colouring();
+        Self {
+            by: *by,
+            scale: *scale,
+            density: *density,
+            offset: *offset,
+            period: palette.period(),
+            interior: palette.interior(),
+            palette: palette.table().to_vec(),
+            bytes_per_pixel: painter.bytes_per_pixel(),
+            samples: painter.samples(),
+        }
+    }
 }
 
 impl Key {
@@ -72,25 +103,7 @@ impl Key {
             Coordinates::F64(points) => format!("{:?}", ends(points.axes.arrays())),
         };
         let view = (plan.view(), plan.size());
-        let painter = painter.map_or_else(String::new, |painter| {
-            let colouring = painter.colouring();
-            let palette = colouring.palette.table();
-            format!(
-                "{:?}",
-                (
-                    colouring.by,
-                    colouring.scale,
-                    colouring.density.to_bits(),
-                    colouring.offset.to_bits(),
-                    colouring.palette.interior(),
-                    colouring.palette.period().to_bits(),
-                    palette,
-                    painter.bytes_per_pixel(),
-                    painter.samples()
-                )
-            )
-        });
-        Self { plan: format!("{view:?} {settings:?} {ends}"), wanted, options, painter }
+        Self { plan: format!("{view:?} {settings:?} {ends}"), wanted, options, look: painter.map(Look::of) }
     }
 }
 
@@ -143,10 +156,7 @@ impl CudaEngine {
 
     /// Whether kernels can do a plan at all.
     fn can_do(&self, plan: &Plan) -> Result<(), String> {
-        use dwell::{Fold, Formula};
-        let Formula { .. } = plan.formula();
-        let is_square = plan.formula().power() == 2 && plan.formula().fold() == Fold::None;
-        if self.options.kernel == GpuKernel::DeviceLaunches && !is_square {
+        if self.options.kernel == GpuKernel::DeviceLaunches && plan.formula() != Formula::MANDELBROT {
             return Err(format!("kernel {} is for z^2 + c only", self.options.kernel.name()));
         }
         Ok(())

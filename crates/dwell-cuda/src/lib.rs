@@ -10,7 +10,9 @@
 //! |---|---|
 //! | `engine.rs` | [`CudaEngine`]: rows over a device in turns, and what becomes of them when it fails |
 //! | `lane.rs` | what the engine asks of a device |
-//! | `session.rs` | the same of a real one: buffers, streams, events |
+//! | `real.rs` | a real device: its context and kernels, and lanes on it |
+//! | `session.rs` | a lane there: buffers, streams, events |
+//! | `faults.rs` | in tests, a device that fails at any operation |
 //! | `launch.rs` | how each kernel is launched |
 //! | `options.rs` | what can be chosen of that |
 //! | `colours.rs` | a painter's tables on a device |
