@@ -3,10 +3,11 @@
 use crate::{Done, root};
 use dwell::store::{Leftovers, Output};
 use dwell::{
-    Buffers, Cancel, CpuEngine, Engine, Format, Limits, Location, Number, Paint, Painter, Palette, Plan, Progress,
-    Request, Scene, Size, Strategy, View, bits_needed, palette_sheet,
+    Buffers, Cancel, CpuEngine, Engine, Format, Limits, Location, Number, Paint, Painter, Plan, Progress, Request,
+    Scene, Size, Strategy, View, bits_needed,
 };
 use std::path::Path;
+use std::process::Command;
 
 /// File, location, size, samples of a pixel on a side.
 const PICTURES: [(&str, &str, (u32, u32), u32); 2] =
@@ -28,9 +29,12 @@ pub(crate) fn write() -> Done {
     }
     contact_sheet(&root().join("docs/gallery.png"))?;
     println!("docs/gallery.png");
-    let palettes: Vec<Palette> = Palette::built_in_names().map(Palette::built_in).collect::<Result<_, _>>()?;
-    let output = Output::create(&root().join("docs/palettes.png"), false, &Leftovers::default())?;
-    palette_sheet(&palettes, output)?;
+    // The sheet of palettes is drawn by the program.
+    let mut sheet = Command::new(env!("CARGO"));
+    sheet.current_dir(root()).args(["run", "--quiet", "--release", "--", "palettes", "-o", "docs/palettes.png"]);
+    if !sheet.status()?.success() {
+        return Err("`dwell palettes` failed".into());
+    }
     println!("docs/palettes.png");
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! How often f32 and f64 are wrong, in truth: sampled pixels of real views at every depth against arbitrary precision.
 
 use crate::{Done, root};
-use dwell::precise::{self, ExactMap, Truth};
 use dwell::store::{self, Leftovers};
+use dwell::truth::{self, ExactMap, Truth};
 use dwell::{
     Cancel, Coordinates, Formula, Frame, Limits, Location, Magnification, Number, NumberKind, Plan, Points, Rational,
     Settings, Size, naive,
@@ -70,7 +70,7 @@ pub(crate) fn write() -> Done {
         "# How often the numbers are wrong\n\n\
 Dwells are exact with respect to the plain loop *in a number*: every engine gives the same. This page says how often that\n\
 loop itself is wrong, because f32 and f64 round the point and every step. Truth is arbitrary precision with an error bound\n\
-(`dwell::precise`) at the pixel's exact rational c.\n\n\
+(`dwell::truth`) at the pixel's exact rational c.\n\n\
 {all_pixels} pixels, sampled at random (seed {SEED}) from 1920x1080 views of {} at each depth, limit {LIMIT}, recipe `fused`; {undecided} undecided.\n\
 \"Wrong\" is any difference in the dwell, by one or more; \"largest error\" is between two escapes. A number takes part while its\n\
 steps are small enough for the view to be drawn without `--force`. Made by `cargo xtask truth`.\n\n{table}\n\
@@ -114,7 +114,7 @@ fn at_depth(decade: u32) -> Result<Found, Box<dyn std::error::Error>> {
                 let (column, row) = (below(SIZE.width), below(SIZE.height));
                 let Some(point) = view.plane_from_pixel(column, row) else { continue };
                 let map = ExactMap { formula: Formula::MANDELBROT, julia: None };
-                let Ok(truth) = precise::dwell(&map, &point, LIMIT, &Rational::whole(2), &Cancel::default()) else {
+                let Ok(truth) = truth::dwell(&map, &point, LIMIT, &Rational::whole(2), &Cancel::default()) else {
                     continue;
                 };
                 let numbers = plans.each_ref().map(|p| p.as_ref().map(|p| in_number(p, column, row)));

@@ -8,6 +8,7 @@ mod interrupt;
 mod machine;
 mod output;
 mod overlap;
+mod palette_sheet;
 mod progress_bar;
 mod scene;
 

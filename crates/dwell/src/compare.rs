@@ -15,10 +15,10 @@ pub use raster::Raster;
 pub use report::{Area, Compared, Fields, Found, Images, Largest, Pair, Report, Shown, Side};
 pub use value::{Difference, Value};
 
-use crate::cancel::Cancel;
-use crate::error::{Error, InputError};
-use crate::limits::Limits;
-use crate::progress::Progress;
+use crate::base::cancel::Cancel;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::Limits;
+use crate::base::progress::Progress;
 use crate::store::Output;
 use crate::view::Size;
 use picture::Painting;

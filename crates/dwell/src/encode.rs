@@ -13,10 +13,10 @@ mod zlib;
 
 pub(crate) use zlib::Adler;
 
+use crate::base::error::{InputError, quote, unknown_name};
+use crate::base::thread_pool::{Schedule, Team};
 use crate::colour::Depth;
-use crate::error::{InputError, quote, unknown_name};
 use crate::field::FieldRows;
-use crate::parallel::{Schedule, Team};
 use crate::view::Size;
 use std::io;
 use std::path::Path;

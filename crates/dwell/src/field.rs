@@ -1,7 +1,7 @@
 //! A field: the dwell of every pixel of some rows, and on demand the smooth value and the distance to the set.
 
-use crate::error::InputError;
-use crate::limits::resize;
+use crate::base::error::InputError;
+use crate::base::limits::resize;
 use crate::plan::Plan;
 use std::ops::Range;
 

@@ -35,75 +35,52 @@
 
 #![forbid(unsafe_code)]
 
-mod auto_limit;
-mod axes;
-mod cancel;
+mod base;
 mod colour;
-mod decimal;
 mod encode;
-mod engine;
-mod error;
-mod exact_points;
+mod exact;
 mod field;
-mod hash;
 mod input;
-mod journal;
-mod keys;
-mod layout;
-mod limits;
-mod location;
-mod mirror;
-mod parallel;
-mod pipeline;
+mod iterate;
 mod plan;
-mod progress;
-mod rational;
-mod record;
 mod render;
-mod report;
-mod request;
-mod resolution;
 mod scene;
-mod settings;
-mod strategy;
-mod sweep;
-mod tiles;
-mod trig;
 mod view;
 
 pub mod compare;
-pub mod peak;
-pub mod precise;
 pub mod store;
+pub mod truth;
 
-pub use auto_limit::auto_limit;
-pub use axes::Axes;
-pub use cancel::Cancel;
+pub use base::cancel::Cancel;
+pub use base::error::{Error, InputError, nearest, quote, unknown_name};
+pub use base::limits::Limits;
+pub use base::progress::Progress;
+pub use base::thread_pool::{Schedule, Team};
 pub use colour::{
     By, Colouring, Depth, EncoderTables, MOST_SAMPLES, Painter, Palette, PaletteFormat, Scale, Source, Suggestion,
-    Tables, colour_text, palette_sheet, parse_colour,
+    Tables, colour_text, parse_colour,
 };
-pub use decimal::Decimal;
 pub use encode::{Format, png_bytes};
-pub use engine::{CpuEngine, DeviceReport, Engine, Painted, Shortcuts, Spent, Work};
-pub use error::{Error, InputError, nearest, quote, unknown_name};
+pub use exact::decimal::Decimal;
+pub use exact::rational::Rational;
 pub use field::{Extras, Field, FieldPart, FieldRows};
-pub use journal::Journaling;
-pub use layout::{Layout, tile_of};
-pub use limits::Limits;
-pub use location::Location;
-pub use parallel::{Schedule, Team};
+pub use iterate::auto_limit::auto_limit;
+pub use iterate::cpu::CpuEngine;
+pub use iterate::engine::{DeviceReport, Engine, Painted, Shortcuts, Spent, Work};
+pub use iterate::peak;
+pub use iterate::strategy::Strategy;
+pub use iterate::tiles::TileSize;
+pub use plan::axes::Axes;
+pub use plan::resolution::bits_needed;
 pub use plan::{Coordinates, Plan, Points};
-pub use progress::Progress;
-pub use rational::Rational;
+pub use render::journal::Journaling;
+pub use render::layout::{Layout, tile_of};
+pub use render::report::{Report, Seconds};
+pub use render::request::{Paint, Request};
 pub use render::{Buffers, estimate, field, layout, render};
-pub use report::{Report, Seconds};
-pub use request::{Paint, Request};
-pub use resolution::bits_needed;
 pub use scene::Scene;
-pub use settings::{NumberKind, Settings, formula};
-pub use strategy::Strategy;
-pub use tiles::TileSize;
+pub use scene::location::Location;
+pub use view::settings::{NumberKind, Settings, formula};
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
 pub use dwell_kernels::{Fold, Formula, Level, LevelName, Map, Number, Recipe, naive};

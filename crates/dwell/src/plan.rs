@@ -1,13 +1,15 @@
 //! A plan: a view and settings made ready for any engine. Coordinates are rounded here, once, so every engine iterates
 //! the same points.
 
-use crate::axes::Axes;
-use crate::decimal::Decimal;
-use crate::error::InputError;
-use crate::limits::{BYTES_PER_PIXEL, Limits};
-use crate::rational::Rational;
-use crate::resolution;
-use crate::settings::{NumberKind, Settings};
+pub(crate) mod axes;
+pub(crate) mod resolution;
+
+use crate::base::error::InputError;
+use crate::base::limits::{BYTES_PER_PIXEL, Limits};
+use crate::exact::decimal::Decimal;
+use crate::exact::rational::Rational;
+use crate::plan::axes::Axes;
+use crate::view::settings::{NumberKind, Settings};
 use crate::view::{Size, View};
 use dwell_kernels::{Formula, Map, Number, Recipe};
 use std::ops::Range;

@@ -2,29 +2,38 @@
 //! order.
 
 mod bands;
+mod field_filler;
+mod field_hash;
+pub(crate) mod journal;
+pub(crate) mod layout;
+mod mirror;
 mod painted;
+mod pipeline;
+mod record;
+pub(crate) mod report;
+pub(crate) mod request;
 mod resumption;
 #[cfg(test)]
 mod survival;
 
-use crate::cancel::Cancel;
+use crate::base::cancel::Cancel;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::Limits;
+use crate::base::progress::Progress;
 use crate::colour::{MOST_SAMPLES, Painter};
 use crate::encode::{self, Adler, Format, Header};
-use crate::engine::Engine;
-use crate::error::{Error, InputError};
 use crate::field::{Extras, Field};
-use crate::journal::{Ahead, State};
-use crate::layout::{BANDS_AT_HAND, Layout, Task, tile_of};
-use crate::limits::Limits;
-use crate::mirror::{self, Mirror};
-use crate::pipeline::{Finish, Pipeline, Rows, Writer};
+use crate::iterate::engine::Engine;
+use crate::iterate::strategy::Strategy;
 use crate::plan::Plan;
-use crate::progress::Progress;
-use crate::report::{Report, Tally};
-use crate::request::Request;
+use crate::render::field_filler::Sweep;
+use crate::render::journal::{Ahead, State};
+use crate::render::layout::{BANDS_AT_HAND, Layout, Task, tile_of};
+use crate::render::mirror::Mirror;
+use crate::render::pipeline::{Finish, Pipeline, Rows, Writer};
+use crate::render::report::{Report, Tally};
+use crate::render::request::Request;
 use crate::store::Output;
-use crate::strategy::Strategy;
-use crate::sweep::Sweep;
 use crate::view::Size;
 use bands::{Bands, Clock};
 use resumption::{damaged, found, journal, publish};
@@ -371,8 +380,8 @@ fn cost_of_strips(request: &Request<'_>) -> Result<Vec<f64>, Error> {
 mod tests {
     use super::*;
     use crate::colour::{By, Colouring, Palette, Scale};
-    use crate::engine::CpuEngine;
-    use crate::request::Paint;
+    use crate::iterate::cpu::CpuEngine;
+    use crate::render::request::Paint;
     use crate::scene::Scene;
     use crate::store::Leftovers;
     use crate::{Level, Settings, Shortcuts, View};

@@ -1,12 +1,14 @@
 //! A scene: everything that a picture depends on, and nothing else. Two renders of one scene have the same bytes.
 
+pub(crate) mod location;
+
+use crate::base::error::InputError;
 use crate::colour::{Colouring, Depth};
-use crate::decimal::Decimal;
-use crate::engine::Shortcuts;
-use crate::error::InputError;
-use crate::settings::Settings;
-use crate::strategy::Strategy;
-use crate::tiles::TileSize;
+use crate::exact::decimal::Decimal;
+use crate::iterate::engine::Shortcuts;
+use crate::iterate::strategy::Strategy;
+use crate::iterate::tiles::TileSize;
+use crate::view::settings::Settings;
 use crate::view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
 /// Everything that a picture depends on. The default is the whole Mandelbrot set as it comes.

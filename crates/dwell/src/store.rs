@@ -16,7 +16,7 @@ pub(crate) use names::beside;
 pub use names::{identity, is_stdout};
 pub use output::Output;
 
-use crate::error::Error;
+use crate::base::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

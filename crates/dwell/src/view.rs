@@ -1,8 +1,10 @@
 //! A view: what to look at, exactly.
 
-use crate::decimal::Decimal;
-use crate::error::{InputError, quote};
-use crate::rational::Rational;
+pub(crate) mod settings;
+
+use crate::base::error::{InputError, quote};
+use crate::exact::decimal::Decimal;
+use crate::exact::rational::Rational;
 
 /// The most pixels on a side: 2^31 - 1, as PNG has it.
 pub const MAX_SIDE: u32 = i32::MAX as u32;
@@ -257,7 +259,7 @@ impl View {
     /// whole turns, where points are irrational.
     #[must_use]
     pub fn plane_from_pixel(&self, column: u32, row: u32) -> Option<[Rational; 2]> {
-        if !crate::trig::Direction::new(&self.rotation.to_rational()).is_none() {
+        if !crate::exact::trig::Direction::new(&self.rotation.to_rational()).is_none() {
             return None;
         }
         let ExactFrame { centre: [re, im], half_pixel: [half_x, half_y] } = self.exact();

@@ -6,7 +6,7 @@
 mod common;
 
 use common::Random;
-use dwell::precise::{self, ExactMap, Truth};
+use dwell::truth::{self, ExactMap, Truth};
 use dwell::{Cancel, Coordinates, Formula, Limits, NumberKind, Plan, Rational, Settings, Size, View, naive};
 
 fn mandelbrot() -> ExactMap {
@@ -21,7 +21,7 @@ fn wrong(view: &View, number: NumberKind, limit: u32, samples: u64, random: &mut
     for _ in 0..samples {
         let (column, row) = (random.below(view.size.width.into()), random.below(view.size.height.into()));
         let point = view.plane_from_pixel(column as u32, row as u32).unwrap();
-        let truth = precise::dwell(&mandelbrot(), &point, limit, &Rational::whole(2), &Cancel::default()).unwrap();
+        let truth = truth::dwell(&mandelbrot(), &point, limit, &Rational::whole(2), &Cancel::default()).unwrap();
         let (column, row) = (column as u32, row as u32);
         let found = match plan.coordinates() {
             Coordinates::F32(points) => {
@@ -71,7 +71,7 @@ fn agrees_with_another_arbitrary_precision_library() {
         (517, 103, 142),
     ] {
         let point = view.plane_from_pixel(column, row).unwrap();
-        let truth = precise::dwell(&mandelbrot(), &point, 1500, &Rational::whole(2), &Cancel::default()).unwrap();
+        let truth = truth::dwell(&mandelbrot(), &point, 1500, &Rational::whole(2), &Cancel::default()).unwrap();
         assert_eq!(truth, Truth::Dwell(n), "{column} {row}");
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::cli::PalettesArgs;
 use crate::interrupt::Interrupt;
+use crate::palette_sheet::palette_sheet;
 use crate::{output, overlap, scene};
 use dwell::store::{self, Output};
-use dwell::{Error, InputError, Palette, palette_sheet, quote};
+use dwell::{Error, InputError, Palette, quote};
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::path::Path;

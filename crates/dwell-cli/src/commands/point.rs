@@ -3,7 +3,7 @@
 use crate::cli::PointArgs;
 use crate::interrupt::Interrupt;
 use crate::{engine, output};
-use dwell::precise::{self, ExactMap, Truth};
+use dwell::truth::{self, ExactMap, Truth};
 use dwell::{Cancel, Decimal, Error, Formula, Map, Number, Rational, Settings, naive};
 use serde::Serialize;
 
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Error> 
     let f64 = dwell_in::<f64>(&point, &settings, &interrupt.cancel)?;
     let julia = settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::to_rational));
     let radius = settings.escape_radius.to_rational();
-    let precise = match precise::dwell(&ExactMap { formula, julia }, &point, limit, &radius, &interrupt.cancel)? {
+    let precise = match truth::dwell(&ExactMap { formula, julia }, &point, limit, &radius, &interrupt.cancel)? {
         Truth::Dwell(n) => Some(n),
         Truth::Undecided { .. } => None,
     };

@@ -2,7 +2,7 @@
 
 use super::mapping::{By, Scale};
 use super::palette::Palette;
-use crate::error::{InputError, shown_number};
+use crate::base::error::{InputError, shown_number};
 use crate::field::Extras;
 
 /// The rule by which pixels are coloured.

@@ -21,7 +21,7 @@ use super::elementary::{log2, power, sine_of_turns};
 use super::palette::{Draft, MAX_STOPS};
 use super::rgb::{FULL, Rgb16, channel};
 use super::table::from_function;
-use crate::error::{InputError, quote};
+use crate::base::error::{InputError, quote};
 
 #[derive(Clone, Copy)]
 enum Blending {

@@ -4,7 +4,7 @@
 use super::palette::{Draft, MAX_STOPS};
 use super::rgb::from_bytes;
 use super::table::{Blend, from_stops};
-use crate::error::{InputError, quote};
+use crate::base::error::{InputError, quote};
 
 /// The palette of a file: a cycle of its colours, smoothly blended.
 pub(super) fn draft(text: &str) -> Result<Draft, InputError> {

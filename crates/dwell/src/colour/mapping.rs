@@ -1,6 +1,6 @@
 //! How a position in a palette comes from a pixel: by which quantity, on which scale.
 
-use crate::error::{InputError, unknown_name};
+use crate::base::error::{InputError, unknown_name};
 
 /// The quantity of a pixel that is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use super::mapping::Suggestion;
 use super::rgb::Rgb16;
 use super::table::TABLE;
 use super::{ggr_file, map_file, toml_file, ugr_file};
-use crate::error::{Error, InputError, shown, unknown_among_many, unknown_name};
-use crate::input::{self, Input};
+use crate::base::error::{Error, InputError, shown, unknown_among_many, unknown_name};
+use crate::input::source::{self, Input};
 use std::path::{Path, PathBuf};
 
 /// The most stops or segments of a palette.
@@ -199,7 +199,7 @@ impl Palette {
         let format = PaletteFormat::ALL.into_iter().find(|format| format.name() == ending);
         let format = format.ok_or_else(|| InputError::new("", "has no ending that is known").accepted(ENDINGS))?;
         let bytes = input.bytes(format.most_bytes())?;
-        let text = if format == PaletteFormat::Toml { input::text(bytes)? } else { foreign_text(bytes) };
+        let text = if format == PaletteFormat::Toml { source::text(bytes)? } else { foreign_text(bytes) };
         match wanted {
             Some(wanted) => Self::from_ugr(&text, Some(wanted), &name),
             None => Self::from_text(format, &text, &name),

@@ -1,6 +1,6 @@
 //! One colour: three channels of 16 bits, and how it is written.
 
-use crate::error::{InputError, quote};
+use crate::base::error::{InputError, quote};
 
 /// Red, green, blue, sRGB-encoded; 65535 is full.
 pub(super) type Rgb16 = [u16; 3];

@@ -5,8 +5,8 @@ use super::mapping::{By, Scale, Suggestion};
 use super::palette::{Draft, MAX_STOPS};
 use super::rgb::{Rgb16, parse_colour};
 use super::table::{BLENDS, Blend, from_stops};
-use crate::error::{InputError, shown_number, unknown_name};
-use crate::keys::{Document, Key, Names};
+use crate::base::error::{InputError, shown_number, unknown_name};
+use crate::input::toml_reader::{Document, Key, Names};
 
 /// Every key.
 const NAMES: Names = Names {

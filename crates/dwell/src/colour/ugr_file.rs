@@ -20,7 +20,7 @@
 use super::palette::Draft;
 use super::rgb::{Rgb16, from_bytes};
 use super::table::{Blend, from_stops};
-use crate::error::{InputError, nearest, quote};
+use crate::base::error::{InputError, nearest, quote};
 use std::collections::BTreeMap;
 
 /// Places in a cycle.

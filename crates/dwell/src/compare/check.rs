@@ -3,11 +3,11 @@
 use super::Watch;
 use super::raster::{Cells, Content, PIECE, Raster};
 use super::value::Value;
-use crate::error::{Error, InputError};
-use crate::limits::resize;
-use crate::parallel::{Schedule, Team};
-use crate::precise::{By, Oracle, Truth};
-use crate::settings::Settings;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::resize;
+use crate::base::thread_pool::{Schedule, Team};
+use crate::truth::{By, Oracle, Truth};
+use crate::view::settings::Settings;
 use crate::view::{Size, View};
 use serde::Serialize;
 

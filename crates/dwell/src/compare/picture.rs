@@ -4,8 +4,8 @@
 use super::raster::Pixel;
 use super::tally::Change;
 use super::value::{Difference, Value};
-use crate::error::Error;
-use crate::limits::{Limits, resize};
+use crate::base::error::Error;
+use crate::base::limits::{Limits, resize};
 use crate::store::Output;
 use crate::view::Size;
 use png::StreamWriter;

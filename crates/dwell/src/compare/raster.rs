@@ -10,9 +10,9 @@ mod png_file;
 mod pnm;
 
 use super::value::Value;
-use crate::encode::png_text;
-use crate::error::{Error, InputError, shown};
-use crate::limits::Limits;
+use crate::base::error::{Error, InputError, shown};
+use crate::base::limits::Limits;
+use crate::input::source::PNG_SIGNATURE;
 use crate::view::{MAX_SIDE, Size};
 use std::cmp::Ordering;
 use std::fs::File;
@@ -108,7 +108,7 @@ impl Raster {
         let first = input.peek()?;
         let (format, size, content) = if first.starts_with(b"\x93NUMPY") {
             npy::open(input)?
-        } else if first == png_text::SIGNATURE {
+        } else if first == PNG_SIGNATURE {
             png_file::open(input, limits)?
         } else if matches!(first.as_slice(), [b'P', b'1'..=b'7', b' ' | b'\t' | b'\n' | b'\r' | b'#', ..]) {
             pnm::open(input, limits)?

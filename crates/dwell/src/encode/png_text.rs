@@ -1,15 +1,13 @@
 //! What a PNG remembers of itself: the text that its writer put there, read back from any file, hostile ones too.
 
-use crate::error::{InputError, quote};
+use crate::base::error::{InputError, quote};
+use crate::input::source::PNG_SIGNATURE;
 use std::io::{BufRead, Cursor, Read, Seek, SeekFrom};
 
 /// The keyword of the text, an `iTXt` chunk in front of the image data.
 pub(super) const KEYWORD: &str = "dwell";
 /// Bytes that a reader may take for all that is not image data.
 const MOST_BYTES: usize = 16 << 20;
-
-/// The first bytes of every PNG.
-pub(crate) const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 
 /// What a picture says about itself.
 struct Said {
@@ -77,8 +75,8 @@ const MOST_CHUNKS: usize = 1 << 20;
 
 /// A picture with the header and the texts of another, all in front of image data that it has not.
 fn text_chunks(file: &mut (impl BufRead + Seek)) -> std::io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(SIGNATURE.len() as u64))?;
-    let mut picture = SIGNATURE.to_vec();
+    file.seek(SeekFrom::Start(PNG_SIGNATURE.len() as u64))?;
+    let mut picture = PNG_SIGNATURE.to_vec();
     for _ in 0..MOST_CHUNKS {
         let mut head = [0; 8];
         if file.read_exact(&mut head).is_err() || &head[4..] == b"IEND" {
@@ -126,7 +124,7 @@ mod tests {
         assert_eq!(read(Cursor::new(&own)).unwrap(), "re = \"0\" # \u{e9}");
         let other = read(Cursor::new(picture(&[("Comment", "x")]))).unwrap_err().to_string();
         assert!(other.contains("not made by dwell, but by \"Paint\""), "{other}");
-        assert!(own.starts_with(&SIGNATURE));
+        assert!(own.starts_with(&PNG_SIGNATURE));
         for cut in [0, 5, 20, 40, 60] {
             assert!(read(Cursor::new(&own[..cut])).is_err(), "{cut}");
         }

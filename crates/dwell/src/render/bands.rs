@@ -1,16 +1,16 @@
 //! The bands of an image, and the clock by which a journal is kept while they are computed.
 
 use super::resumption::damaged;
+use crate::base::error::{Error, InputError};
 use crate::colour::Painter;
-use crate::error::{Error, InputError};
 use crate::field::Field;
-use crate::journal::{Ahead, State};
-use crate::layout::Layout;
-use crate::pipeline::Writer;
 use crate::plan::Plan;
-use crate::report::Tally;
-use crate::request::Request;
-use crate::sweep::Sweep;
+use crate::render::field_filler::Sweep;
+use crate::render::journal::{Ahead, State};
+use crate::render::layout::Layout;
+use crate::render::pipeline::Writer;
+use crate::render::report::Tally;
+use crate::render::request::Request;
 use std::time::{Duration, Instant};
 
 /// The longest time between two looks at the clock of a journal.

@@ -1,14 +1,14 @@
 //! Rows that an engine paints where it iterates: what comes back is the picture, not the field.
 
 use super::bands::{Bands, Clock};
+use crate::base::error::Error;
+use crate::base::thread_pool::Crew;
 use crate::colour::Painter;
 use crate::encode::Format;
-use crate::error::Error;
-use crate::journal::{Ahead, State};
-use crate::parallel::Crew;
-use crate::pipeline::{Pipeline, Rows};
-use crate::report::Tally;
-use crate::request::Request;
+use crate::render::journal::{Ahead, State};
+use crate::render::pipeline::{Pipeline, Rows};
+use crate::render::report::Tally;
+use crate::render::request::Request;
 
 /// Whether the engine is to paint: it can, and nobody wants to see the dwells.
 pub(super) fn is_wanted(request: &Request<'_>, painter: &Painter, formats: &[Format]) -> bool {

@@ -1,12 +1,12 @@
 //! A render and its journal: what an earlier run has left, made ready to go on with, and the end.
 
-use crate::cancel::Cancel;
+use crate::base::cancel::Cancel;
+use crate::base::error::{Error, InputError};
 use crate::encode::Format;
-use crate::error::{Error, InputError};
-use crate::journal::{Journal, State};
-use crate::layout::Layout;
-use crate::pipeline::Writer;
-use crate::request::Request;
+use crate::render::journal::{Journal, State};
+use crate::render::layout::Layout;
+use crate::render::pipeline::Writer;
+use crate::render::request::Request;
 use crate::store::Output;
 
 /// The journal of a render, if it is to have one and every output is a file.

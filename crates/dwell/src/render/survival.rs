@@ -2,16 +2,17 @@
 //! call goes on to the same bytes.
 
 use super::*;
+use crate::base::thread_pool::Schedule;
 use crate::colour::{By, Palette, Scale};
 use crate::colour::{Colouring, Depth};
-use crate::engine::{CpuEngine, Work};
-use crate::journal::Journaling;
-use crate::parallel::Schedule;
-use crate::request::Paint;
+use crate::iterate::cpu::CpuEngine;
+use crate::iterate::engine::Work;
+use crate::iterate::tiles::TileSize;
+use crate::render::journal::Journaling;
+use crate::render::request::Paint;
 use crate::scene::Scene;
 use crate::store::faulty::{Fault, FaultyDisk};
 use crate::store::{Disk, Leftovers};
-use crate::tiles::TileSize;
 use crate::{Level, Settings, Shortcuts, View};
 use std::io;
 use std::path::Path;

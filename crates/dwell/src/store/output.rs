@@ -3,7 +3,7 @@
 use super::disk::{Disk, DiskFile, SystemDisk};
 use super::names::{beside, end_of_links, is_stdout, names_a_descriptor};
 use super::{Leftovers, PARTIAL};
-use crate::error::{Error, InputError, quote};
+use crate::base::error::{Error, InputError, quote};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -2,9 +2,9 @@
 //! lines at the end of the file and the line ends of any system are accepted, since counts come from other programs, too.
 
 use super::{Bytes, Cells, Content, Input, Opened, broken, size};
+use crate::base::error::{InputError, quote};
+use crate::base::limits::Limits;
 use crate::compare::value::Value;
-use crate::error::{InputError, quote};
-use crate::limits::Limits;
 use std::io::{BufRead, Cursor, Read};
 
 /// The most characters of a number.

@@ -2,9 +2,9 @@
 //! bytes and floating point numbers of 4 and 8, little and big endian.
 
 use super::{Bytes, Cells, Content, Input, Opened, at_end, broken, read_exact, size};
+use crate::base::error::{InputError, quote};
+use crate::base::limits::resize;
 use crate::compare::value::Value;
-use crate::error::{InputError, quote};
-use crate::limits::resize;
 use crate::view::Size;
 
 /// The longest header: a size and a type take a hundred bytes.

@@ -1,8 +1,8 @@
 //! PNG images of every colour type and depth, row by row.
 
 use super::{Bytes, Content, Input, Opened, Pixel, Pixels, broken, size};
-use crate::error::InputError;
-use crate::limits::{Limits, resize};
+use crate::base::error::InputError;
+use crate::base::limits::{Limits, resize};
 use png::{ColorType, Decoder, DecodingError, Reader, Transformations};
 
 /// Bytes that a reader may take for what is not pixels: texts, a palette.

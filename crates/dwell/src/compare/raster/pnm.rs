@@ -1,8 +1,8 @@
 //! Portable pixmaps and greymaps, binary: P6 and P5, 8 and 16 bits.
 
 use super::{Bytes, Content, Input, Opened, Pixel, Pixels, at_end, broken, read_exact, size};
-use crate::error::InputError;
-use crate::limits::{Limits, resize};
+use crate::base::error::InputError;
+use crate::base::limits::{Limits, resize};
 use crate::view::Size;
 
 /// The longest header, comments included.

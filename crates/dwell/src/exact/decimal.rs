@@ -1,0 +1,305 @@
+//! Numbers as people write them, kept exactly: centres of views have hundreds of digits, and a machine number would
+//! lose all but sixteen.
+
+use crate::base::error::{InputError, quote, quote_place};
+use crate::exact::rational::Rational;
+use dashu_int::IBig;
+use std::fmt;
+use std::str::FromStr;
+
+/// The greatest exponent of ten accepted, either way.
+pub(crate) const MAX_EXPONENT: i64 = 1_000_000;
+/// The most digits accepted: a centre for the deepest exponent.
+pub(crate) const MAX_DIGITS: usize = 2_000_000;
+
+/// An exact decimal number, with the text it was given as.
+#[derive(Clone, Debug)]
+pub struct Decimal {
+    text: String,
+    digits: IBig,
+    exponent: i64,
+}
+
+/// Zeros that stand in front of digits or behind them rather than in an exponent.
+const SHORT: i64 = 20;
+
+/// What every decimal accepts, for error messages.
+const FORM: &str = "a decimal number such as -0.75 or 2.5e-9, exponent at most 1000000 either way";
+
+impl Decimal {
+    /// The text it was given as.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its exact value.
+    #[must_use]
+    pub fn to_rational(&self) -> Rational {
+        Rational::decimal(self.digits.clone(), self.exponent)
+    }
+
+    /// Whether it is above 0.
+    #[must_use]
+    pub fn is_positive(&self) -> bool {
+        self.digits > IBig::ZERO
+    }
+
+    /// How many digits stand behind the point, trailing zeros aside; 0 for whole numbers.
+    #[must_use]
+    pub fn decimals(&self) -> u64 {
+        u64::try_from(-self.exponent).unwrap_or(0)
+    }
+
+    /// The number half way from this one to another, exactly.
+    ///
+    /// # Errors
+    /// When it has more digits or a greater exponent than a number may.
+    pub fn midpoint(&self, other: &Self) -> Result<Self, InputError> {
+        let ([a, b], exponent) = self.aligned(other);
+        Self::of((a + b) * IBig::from(5), exponent - 1)
+    }
+
+    /// This number less another, exactly.
+    ///
+    /// # Errors
+    /// As [`Self::midpoint`].
+    pub fn minus(&self, other: &Self) -> Result<Self, InputError> {
+        let ([a, b], exponent) = self.aligned(other);
+        Self::of(a - b, exponent)
+    }
+
+    /// The digits of both with one exponent.
+    fn aligned(&self, other: &Self) -> ([IBig; 2], i64) {
+        let exponent = self.exponent.min(other.exponent);
+        let digits = [self, other].map(|number| {
+            let zeros = usize::try_from(number.exponent - exponent).unwrap_or(0);
+            &number.digits * IBig::from(10).pow(zeros)
+        });
+        (digits, exponent)
+    }
+
+    /// `digits` times ten to the power `exponent`, written in full where that is short.
+    fn of(digits: IBig, exponent: i64) -> Result<Self, InputError> {
+        let sign = if digits < IBig::ZERO { "-" } else { "" };
+        let all = digits.to_string();
+        let all = all.trim_start_matches('-');
+        let kept = all.trim_end_matches('0');
+        if kept.is_empty() {
+            return Ok(Self::from(0));
+        }
+        let exponent = exponent + i64::try_from(all.len() - kept.len()).unwrap_or(i64::MAX);
+        // Digits in front of the point; at or below 0, zeros behind it.
+        let whole = exponent + i64::try_from(kept.len()).unwrap_or(i64::MAX);
+        let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or(0));
+        let text = match (usize::try_from(whole), exponent) {
+            (Ok(_), 0..SHORT) => format!("{sign}{kept}{}", zeros(exponent)),
+            (Ok(whole), ..0) if whole > 0 => format!("{sign}{}.{}", &kept[..whole], &kept[whole..]),
+            _ if whole <= 0 && whole > -SHORT => format!("{sign}0.{}{kept}", zeros(-whole)),
+            _ => format!("{sign}{kept}e{exponent}"),
+        };
+        Self::parse(&text)
+    }
+
+    /// Reads a number. The error names no flag or file yet: the caller adds that with [`InputError::within`].
+    ///
+    /// # Errors
+    /// What is wrong and at which character: not a number, `nan`, `inf`, an exponent beyond 10^6 either way.
+    pub fn parse(text: &str) -> Result<Self, InputError> {
+        let wrong = |problem: String| InputError::new("", problem).accepted(FORM);
+        let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Err(wrong("is empty".to_owned()));
+        }
+        let unsigned = trimmed.trim_start_matches(['+', '-']).to_ascii_lowercase();
+        if matches!(unsigned.as_str(), "nan" | "inf" | "infinity") {
+            return Err(wrong(format!("{} is not a finite number", quote(trimmed))));
+        }
+        let leading = text.chars().take_while(|c| c.is_whitespace()).count();
+        // All that follows is per byte: the first byte that is not part of a number ends it, so what came before is ASCII.
+        let bytes = trimmed.as_bytes();
+        let bad = |at: usize| {
+            let character = trimmed.get(..at).map_or(at, |s| s.chars().count());
+            if at >= bytes.len() {
+                wrong(format!("{} is not a number: it ends too early", quote(trimmed)))
+            } else {
+                wrong(format!("is not a number: {}", quote_place(text, leading + character)))
+            }
+        };
+        let mut at = usize::from(matches!(bytes[0], b'+' | b'-'));
+        let start = at;
+        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        let whole = start..at;
+        let mut fraction = at..at;
+        if bytes.get(at) == Some(&b'.') {
+            at += 1;
+            let start = at;
+            while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+                at += 1;
+            }
+            fraction = start..at;
+        }
+        if whole.is_empty() && fraction.is_empty() {
+            return Err(bad(at));
+        }
+        let mut exponent = 0_i64;
+        if matches!(bytes.get(at), Some(b'e' | b'E')) {
+            at += 1;
+            let negative = bytes.get(at) == Some(&b'-');
+            at += usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
+            let start = at;
+            while let Some(digit) = bytes.get(at).filter(|d| d.is_ascii_digit()) {
+                exponent = exponent.saturating_mul(10).saturating_add(i64::from(digit - b'0'));
+                at += 1;
+            }
+            if start == at {
+                return Err(bad(at));
+            }
+            if exponent > MAX_EXPONENT {
+                let sign = if negative { "-" } else { "" };
+                let shown = if at - start <= 20 {
+                    format!("{sign}{}", &trimmed[start..at])
+                } else {
+                    format!("{sign}..., {} digits", at - start)
+                };
+                return Err(wrong(format!("the exponent {shown} is beyond what is accepted, in {}", quote(trimmed))));
+            }
+            if negative {
+                exponent = -exponent;
+            }
+        }
+        if at != bytes.len() {
+            return Err(bad(at));
+        }
+        let digits_text = [&trimmed[whole], trimmed[fraction.clone()].trim_end_matches('0')].concat();
+        let digits_text = digits_text.trim_start_matches('0');
+        if digits_text.len() > MAX_DIGITS {
+            return Err(wrong(format!("has {} digits", digits_text.len()))
+                .hint(format!("at most {MAX_DIGITS} digits are read")));
+        }
+        let decimals = trimmed[fraction].trim_end_matches('0').len();
+        let digits =
+            if digits_text.is_empty() { IBig::ZERO } else { IBig::from_str(digits_text).map_err(|_| bad(0))? };
+        let digits = if bytes[0] == b'-' { -digits } else { digits };
+        let exponent = exponent - i64::try_from(decimals).unwrap_or(i64::MAX);
+        Ok(Self { text: trimmed.to_owned(), digits, exponent })
+    }
+}
+
+impl FromStr for Decimal {
+    type Err = InputError;
+    fn from_str(text: &str) -> Result<Self, InputError> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl PartialEq for Decimal {
+    /// Equal in value: `0.50` and `5e-1` are.
+    fn eq(&self, o: &Self) -> bool {
+        self.to_rational() == o.to_rational()
+    }
+}
+impl Eq for Decimal {}
+
+impl From<i64> for Decimal {
+    fn from(n: i64) -> Self {
+        Self { text: n.to_string(), digits: n.into(), exponent: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_people_write() {
+        for (text, same) in [
+            ("1", "1.0"),
+            ("-.5", "-0.5"),
+            ("+2.", "2"),
+            ("1e3", "1000"),
+            ("1E-3", "0.001"),
+            (" 7 ", "7"),
+            ("0.000", "0"),
+            ("-0", "0"),
+            ("00012.500", "12.5"),
+            ("1.50000000000000000E+0", "1.5"),
+        ] {
+            assert_eq!(text.parse::<Decimal>().unwrap(), same.parse().unwrap(), "{text}");
+        }
+        assert_eq!("0.7500".parse::<Decimal>().unwrap().decimals(), 2);
+        assert_eq!("75e3".parse::<Decimal>().unwrap().decimals(), 0);
+    }
+
+    #[test]
+    fn sums_and_halves_are_exact() {
+        let number = |text: &str| text.parse::<Decimal>().unwrap();
+        for (a, b, midpoint, difference) in [
+            ("-2", "1", "-0.5", "-3"),
+            ("-1", "1", "0", "-2"),
+            ("0.1", "0.30", "0.2", "-0.2"),
+            ("1e3", "1", "500.5", "999"),
+            ("3e25", "1e25", "2e25", "2e25"),
+            ("1e-30", "3e-30", "2e-30", "-2e-30"),
+            ("-0.74364388703715870", "-0.74364388703715869", "-0.743643887037158695", "-0.00000000000000001"),
+        ] {
+            let (a, b) = (number(a), number(b));
+            assert_eq!(a.midpoint(&b).unwrap().text(), midpoint);
+            assert_eq!(a.minus(&b).unwrap().text(), difference);
+            let sum = a.to_rational().plus(&b.to_rational());
+            assert_eq!(a.midpoint(&b).unwrap().to_rational(), sum.over(&Rational::whole(2)));
+        }
+        assert!(number("1e-1000000").midpoint(&number("2e-1000000")).is_err(), "it needs one digit more");
+    }
+
+    #[test]
+    fn refuses_what_is_no_number() {
+        for text in [
+            "",
+            " ",
+            "x",
+            "nan",
+            "-inf",
+            "Infinity",
+            "1x",
+            "1.2.3",
+            "1e",
+            "1e+",
+            "e5",
+            ".",
+            "-",
+            "--1",
+            "1,5",
+            "0x10",
+            "1_000",
+            "1e1000001",
+            "1e-99999999999999999999",
+            "\u{0661}",
+            "1\u{0}",
+            "1 2",
+            "½",
+        ] {
+            let error = text.parse::<Decimal>().expect_err(text).to_string();
+            assert!(error.contains("accepted"), "{error}");
+        }
+    }
+
+    #[test]
+    fn keeps_every_digit_and_finds_the_bad_one() {
+        let long = format!("0.{}1", "9".repeat(10_000));
+        let value = long.parse::<Decimal>().unwrap();
+        assert_eq!(value.text(), long);
+        assert!(value.to_rational() < Rational::whole(1));
+        let bad = format!("0.{}o{}", "9".repeat(6000), "9".repeat(4000));
+        let error = bad.parse::<Decimal>().unwrap_err().to_string();
+        assert!(error.contains("\"o\" at character 6003") && error.len() < 300, "{error}");
+    }
+}

@@ -1,0 +1,183 @@
+//! Input files: opened once, since pipes and standard input cannot be read twice, and known by how they begin.
+
+use crate::base::error::{InputError, shown};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read, Seek};
+use std::path::Path;
+
+/// Bytes kept of what is no regular file: more than any text that is read has, and all that is in front of the image data
+/// of a picture.
+const MOST_PIPED: u64 = 16 << 20;
+/// Bytes by which a file is known.
+const HEAD: usize = 256;
+
+/// The first bytes of every PNG.
+pub(crate) const PNG_SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
+
+/// Something to be read, and how it begins.
+pub(crate) struct Input {
+    head: Vec<u8>,
+    source: Source,
+}
+
+enum Source {
+    /// A regular file, not read yet.
+    File(File),
+    /// The first [`MOST_PIPED`] bytes of anything else, and one more if there are more.
+    Bytes(Vec<u8>),
+}
+
+/// What a reader of pictures asks for.
+pub(crate) trait Picture: BufRead + Seek {}
+impl<T: BufRead + Seek> Picture for T {}
+
+/// A path as messages name it; `-` is standard input.
+pub(crate) fn name_of(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { shown(path) }
+}
+
+impl Input {
+    /// Opens a file; `-` is standard input. The error does not name it.
+    ///
+    /// # Errors
+    /// When it cannot be read or is a directory.
+    pub(crate) fn open(path: &Path) -> Result<Self, InputError> {
+        let wrong = |e: std::io::Error| InputError::new("", format!("cannot be read: {e}"));
+        if path == Path::new("-") {
+            return Self::all_of(std::io::stdin().lock()).map_err(wrong);
+        }
+        let metadata = std::fs::metadata(path).map_err(wrong)?;
+        if metadata.is_dir() {
+            return Err(InputError::new("", "is a directory, not a file"));
+        }
+        let mut file = File::open(path).map_err(wrong)?;
+        if !metadata.is_file() {
+            return Self::all_of(file).map_err(wrong);
+        }
+        let mut head = Vec::new();
+        file.by_ref().take(HEAD as u64).read_to_end(&mut head).and_then(|_| file.rewind()).map_err(wrong)?;
+        Ok(Self { head, source: Source::File(file) })
+    }
+
+    fn all_of(source: impl Read) -> std::io::Result<Self> {
+        let mut bytes = Vec::new();
+        source.take(MOST_PIPED + 1).read_to_end(&mut bytes)?;
+        Ok(Self { head: bytes.iter().copied().take(HEAD).collect(), source: Source::Bytes(bytes) })
+    }
+
+    /// Whether it begins as a PNG does.
+    pub(crate) fn is_png(&self) -> bool {
+        self.head.starts_with(&PNG_SIGNATURE)
+    }
+
+    /// What it is, if it is of a kind that is neither a text of ours nor a PNG.
+    pub(crate) fn kind(&self) -> Option<&'static str> {
+        kind(&self.head)
+    }
+
+    /// It as a picture: of a pipe only the beginning.
+    pub(crate) fn picture(self) -> Box<dyn Picture> {
+        match self.source {
+            Source::File(file) => Box::new(BufReader::new(file)),
+            Source::Bytes(bytes) => Box::new(Cursor::new(bytes)),
+        }
+    }
+
+    /// All of it, at most `most` bytes.
+    ///
+    /// # Errors
+    /// When it cannot be read or is larger.
+    pub(crate) fn bytes(self, most: u64) -> Result<Vec<u8>, InputError> {
+        let bytes = match self.source {
+            Source::Bytes(bytes) => bytes,
+            Source::File(file) => {
+                let mut bytes = Vec::new();
+                let read = file.take(most + 1).read_to_end(&mut bytes);
+                read.map_err(|e| InputError::new("", format!("cannot be read: {e}")))?;
+                bytes
+            }
+        };
+        if bytes.len() as u64 > most {
+            return Err(InputError::new("", format!("is larger than {} MiB", most >> 20)));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Bytes as text.
+///
+/// # Errors
+/// The first byte that is not UTF-8.
+pub(crate) fn text(bytes: Vec<u8>) -> Result<String, InputError> {
+    String::from_utf8(bytes).map_err(|e| {
+        InputError::new("", format!("is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to() + 1))
+    })
+}
+
+/// What a file is that begins so.
+fn kind(head: &[u8]) -> Option<&'static str> {
+    const KINDS: [(&[u8], &str); 15] = [
+        (b"\x93NUMPY", "a NumPy array"),
+        (b"\xff\xd8\xff", "a JPEG picture"),
+        (b"GIF8", "a GIF picture"),
+        (b"BM", "a BMP picture"),
+        (b"II*\0", "a TIFF picture"),
+        (b"MM\0*", "a TIFF picture"),
+        (b"RIFF", "a WebP picture or another RIFF file"),
+        (b"\0\0\0\x0cJXL ", "a JPEG XL picture"),
+        (b"%PDF", "a PDF document"),
+        (b"PK\x03\x04", "a ZIP archive"),
+        (b"\x1f\x8b", "a gzip archive"),
+        (b"\x7fELF", "a program"),
+        (b"{", "JSON"),
+        (b"<", "HTML or XML"),
+        (b"\xfe\xff", "text in UTF-16"),
+    ];
+    if let Some((_, kind)) = KINDS.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Some(kind);
+    }
+    let netpbm = head.first() == Some(&b'P') && head.get(1).is_some_and(|n| (b'1'..=b'7').contains(n));
+    if netpbm && head.get(2).is_some_and(u8::is_ascii_whitespace) {
+        return Some("a PPM picture or one of its kin");
+    }
+    // The key of a TOML file may be digits, but no comma follows it.
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
+    let numbers = line.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'\r'));
+    (numbers && line.contains(&b',')).then_some("a table of numbers (CSV)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_known_by_how_they_begin() {
+        for (head, said) in [
+            (b"\x93NUMPY\x01\0".as_slice(), Some("NumPy")),
+            (b"P6\n8 8\n255\n", Some("PPM")),
+            (b"\xff\xd8\xff\xe0", Some("JPEG")),
+            (b"GIF89a", Some("GIF")),
+            (b"12,0,7\n1,2,3\n", Some("CSV")),
+            (b"{\n  \"dwell\": 1", Some("JSON")),
+            (b"re = \"0\"\n", None),
+            (b"P6x = 1", None),
+            (b"1 2 3\n", None),
+            (b"[1,2]", None),
+            (b"", None),
+            (&PNG_SIGNATURE, None),
+        ] {
+            let found = kind(head);
+            assert!(found.is_some() == said.is_some() && found.unwrap_or("").contains(said.unwrap_or("")), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_read_once_is_kept_and_bounded() {
+        let input = Input::all_of(b"re = 1".as_slice()).unwrap();
+        assert!(!input.is_png() && input.kind().is_none());
+        assert_eq!(input.bytes(6).unwrap(), b"re = 1");
+        assert!(Input::all_of(b"re = 1".as_slice()).unwrap().bytes(5).is_err());
+        let endless = Input::all_of(std::io::repeat(b' ')).unwrap();
+        assert!(endless.bytes(MOST_PIPED).unwrap_err().to_string().contains("16 MiB"));
+    }
+}

@@ -1,0 +1,334 @@
+//! Coordinates: from a view to the four arrays of numbers that every engine is handed.
+//!
+//! Each entry is the correctly rounded value of an exact expression in the view's decimals, origin + k step with whole
+//! k. The fast way is fixed point with a few bits to spare and an interval around the result: where both ends round to
+//! the same number, that is the answer (Ziv's strategy). Where they do not, an exact division decides, or for
+//! irrational steps more bits.
+
+use crate::base::error::InputError;
+use crate::base::limits::resize;
+use crate::exact::rational::Rational;
+use crate::exact::trig::{Direction, Real};
+use crate::view::{ExactFrame, View};
+use dashu_int::{IBig, UBig};
+use dwell_kernels::{Grid, Number};
+use std::ops::Range;
+
+/// The coordinates of every pixel of a view in one number.
+///
+/// c of the pixel at a column and a row is the sum of what both contribute, each sum rounded once: a =
+/// `re_of_column[i] + re_of_row[j]`, b = `im_of_column[i] + im_of_row[j]`. In a rotated view the centre is in the column
+/// arrays. In one that is not rotated a is the column's and b the row's, and the other contributes -0, which changes
+/// nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axes<N> {
+    re_of_column: Vec<N>,
+    im_of_column: Vec<N>,
+    re_of_row: Vec<N>,
+    im_of_row: Vec<N>,
+    rotated: bool,
+}
+
+impl<N: Number> Axes<N> {
+    /// Computes the arrays of a view.
+    ///
+    /// # Errors
+    /// When the system has no memory for them.
+    pub fn new(view: &View) -> Result<Self, InputError> {
+        let ExactFrame { centre: [re, im], half_pixel: [half_x, half_y] } = view.exact();
+        let rightwards = || (0..view.size.width).map(|i| view.half_pixels_right(i));
+        let upwards = || (0..view.size.height).map(|j| view.half_pixels_up(j));
+        let direction = Direction::new(&view.rotation.to_rational());
+        if direction.is_none() {
+            let nothing = |count: u32| {
+                let mut entries = Vec::new();
+                resize(&mut entries, count as usize, Grid::<N>::nothing(), "the coordinates").map(|()| entries)
+            };
+            return Ok(Self {
+                re_of_column: entries(&re, &Real::Rational(half_x), rightwards())?,
+                im_of_column: nothing(view.size.width)?,
+                re_of_row: nothing(view.size.height)?,
+                im_of_row: entries(&im, &Real::Rational(half_y), upwards())?,
+                rotated: false,
+            });
+        }
+        // A pixel u to the right and v up is at u (cos, sin) + v (-sin, cos) from the centre.
+        let zero = Rational::whole(0);
+        Ok(Self {
+            re_of_column: entries(&re, &direction.cosine_times(&half_x), rightwards())?,
+            im_of_column: entries(&im, &direction.sine_times(&half_x), rightwards())?,
+            re_of_row: entries(&zero, &direction.sine_times(&half_y.negated()), upwards())?,
+            im_of_row: entries(&zero, &direction.cosine_times(&half_y), upwards())?,
+            rotated: true,
+        })
+    }
+
+    /// The same axes with only so many columns and rows, evenly spread.
+    pub(crate) fn thinned(&self, columns: usize, rows: usize) -> Self {
+        let thin = |axis: &Vec<N>, count: usize| {
+            (0..count).map(|i| axis[(2 * i + 1) * axis.len() / (2 * count)]).collect::<Vec<N>>()
+        };
+        Self {
+            re_of_column: thin(&self.re_of_column, columns),
+            im_of_column: thin(&self.im_of_column, columns),
+            re_of_row: thin(&self.re_of_row, rows),
+            im_of_row: thin(&self.im_of_row, rows),
+            rotated: self.rotated,
+        }
+    }
+
+    /// Whether the view is rotated: otherwise what columns contribute to b, and rows to a, changes nothing.
+    #[must_use]
+    pub fn is_rotated(&self) -> bool {
+        self.rotated
+    }
+
+    /// All entries: what columns contribute to a and to b, and what rows contribute to a and to b.
+    #[must_use]
+    pub fn arrays(&self) -> [&[N]; 4] {
+        [&self.re_of_column, &self.im_of_column, &self.re_of_row, &self.im_of_row]
+    }
+
+    /// Bytes that the arrays of a view of this size take.
+    #[must_use]
+    pub fn bytes(width: u32, height: u32) -> u64 {
+        2 * (u64::from(width) + u64::from(height)) * size_of::<N>() as u64
+    }
+
+    /// The points of a rectangle of pixels.
+    ///
+    /// # Panics
+    /// When it reaches beyond the view.
+    #[must_use]
+    pub fn grid(&self, columns: Range<u32>, rows: Range<u32>) -> Grid<'_, N> {
+        let (columns, rows) = (columns.start as usize..columns.end as usize, rows.start as usize..rows.end as usize);
+        Grid {
+            re_of_column: &self.re_of_column[columns.clone()],
+            im_of_column: &self.im_of_column[columns],
+            re_of_row: &self.re_of_row[rows.clone()],
+            im_of_row: &self.im_of_row[rows],
+            monotonic: true,
+        }
+    }
+
+    /// Rows that are mirror images of rows above them in the real axis, to the last bit: a range of rows, and the sum
+    /// of the numbers of a row and of its image. Empty in a rotated view.
+    pub(crate) fn mirrored_rows(&self) -> (Range<u32>, u32) {
+        let im = &self.im_of_row;
+        let height = im.len();
+        let falls = im.first() > im.last();
+        let below = im.partition_point(|b| if falls { *b > N::default() } else { *b < N::default() });
+        let mirrored = |row: usize, sum: usize| sum >= row && im[row] == -im[sum - row];
+        if self.rotated || below == 0 || below == height {
+            return (0..0, 0);
+        }
+        // On the axis itself lies a row, which is its own image, or none.
+        let on_axis = im[below] == N::default();
+        let (sum, first) = if on_axis { (2 * below, below + 1) } else { (2 * below - 1, below) };
+        let end = (first..height).find(|row| !mirrored(*row, sum)).unwrap_or(height);
+        let row = |row: usize| u32::try_from(row).unwrap_or(u32::MAX);
+        (row(first)..row(end), row(sum))
+    }
+}
+
+/// origin + k step for each k, correctly rounded.
+fn entries<N: Number>(
+    origin: &Rational,
+    step: &Real,
+    ks: impl ExactSizeIterator<Item = i64>,
+) -> Result<Vec<N>, InputError> {
+    // Enough bits for the smallest coordinate to have all its own and 64 to spare, beside the 32 of k: that is about one
+    // step, unless the origin is so much larger (2^34 half steps reach across any image) that no entry comes near 0.
+    let below_one = |e: i64| usize::try_from((-e).max(0)).unwrap_or(usize::MAX);
+    let step_log2 = step.about_log2().unwrap_or(0);
+    let smallest = origin.floor_log2().filter(|o| *o > step_log2 + 36).unwrap_or(step_log2);
+    let bits = below_one(smallest) + 160;
+    let line = FixedLine::new(origin, step, bits);
+    let mut entries = Vec::new();
+    resize(&mut entries, ks.len(), N::default(), "the coordinates")?;
+    for (entry, k) in entries.iter_mut().zip(ks) {
+        *entry = line.entry(k).unwrap_or_else(|| decide(origin, step, k, bits));
+    }
+    Ok(entries)
+}
+
+/// origin + k step in fixed point, with the interval it lies in.
+struct FixedLine {
+    bits: usize,
+    origin: (IBig, IBig),
+    step: (IBig, IBig),
+}
+
+impl FixedLine {
+    fn new(origin: &Rational, step: &Real, bits: usize) -> Self {
+        Self { bits, origin: Real::Rational(origin.clone()).enclose(bits), step: step.enclose(bits) }
+    }
+
+    /// The nearest number, if both ends of the interval have the same.
+    fn entry<N: Number>(&self, k: i64) -> Option<N> {
+        let (step_low, step_high) = if k >= 0 { (&self.step.0, &self.step.1) } else { (&self.step.1, &self.step.0) };
+        let low: N = round_fixed(&self.origin.0 + step_low * IBig::from(k), self.bits);
+        let high: N = round_fixed(&self.origin.1 + step_high * IBig::from(k), self.bits);
+        (low == high).then_some(low)
+    }
+}
+
+fn round_fixed<N: Number>(value: IBig, bits: usize) -> N {
+    Rational::new(value, UBig::ONE).scaled_by_power_of_two(-i64::try_from(bits).unwrap_or(i64::MAX)).round()
+}
+
+/// The entry that fixed point with `bits` bits could not decide.
+fn decide<N: Number>(origin: &Rational, step: &Real, k: i64, bits: usize) -> N {
+    match step {
+        _ if k == 0 => origin.round(),
+        Real::Rational(step) => origin.plus(&step.times_whole(k)).round(),
+        Real::Cosine { .. } => {
+            // Irrational, so it is no midpoint between two numbers: enough bits always decide.
+            let mut bits = bits;
+            loop {
+                bits *= 2;
+                if let Some(entry) = FixedLine::new(origin, step, bits).entry(k) {
+                    return entry;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Decimal;
+    use crate::view::{Frame, Magnification, Sample, Size};
+
+    fn number(text: &str) -> Decimal {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn entries_are_the_exact_points_rounded_once() {
+        for (re, im, zoom) in [
+            ("-0.75", "0", "1.5"),
+            ("-0.743643887037158704752191506114774", "0.131825904205311970493132056385139", "1e13"),
+            ("0.1", "-0.3", "3"),
+            ("123456789.123", "1e-30", "1e20"),
+            ("0", "0", "1e-200"),
+            ("0", "0", "1e310"),
+            ("-1.7", "0.3", "1e300"),
+            ("0.5000000000000000555111512312578270211815834045410156250", "0", "1e60"),
+        ] {
+            for sample in Sample::ALL {
+                let mut view = View::centred(re, im, zoom).unwrap().sized(Size::new(31, 18).unwrap());
+                view.sample = sample;
+                let (wide, narrow) = (Axes::<f64>::new(&view).unwrap(), Axes::<f32>::new(&view).unwrap());
+                assert!(!wide.rotated);
+                let wide: Vec<f64> = (0..31).map(|i| wide.grid(0..31, 0..18).point(i, 7)[0]).collect();
+                let narrow: Vec<f32> = (0..18).map(|j| narrow.grid(0..31, 0..18).point(5, j)[1]).collect();
+                for column in 0..31 {
+                    let exact = view.plane_from_pixel(column, 0).unwrap();
+                    assert_eq!(wide[column as usize].to_bits(), exact[0].round::<f64>().to_bits());
+                }
+                for row in 0..18 {
+                    let exact = view.plane_from_pixel(0, row).unwrap();
+                    assert_eq!(narrow[row as usize].to_bits(), exact[1].round::<f32>().to_bits());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn absurd_depth_takes_no_absurd_time() {
+        // Three million bits of zoom: only those that a rounded coordinate needs are ever computed.
+        let mut view = View::centred("-0.75", "0.1", "1e1000000").unwrap().sized(Size::new(40, 20).unwrap());
+        view.rotation = number("12.5");
+        assert_eq!(Axes::<f64>::new(&view).unwrap().re_of_column, vec![-0.75; 40]);
+    }
+
+    #[test]
+    fn midpoints_between_two_numbers_go_to_even() {
+        // Steps of a quarter ulp of f32 at 1: every other entry is a tie or exact.
+        let mut view = View::centred("0", "0", "1").unwrap().sized(Size::new(64, 1).unwrap());
+        view.sample = Sample::Corner;
+        view.frame = Frame::Bounds {
+            xmin: number("1"),
+            xmax: number("1.0000019073486328125"),
+            ymin: number("-1"),
+            ymax: number("1"),
+        };
+        let re = Axes::<f32>::new(&view).unwrap().re_of_column;
+        for (i, a) in re.iter().enumerate() {
+            let exact = 1.0 + i as f64 * 2f64.powi(-25);
+            assert_eq!(*a, exact as f32, "{i}");
+        }
+    }
+
+    #[test]
+    fn rows_above_and_below_a_centre_of_zero_are_exact_negatives() {
+        let axes = |im: &str, height: u32| {
+            let view = View::centred("-0.7", im, "3").unwrap().sized(Size::new(5, height).unwrap());
+            Axes::<f64>::new(&view).unwrap()
+        };
+        let im = axes("0", 101).im_of_row;
+        for j in 0..101 {
+            assert_eq!(im[j], -im[100 - j]);
+        }
+        assert_eq!(im[50].to_bits(), 0.0_f64.to_bits());
+        assert_eq!(axes("0", 101).mirrored_rows(), (51..101, 100));
+        assert_eq!(axes("0", 100).mirrored_rows(), (50..100, 99));
+        // 4/3 high, 100 rows: half a row, one row and most of the view off the axis; nothing mirrored; not on the grid.
+        assert_eq!(axes("0.00666666666666666666666666666666666666666666666666", 100).mirrored_rows().0.len(), 0);
+        let view = View::centred("0", "2", "1").unwrap().sized(Size::new(4, 16).unwrap());
+        assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (0..0, 0), "4 high, above the axis");
+        let mut view = View::centred("0", "0.25", "2").unwrap().sized(Size::new(4, 16).unwrap());
+        view.flip = true;
+        assert_eq!(
+            Axes::<f64>::new(&view).unwrap().mirrored_rows(),
+            (6..12, 11),
+            "upside down, a little above the axis"
+        );
+        let view = View::centred("0", "1", "1").unwrap().sized(Size::new(4, 16).unwrap());
+        assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (12..16, 23), "three quarters above the axis");
+        let mut view = View::centred("0", "0", "1").unwrap().sized(Size::new(4, 16).unwrap());
+        view.rotation = number("180");
+        assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (0..0, 0), "rotated");
+    }
+
+    #[test]
+    fn quarter_turns_are_exact() {
+        let mut view = View::centred("-0.75", "0.25", "1").unwrap().sized(Size::new(8, 4).unwrap());
+        let fill = |view: &View| {
+            let axes = Axes::<f64>::new(view).unwrap();
+            let grid = axes.grid(0..8, 0..4);
+            (0..32).map(|i| grid.point(i % 8, i / 8)).map(|[a, b]| (a, b)).collect::<Vec<_>>()
+        };
+        let upright = fill(&view);
+        let turn = |(a, b): (f64, f64)| (-(b - 0.25) - 0.75, (a + 0.75) + 0.25);
+        let mut expected = upright.clone();
+        for degrees in ["90", "180", "270", "360", "450"] {
+            view.rotation = number(degrees);
+            expected = expected.into_iter().map(turn).collect();
+            assert_eq!(fill(&view), expected, "{degrees}");
+        }
+    }
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "the mathematics library as a reference to within its error")]
+    fn a_rotated_view_is_where_it_should_be() {
+        let mut view = View::centred("-0.5", "0.25", "2").unwrap().sized(Size::new(16, 9).unwrap());
+        view.rotation = number("30.5");
+        view.frame = Frame::Centred {
+            re: number("-0.5"),
+            im: number("0.25"),
+            magnification: Magnification::Height(number("0.9")),
+        };
+        let axes = Axes::<f64>::new(&view).unwrap();
+        for k in 0..16 * 9 {
+            let (column, row) = (k % 16, k / 16);
+            let [a, b] = axes.grid(0..16, 0..9).point(column, row);
+            let (u, v) = ((column as f64 - 7.5) * 0.1, (4.0 - row as f64) * 0.1);
+            let (s, c) = 30.5_f64.to_radians().sin_cos();
+            assert!((a - (-0.5 + u * c - v * s)).abs() < 1e-15);
+            assert!((b - (0.25 + u * s + v * c)).abs() < 1e-15);
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Locations: named views in TOML files, and those that come with the library.
+
+mod file;
+
+use crate::base::error::{Error, InputError, quote, unknown_among_many};
+use crate::encode::png_text;
+use crate::input::source::{self, Input, name_of};
+use crate::scene::Scene;
+use crate::view::{Size, View};
+use file::{File, Given, ITERATIONS};
+use std::io::{BufRead, Seek};
+use std::path::Path;
+
+/// The largest location file read, in bytes: room for the most digits twice over.
+pub(crate) const MAX_FILE_BYTES: u64 = 8 << 20;
+
+/// A named place: a scene and what there is to say about it.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// Its name: lower case, words joined by `-`.
+    pub name: String,
+    /// The limit it is meant to be drawn with; may be beyond what an engine counts to. The scene has it as far as it can.
+    pub iterations: u64,
+    /// Anything else.
+    pub notes: String,
+    /// What is to be seen.
+    pub scene: Scene,
+    /// The version of dwell that wrote it, if that is newer than this one and may have meant more by it.
+    pub newer: Option<String>,
+}
+
+impl Location {
+    /// Reads the text of a location file:
+    ///
+    /// ```toml
+    /// iterations = 5000                 # needed; and either a centre or bounds:
+    /// re = "-0.7436438870371587"        # in quotes, so that every digit is kept
+    /// im = "0.1318259042053119"
+    /// zoom = "1e9"                      # the height is 4 / zoom; or view_height = "4e-9"
+    /// # The rest may be left out.
+    /// # bounds = ["-2", "1", "-1", "1"]
+    /// rotation = "30"
+    /// flip = false
+    /// sample = "centre"
+    /// size = "1920x1080"
+    /// samples = 2                       # on a side of each pixel
+    /// depth = 8
+    /// formula = "multibrot"
+    /// power = 3
+    /// julia = ["-0.8", "0.156"]
+    /// escape_radius = "2"
+    /// number = "f64"
+    /// recipe = "fused"
+    /// name = "here"
+    /// title = "Here"
+    ///
+    /// [colour]
+    /// palette = "ember"                 # or, in a file, the path of a palette file from there
+    /// by = "smooth"
+    /// scale = "root"
+    /// density = 1.0
+    /// offset = 0.0
+    /// interior = "#000000"
+    /// ```
+    ///
+    /// `name` is used where the file gives none. No file is read: a palette is a built-in one.
+    ///
+    /// # Errors
+    /// What is wrong and in which line: not TOML, a field that is missing, unknown or of another type, a number out of
+    /// range. The first that is wrong by itself is named.
+    pub fn parse(text: &str, name: &str) -> Result<Self, InputError> {
+        Self::parse_in(text, name, None)
+    }
+
+    /// The same; palette files are looked for in `folder`.
+    fn parse_in(text: &str, name: &str, folder: Option<&Path>) -> Result<Self, InputError> {
+        let newer = file::version(text).filter(|version| is_newer(version));
+        Self::of(Given::read(text, folder), name, newer.clone()).map_err(|e| match newer {
+            Some(version) => e.and_hint(&format!(
+                "dwell {} wrote it, which is newer than this one ({})",
+                quote(&version),
+                env!("CARGO_PKG_VERSION")
+            )),
+            None => e,
+        })
+    }
+
+    fn of(given: Result<Given, InputError>, name: &str, newer: Option<String>) -> Result<Self, InputError> {
+        let mut given = given?;
+        let Some(iterations) = given.iterations else {
+            return Err(InputError::new("", "no \"iterations\" are given")
+                .accepted(ITERATIONS)
+                .hint("such as iterations = 1000; what a file must say is in `dwell render --help`"));
+        };
+        let name = given.name.take().unwrap_or_else(|| name.to_owned());
+        let notes = given.notes.take().unwrap_or_default();
+        Ok(Self { name, iterations, notes, scene: given.scene()?, newer })
+    }
+
+    /// What a picture remembers of itself: the location that renders it again. `name` is used where it has none.
+    ///
+    /// # Errors
+    /// When the bytes are no PNG, or none that this program has made, or are damaged.
+    pub fn from_png(file: impl BufRead + Seek, name: &str) -> Result<Self, InputError> {
+        Self::parse(&png_text::read(file)?, name).map_err(|e| e.within("its text"))
+    }
+
+    /// Reads a location file, or the text of a picture (PNG) that this program has made; `-` is standard input. A palette
+    /// file that a location file names is looked for from the folder it is in, or from the current one if it is no
+    /// regular file.
+    ///
+    /// # Errors
+    /// As [`Self::parse`] and [`Self::from_png`], with the path; and when the file cannot be read, is no file, is of
+    /// another kind, or is larger than 8 MiB.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        Self::read_with_text(path).map(|(location, _)| location)
+    }
+
+    /// The same with the text of a picture as it stands there; `None` when the file is no PNG.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_with_text(path: &Path) -> Result<(Self, Option<String>), Error> {
+        Self::read_nameless(path).map_err(|e| e.within(&name_of(path)).into())
+    }
+
+    fn read_nameless(path: &Path) -> Result<(Self, Option<String>), InputError> {
+        let ending = |ending: &str| path.to_string_lossy().to_ascii_lowercase().ends_with(ending);
+        for (suffix, program) in [(".kfr", "Kalles Fraktaler"), (".f3.toml", "Fraktaler 3")] {
+            if ending(suffix) {
+                return Err(InputError::new("", format!("is a file of {program}, which this version cannot read"))
+                    .accepted("location files (.toml) with re, im, zoom and iterations")
+                    .hint("copy its centre, zoom and iterations into --center, --zoom and --max-iter"));
+            }
+        }
+        let name = path.file_stem().map(|s| s.to_string_lossy()).filter(|name| name != "-");
+        let name = name.as_deref().unwrap_or("location");
+        let input = Input::open(path)?;
+        if let Some(kind) = input.kind() {
+            return Err(InputError::new("", format!("is {kind}, which does not say what it shows"))
+                .accepted("a location file (TOML), or a PNG made by dwell"));
+        }
+        if input.is_png() || ending(".png") {
+            let text = png_text::read(input.picture())?;
+            let location = Self::parse(&text, name).map_err(|e| e.within("its text"))?;
+            return Ok((location, Some(text)));
+        }
+        // A name of standard input has no folder, whatever file that may be.
+        let has_folder = path.is_file() && !["/dev", "/proc"].iter().any(|names| path.starts_with(names));
+        let folder = path.parent().filter(|_| has_folder).unwrap_or(Path::new(""));
+        let text = source::text(input.bytes(MAX_FILE_BYTES)?)?;
+        Ok((Self::parse_in(&text, name, Some(folder))?, None))
+    }
+
+    /// The built-in location of that name.
+    ///
+    /// # Errors
+    /// When there is none; the nearest name is the hint.
+    pub fn built_in(name: &str) -> Result<Self, InputError> {
+        match BUILT_IN.iter().find(|(n, _)| *n == name) {
+            Some((name, text)) => Self::parse(text, name).map_err(|e| e.within(name)),
+            None => Err(unknown_among_many("location", name, Self::built_in_names(), "`dwell locations` lists them")
+                .and_hint("a path to a location file works too")),
+        }
+    }
+
+    /// The names of the built-in locations: those of the Mandelbrot set, of other formulas, and the deep ones.
+    pub fn built_in_names() -> impl Iterator<Item = &'static str> + Clone {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// The location as the text of a file with every key.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut file = File::of(&self.scene, &[]);
+        file.iterations = Some(self.iterations);
+        file.name = Some(self.name.clone());
+        file.notes = (!self.notes.is_empty()).then(|| self.notes.clone());
+        toml::to_string(&file).unwrap_or_default()
+    }
+
+    /// The view of this location at a size.
+    #[must_use]
+    pub fn view(&self, size: Size) -> View {
+        self.scene.view.clone().sized(size)
+    }
+}
+
+impl Scene {
+    /// The scene as the text of a location file, `warnings` of the render included: what a picture remembers of itself.
+    #[must_use]
+    pub fn text(&self, warnings: &[String]) -> String {
+        // Every value can be written, so it cannot fail; a picture would do without its text.
+        toml::to_string(&File::of(self, warnings)).unwrap_or_default()
+    }
+}
+
+/// Whether a version is newer than this one. What is no version is not.
+fn is_newer(version: &str) -> bool {
+    let numbers = |version: &str| -> Option<Vec<u64>> {
+        let release = version.split(['-', '+']).next().unwrap_or("");
+        release.split('.').map(|number| number.parse().ok()).collect()
+    };
+    numbers(version).filter(|numbers| numbers.len() == 3) > numbers(env!("CARGO_PKG_VERSION"))
+}
+
+macro_rules! built_in {
+    ($($name:literal)*) => {
+        /// Name and text of every built-in location.
+        const BUILT_IN: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../locations/", $name, ".toml")))),*];
+    };
+}
+built_in!(
+    "shallow-home" "shallow-elephant" "shallow-minibrot" "shallow-feigenbaum" "shallow-seahorse" "shallow-seahorse-1e13"
+    "mandelbrot-triple-spiral" "mandelbrot-double-spiral" "mandelbrot-quad-spiral" "mandelbrot-elephant-trunk"
+    "mandelbrot-scepter" "mandelbrot-whorl" "mandelbrot-flower" "mandelbrot-reef" "mandelbrot-ink" "multibrot-3"
+    "multibrot-4-coral" "multibrot-5" "burning-ship" "burning-ship-armada" "burning-ship-ghost" "tricorn" "tricorn-coast"
+    "julia-seahorse" "julia-rabbit" "julia-dendrite" "julia-cathedral" "julia-tricorn-dragon" "kf-1e14" "fs-view05"
+    "rf-glitch_test_1" "kf-1e50" "fs-view20" "kf-5e113" "rf-flake" "rf-dragon" "fs-view25" "fs-view11" "kf-4e533" "rf-e1000"
+    "kf-1e1086" "rf-e8000"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{Frame, Magnification};
+
+    #[test]
+    fn every_built_in_location_reads_and_every_file_is_built_in() {
+        for name in Location::built_in_names() {
+            assert_eq!(Location::built_in(name).unwrap().name, name);
+        }
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/locations");
+        let files = std::fs::read_dir(folder).unwrap().count();
+        assert_eq!(files, BUILT_IN.len());
+    }
+
+    #[test]
+    fn zoom_rules_over_view_height() {
+        let text = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\nview_height = \"1.999999\"\niterations = 50000000000\n";
+        let location = Location::parse(text, "x").unwrap();
+        assert!(matches!(location.scene.view.frame, Frame::Centred { magnification: Magnification::Zoom(_), .. }));
+        assert_eq!((location.name.as_str(), location.iterations), ("x", 50_000_000_000));
+    }
+
+    #[test]
+    fn errors_say_where() {
+        let good = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\niterations = 5\n";
+        for (from, to, expected) in [
+            ("zoom = \"2\"", "zoom = \"2x\"", "line 3, zoom"),
+            ("zoom = \"2\"", "zoom = 2", "line 3"),
+            ("zoom = \"2\"", "zoom = \"-2\"", "line 3"),
+            ("im = \"0\"", "im = \"nan\"", "line 2, im"),
+            ("iterations = 5", "iterations = -5", "line 4"),
+            ("iterations = 5", "iterations = 0", "line 4, iterations: 0 is out of range (accepted: 1 to 2^63 - 1)"),
+            ("iterations = 5", "iterations = 9223372036854775808", "accepted: 1 to 2^63 - 1"),
+            ("iterations = 5", "iterations = 5.5", "is the number 5.5, not a whole number"),
+            ("iterations = 5", "iteration = 5", "iteration"),
+            ("re = \"0\"", "re = \"0", "line 1"),
+            ("re = \"0\"\n", "", "re"),
+            ("zoom = \"2\"\n", "", "zoom"),
+        ] {
+            let error = Location::parse(&good.replace(from, to), "x").expect_err(to).to_string();
+            assert!(error.contains(expected), "{to}: {error}");
+        }
+        let error = Location::built_in("shalow-seahorse").unwrap_err();
+        assert!(error.hint_text().unwrap().contains("shallow-seahorse"));
+        assert!(!error.to_string().contains("kf-1e50"), "one near name is enough: {error}");
+    }
+
+    #[test]
+    fn errors_are_about_what_was_written() {
+        let good = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\niterations = 5\n";
+        for (more, said, hint) in [
+            ("zoomm = \"3\"", "line 5: \"zoomm\" is no key of a location", "did you mean zoom?"),
+            ("x9 = 1\nsamples = 99", "line 5: \"x9\"", "its keys are dwell, name"),
+            ("zoom = \"3\"", "line 5: the key \"zoom\" is given twice", ""),
+            ("samples = 2\naa = 3", "line 6, aa: is given twice: it is samples in line 5", ""),
+            ("max_iter = 5", "line 5, max_iter: is given twice: it is iterations in line 4", ""),
+            ("rotation = 30", "line 5, rotation: is the number 30, not text in quotes", "rotation = \"30\""),
+            ("power = 4294967296", "line 5, power: 4294967296 is out of range (accepted: 2 to 16)", ""),
+            ("samples = \"2\"", "line 5, samples: is the text \"2\", not a whole number", ""),
+            ("depth = 10", "line 5, depth: 10 is not a depth (accepted: 8, 16)", ""),
+            ("flip = \"yes\"", "not true or false", ""),
+            ("julia = [\"1\"]", "line 5, julia: has 1 number, not 2", ""),
+            ("julia = [1, 2]", "line 5, julia: has \"1\": it is to be a list of 2 texts in quotes", ""),
+            ("colour = 3", "line 5, colour: is the number 3, not a table", ""),
+            ("[colour]\npalette = 3", "line 6, palette: is the number 3, not text in quotes", ""),
+            ("[colour]\npalete = 3", "line 6: \"palete\" is no key of the table colour", "did you mean palette?"),
+            ("[colour]\ndensity = \"3\"", "line 6, density: is the text \"3\", not a number", ""),
+            ("[colour]\ndensity = 1e300", "line 6, density: 1e300 is out of range", ""),
+            ("[colour]\nby = \"distance\"\nscale = \"limit\"", "line 7, scale", ""),
+            ("[colour]\npalette = \"a/b.ggr\"", "\"a/b.ggr\" is a file", "`dwell palettes`"),
+            ("dwell = \"99.0.0\"\nshine = 3", "line 6: \"shine\"", "dwell \"99.0.0\" wrote it, which is newer"),
+            ("formula = \"mandelbulb\"\nsize = \"0x0\"", "line 5, formula", ""),
+            ("size = \"0x0\"\nformula = \"mandelbulb\"", "line 5, size", ""),
+        ] {
+            let error = Location::parse(&format!("{good}{more}\n"), "x").expect_err(more);
+            assert!(error.to_string().contains(said), "{more}: {error}");
+            let hints = error.hint_text().unwrap_or("");
+            assert!(hints.contains(hint), "{more}: {hints}");
+            for jargon in ["u64", "u32", "f64", "i128", "sequence", "unknown field", "recursion"] {
+                assert!(!error.to_string().contains(jargon), "{error}");
+            }
+        }
+        let nested = Location::parse(&format!("julia = {}", "[".repeat(10_000)), "x").unwrap_err().to_string();
+        assert!(nested.contains("nested too deeply"), "{nested}");
+    }
+
+    #[test]
+    fn versions() {
+        assert!(is_newer("99.0.0") && is_newer("99.0.0-rc.1") && !is_newer(env!("CARGO_PKG_VERSION")));
+        assert!(!is_newer("0.0.1") && !is_newer("newer") && !is_newer("") && !is_newer("99"));
+        let text = "dwell = \"99.1.0\"\nre = \"0\"\nim = \"0\"\nzoom = \"2\"\niterations = 5\n";
+        assert_eq!(Location::parse(text, "x").unwrap().newer.as_deref(), Some("99.1.0"));
+        assert_eq!(Location::parse(&text.replace("99.1.0", "0.0.1"), "x").unwrap().newer, None);
+    }
+}
