@@ -1,4 +1,4 @@
-//! Location files: any text.
+//! Any text as a location file: it is rejected, or a plan is made or rejected, without a panic.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

@@ -1,4 +1,5 @@
-//! Palette files: any text, in every format. What is accepted has a colour everywhere, and its own text makes it again.
+//! Any text as a palette file of every format: an accepted palette has a colour at every position, and its stored text
+//! parses to the same palette.
 #![no_main]
 
 use dwell::{Palette, PaletteFormat, Source};

@@ -1,5 +1,5 @@
-//! What a picture remembers: any bytes as a PNG, and any text within a sound one. What is accepted is written so that it
-//! reads back as the same.
+//! The location in a PNG: any bytes as a PNG, and any text as the location in a valid PNG. An accepted location is
+//! written as text that parses to the same location.
 #![no_main]
 
 use dwell::Location;

@@ -1,27 +1,35 @@
-//! Chores: `cargo xtask` lists them.
+//! Maintenance commands of the workspace: `cargo xtask` lists them.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers, talking to them")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program reports on the terminal")]
 
+mod archive;
 mod kernels;
+mod package;
+mod palettes;
 mod pictures;
 mod readme;
+mod release;
 mod speed;
 mod truth;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-/// What a chore ends with.
+/// The result of a command.
 type Done = Result<(), Box<dyn std::error::Error>>;
 
-const HELP: &str = "cargo xtask CHORE
-  readme                 run the commands of README.md as printed (all but the test command) and check what they leave
-  readme --test-command  print the README's test command
-  kernels                compile the CUDA kernels of crates/dwell-cuda/kernels into its folder `compiled`
-  kernels --check        check that what is there is what the sources compile to
-  truth                  compare f32 and f64 dwells with arbitrary precision, write docs/truth.md (some minutes)
-  speed                  measure how near the machine's limit renders run, write docs/speed.md (some minutes)
-  pictures               render the pictures of README.md and docs/ anew
+const HELP: &str = "cargo xtask COMMAND
+  readme                 run the commands of README.md as printed, except the test command, and check their files
+  readme --test-command  print the test command of README.md
+  kernels                write generated.cuh and compile the CUDA kernels of crates/dwell-cuda/kernels into `compiled`
+  kernels --check        check that both are up to date
+  package                pack every crate, check its files, and compile the packages outside the checkout
+  palettes               write the library's constants of the palettes in crates/dwell/palettes
+  release [--out DIR]    build dwell-VERSION-TARGET.tar.gz from the commit (default DIR: target/release-archive)
+  release --check        build the archive in two folders and compare the bytes (some minutes)
+  truth                  compare f32 and f64 dwells with arbitrary precision and write docs/truth.md (some minutes)
+  speed                  compare renders with the machine's peak rate and write docs/speed.md (some minutes)
+  pictures               render the pictures of README.md and docs/
 ";
 
 fn main() -> ExitCode {
@@ -32,6 +40,11 @@ fn main() -> ExitCode {
         ["readme", "--test-command"] => readme::test_command().map(|command| println!("{command}")),
         ["kernels"] => kernels::write(),
         ["kernels", "--check"] => kernels::check(),
+        ["package"] => package::check(),
+        ["palettes"] => palettes::write(),
+        ["release"] => release::write(None),
+        ["release", "--out", folder] => release::write(Some(folder)),
+        ["release", "--check"] => release::check(),
         ["truth"] => truth::write(),
         ["speed"] => speed::write(),
         ["pictures"] => pictures::write(),
@@ -49,13 +62,18 @@ fn main() -> ExitCode {
     }
 }
 
-/// The workspace's root.
+/// The folder of the workspace.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
-/// Where things are built; absolute, for chores that run elsewhere.
+/// The target folder of cargo, as an absolute path, so that commands may run in other folders.
 fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     std::path::absolute(&target).unwrap_or(target)
+}
+
+/// The cargo that runs this program.
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }

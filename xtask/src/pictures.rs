@@ -1,19 +1,19 @@
-//! The pictures of the README and the docs, made by the program's own library.
+//! Renders the pictures of README.md and docs/ with the library.
 
 use crate::{Done, root};
-use dwell::store::{Leftovers, Output};
+use dwell::store::{Output, PartialFiles};
 use dwell::{
-    Buffers, Cancel, CpuEngine, Engine, Format, Limits, Location, Number, Paint, Painter, Plan, Progress, Request,
-    Scene, Size, Strategy, View, bits_needed,
+    Cancel, Control, CpuEngine, Format, Limits, Location, Number, Paint, Plan, Progress, Request, Scene, Scratch, Size,
+    View, bits_needed,
 };
 use std::path::Path;
 use std::process::Command;
 
-/// File, location, size, samples of a pixel on a side.
+/// File, location, size in pixels, samples per pixel along each axis.
 const PICTURES: [(&str, &str, (u32, u32), u32); 2] =
     [("docs/seahorse.png", "shallow-seahorse-1e13", (1200, 600), 1), ("docs/home.png", "shallow-home", (960, 540), 1)];
 
-/// The contact sheet: pictures in a row, pixels of each, of the gap between, samples of a pixel on a side.
+/// The contact sheet: pictures per row, size of each and gap between them in pixels, samples per pixel along each axis.
 const ACROSS: u32 = 5;
 const EACH: Size = Size { width: 320, height: 180 };
 const GAP: u32 = 4;
@@ -42,27 +42,18 @@ pub(crate) fn write() -> Done {
 fn render(scene: &Scene, path: &Path) -> Done {
     let plan = Plan::new(&scene.sample_view()?, &scene.settings, &Limits::default())?;
     let text = scene.text(plan.warnings());
-    let request = Request {
-        plan: &plan,
-        engine: &CpuEngine::default(),
-        strategy: Strategy::EveryPixel,
-        verify: false,
-        paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: &text },
-        hash: false,
-        journaling: None,
-        limits: Limits::default(),
-        watched: false,
-        cancel: &Cancel::default(),
-        progress: &Progress::default(),
-    };
-    let output = Output::create(path, false, &Leftovers::default())?;
-    dwell::render(&request, vec![(Format::Png, output)], &mut Buffers::default())?;
+    let (engine, control) =
+        (CpuEngine::default(), Control { cancel: &Cancel::default(), progress: &Progress::default() });
+    let request = Request::new(&plan, &engine, Paint::of(scene, &text), control);
+    let output = Output::create(path, false, &PartialFiles::default())?;
+    dwell::render(&request, vec![(Format::Png, output)], &mut Scratch::default())?;
     Ok(())
 }
 
-/// Every built-in location that f64 resolves, in one picture.
+/// Renders every built-in location that f64 resolves into one picture.
 fn contact_sheet(path: &Path) -> Done {
-    let engine = CpuEngine::default();
+    let (engine, mut scratch) = (CpuEngine::default(), Scratch::default());
+    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
     let mut pictures = Vec::new();
     for name in Location::built_in_names() {
         let mut scene = Location::built_in(name)?.scene;
@@ -71,17 +62,8 @@ fn contact_sheet(path: &Path) -> Done {
         }
         scene.view.size = EACH;
         scene.samples = SAMPLES;
-        let plan = Plan::new(&scene.sample_view()?, &scene.settings, &Limits::default())?;
-        let (extras, every) = (scene.colouring.extras(), Strategy::EveryPixel);
-        let field = dwell::field(&plan, &engine, every, extras, &Limits::default(), &Cancel::default())?;
-        let mut painter = Painter::new(&scene.colouring, plan.limit(), scene.depth, scene.samples);
-        if scene.colouring.needs_counts() {
-            painter.count(field.all_rows(), engine.team());
-            painter.finish_counting();
-        }
-        let mut picture = vec![0; EACH.pixels() as usize * painter.bytes_per_pixel()];
-        painter.paint(field.all_rows(), &mut picture);
-        pictures.push(picture);
+        let picture = scratch.picture(&scene, &engine, &Limits::default(), &control)?;
+        pictures.push(picture.bytes().to_vec());
     }
     let down = u32::try_from(pictures.len())?.div_ceil(ACROSS);
     let (width, height) = (ACROSS * (EACH.width + GAP) - GAP, down * (EACH.height + GAP) - GAP);
@@ -99,7 +81,7 @@ fn contact_sheet(path: &Path) -> Done {
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     encoder.set_compression(png::Compression::High);
     encoder.write_header()?.write_image_data(&sheet)?;
-    let mut output = Output::create(path, false, &Leftovers::default())?;
+    let mut output = Output::create(path, false, &PartialFiles::default())?;
     std::io::Write::write_all(&mut output, &bytes)?;
     output.commit()?;
     Ok(())

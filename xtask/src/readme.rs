@@ -1,13 +1,13 @@
-//! The README's commands work as printed.
+//! Checks that the commands of README.md work as printed.
 //!
-//! Every line of a ```` ```sh ```` block is run by `sh` in a scratch folder that holds a link to the checkout's files;
-//! the built program is on the path. The test command, the line that starts with `cargo test`, is the one that the
-//! checks themselves run.
+//! `sh` runs every line of a ```` ```sh ```` block: commands of cargo in the checkout, all others in an empty folder with
+//! the release build on the path. Lines that start with `cargo test`, `cargo install` or `git clone` are skipped. The line
+//! that starts with `cargo test` is the test command of `.ci/run`.
 
 use crate::{Done, root, target};
 use std::process::Command;
 
-/// Lines of the README's `sh` blocks, comments and blank lines left out.
+/// The lines of the `sh` blocks of README.md, without comments and blank lines.
 fn commands() -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(root().join("README.md"))?;
     let mut commands = Vec::new();
@@ -22,7 +22,7 @@ fn commands() -> Result<Vec<String>, Box<dyn std::error::Error>> {
     Ok(commands)
 }
 
-/// The README's one test command.
+/// The only test command of README.md.
 pub(crate) fn test_command() -> Result<String, Box<dyn std::error::Error>> {
     let mut found = commands()?.into_iter().filter(|c| c.starts_with("cargo test"));
     match (found.next(), found.next()) {
@@ -31,7 +31,7 @@ pub(crate) fn test_command() -> Result<String, Box<dyn std::error::Error>> {
     }
 }
 
-/// Runs every other command of the README.
+/// Runs the other commands of README.md and checks the pictures and arrays that they write.
 pub(crate) fn check() -> Done {
     let root = root();
     let target = target();
@@ -47,27 +47,45 @@ pub(crate) fn check() -> Done {
             continue;
         }
         println!("$ {command}");
-        // Commands of cargo belong to the checkout; those of the program run anywhere.
+        // Commands of cargo need the checkout.
         let folder = if command.starts_with("cargo ") { &root } else { &scratch };
         let status = Command::new("sh").args(["-ec", &command]).current_dir(folder).env("PATH", &path).status()?;
         if !status.success() {
-            return Err(format!("`{command}` ended with {status}").into());
+            return Err(format!("`{command}` failed: {status}").into());
         }
         for word in command.split_whitespace().filter(|w| w.ends_with(".png") || w.ends_with(".npy")) {
             if command.contains("--dry-run") {
                 if folder.join(word).exists() {
-                    return Err(format!("`{command}` left {word}").into());
+                    return Err(format!("`{command}` is a dry run but wrote {word}").into());
                 }
                 continue;
             }
             let size =
-                std::fs::metadata(folder.join(word)).map_err(|e| format!("`{command}` left no {word}: {e}"))?.len();
+                std::fs::metadata(folder.join(word)).map_err(|e| format!("`{command}` wrote no {word}: {e}"))?.len();
             if size < 1000 {
-                return Err(format!("`{command}` left {word} with only {size} bytes").into());
+                return Err(format!("`{command}` wrote only {size} bytes to {word}").into());
             }
         }
         ran += 1;
     }
     println!("{ran} commands of README.md work as printed");
-    if ran < 4 { Err("README.md has fewer commands than it should".into()) } else { Ok(()) }
+    if ran < 4 { Err(format!("README.md has {ran} commands, at least 4 are expected").into()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::root;
+
+    /// The ```` ```rust ```` block of a file.
+    fn example(path: &str) -> String {
+        let text = std::fs::read_to_string(root().join(path)).unwrap();
+        let (_, after) = text.split_once("```rust\n").unwrap();
+        after.split_once("```").unwrap().0.to_owned()
+    }
+
+    /// The example of the library's README is a documentation test; this one is the same text.
+    #[test]
+    fn the_example_of_the_readme_is_that_of_the_library() {
+        assert_eq!(example("README.md"), example("crates/dwell/README.md"));
+    }
 }

@@ -1,14 +1,15 @@
-//! How near the machine's limit `dwell` runs: docs/speed.md. Ratios within one run only; nothing here is a bare time.
+//! Compares the speed of renders with the peak rate of the machine and writes docs/speed.md. All figures are ratios within
+//! one run: machines are shared, and a time alone says little about another one.
 
 use crate::{Done, root};
-use dwell::store::{self, Leftovers};
+use dwell::store::{self, PartialFiles};
 use dwell::{
-    Buffers, Cancel, Colouring, CpuEngine, Decimal, Depth, Fold, Formula, Frame, Level, LevelName, Limits, NumberKind,
-    Paint, Plan, Progress, Recipe, Report, Request, Settings, Shortcuts, Size, Strategy, View, peak,
+    Cancel, Colouring, Control, CpuEngine, Decimal, Depth, Fold, Formula, Frame, Level, LevelName, Limits, NumberKind,
+    Paint, Plan, Progress, Recipe, Report, Request, Scratch, Settings, Shortcuts, Size, Strategy, View, peak,
 };
 use std::fmt::Write;
 
-/// A view by its edges: XMIN,XMAX,YMIN,YMAX, size, limit.
+/// A view by its bounds (xmin, xmax, ymin, ymax), its size in pixels and the limit.
 struct Workload {
     name: &'static str,
     bounds: [&'static str; 4],
@@ -16,7 +17,7 @@ struct Workload {
     limit: u32,
 }
 
-/// A formula's whole set, or a Julia set with much of an inside.
+/// A formula with its whole set in view, or a Julia set with a large interior.
 struct OfFormula {
     name: &'static str,
     formula: (Fold, u32),
@@ -41,7 +42,7 @@ const FORMULAS: [OfFormula; 11] = [
     OfFormula { name: "Julia set of -0.1226 + 0.7449i", formula: (Fold::None, 2), julia: Some(["-0.1226", "0.7449"]) },
 ];
 
-/// The view of all of them.
+/// The view of every formula.
 const FORMULA_VIEW: Workload = Workload {
     name: "[-2.25,2.25]x[-1.5,1.5] 1500x1000",
     bounds: ["-2.25", "2.25", "-1.5", "1.5"],
@@ -49,7 +50,7 @@ const FORMULA_VIEW: Workload = Workload {
     limit: 1000,
 };
 
-/// At the first, the ends of orbits weigh; at the second, their steps.
+/// At the first limit the ends of orbits take a large part of the time, at the second the steps do.
 const FORMULA_LIMITS: [u32; 2] = [1000, 10_000];
 
 const WORKLOADS: [Workload; 4] = [
@@ -69,7 +70,7 @@ const WORKLOADS: [Workload; 4] = [
     Workload { name: "[-2,2]^2 2048x2048 limit 32", bounds: ["-2", "2", "-2", "2"], size: (2048, 2048), limit: 32 },
 ];
 
-/// Views of which nearly nothing is inside the set: what the shortcuts cost where they gain nothing.
+/// Views with almost no interior: they show what the shortcuts cost where they gain nothing.
 const WITHOUT_INTERIOR: [Workload; 3] = [
     Workload {
         name: "[-0.7483,-0.7443]x[0.1082,0.1122] 1024x1024 limit 5000",
@@ -91,10 +92,10 @@ const WITHOUT_INTERIOR: [Workload; 3] = [
     },
 ];
 
-/// Renders of each workload, of which the first is not counted.
+/// Renders of each workload. The first is not counted.
 const REPEATS: u32 = 8;
 
-/// Renders a workload for nobody and reports medians.
+/// Renders a workload without any output and reports medians.
 fn measure(
     workload: &Workload,
     number: NumberKind,
@@ -119,25 +120,16 @@ fn measure_with(
     let view = View { frame, ..View::centred("0", "0", "1")?.sized(Size::new(workload.size.0, workload.size.1)?) };
     let plan = Plan::new(&view, settings, &Limits::default())?;
     let (cancel, progress, colouring) = (Cancel::default(), Progress::default(), Colouring::default());
-    let request = Request {
-        plan: &plan,
-        engine,
-        strategy,
-        verify: repeats == 1,
-        paint: Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" },
-        hash: false,
-        journaling: None,
-        limits: Limits::default(),
-        watched: false,
-        cancel: &cancel,
-        progress: &progress,
-    };
-    let mut buffers = Buffers::default();
+    let paint = Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" };
+    let request = Request::new(&plan, engine, paint, Control { cancel: &cancel, progress: &progress })
+        .with_strategy(strategy)
+        .with_verification(repeats == 1);
+    let mut scratch = Scratch::default();
     let mut reports = Vec::new();
     for _ in 0..repeats {
-        reports.push(dwell::render(&request, Vec::new(), &mut buffers)?);
+        reports.push(dwell::render(&request, Vec::new(), &mut scratch)?);
     }
-    Report::median(&reports).ok_or_else(|| "nothing was rendered".into())
+    Report::median(&reports).ok_or_else(|| "no render was measured".into())
 }
 
 fn per_second(report: &Report) -> f64 {
@@ -149,13 +141,13 @@ pub(crate) fn write() -> Done {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut text = String::from(
         "# Speed\n\n\
-         Written by `cargo run --release -p xtask -- speed`; every figure is a ratio within one run, since machines are shared and noisy.\n\
-         *Peak* is the rate of the recipe's operations and nothing else (`dwell peak`), measured right before.\n",
+         Written by `cargo run --release -p xtask -- speed`. Every figure is a ratio within one run, because machines are shared and noisy.\n\
+         *Peak* is the rate of the recipe's operations alone (`dwell peak`), measured just before the renders.\n",
     );
     writeln!(text, "\n## Shortcuts off: iterations a second / peak\n")?;
     writeln!(text, "| level | number | threads | {} |", WORKLOADS.map(|w| w.name).join(" | "))?;
     writeln!(text, "|---|---|---|{}", "---|".repeat(WORKLOADS.len()))?;
-    // The scalar level would take the most of the time and say the least.
+    // The scalar level is left out: it takes most of the time and shows the least.
     for level in Level::available().into_iter().rev().filter(|level| level.name() != LevelName::Scalar) {
         for number in NumberKind::ALL {
             for threads in [1, threads] {
@@ -188,7 +180,7 @@ pub(crate) fn write() -> Done {
         for number in NumberKind::ALL {
             let rate =
                 |engine| measure(workload, number, engine, Strategy::EveryPixel, REPEATS).map(|r| per_second(&r));
-            // In turn, so that a machine that slows down slows both.
+            // Alternate the two, so that a machine that becomes slower affects both.
             let (mut plain, mut all) = (rate(&off)?, rate(&on)?);
             plain = plain.max(rate(&off)?);
             all = all.max(rate(&on)?);
@@ -202,7 +194,7 @@ pub(crate) fn write() -> Done {
 
     writeln!(
         text,
-        "\n## Heuristic strategies: times faster than every pixel (shortcuts off), and what they get wrong\n"
+        "\n## Heuristic strategies: times faster than every pixel (shortcuts off), and pixels with a wrong dwell\n"
     )?;
     writeln!(text, "| view | number | strategy | faster | pixels that differ |\n|---|---|---|---|---|")?;
     for workload in &WORKLOADS[..2] {
@@ -225,20 +217,21 @@ pub(crate) fn write() -> Done {
         }
     }
     formulas(&mut text)?;
-    store::write_text(&root().join("docs/speed.md"), &text, &Leftovers::default())?;
+    store::write_text(&root().join("docs/speed.md"), &text, &PartialFiles::default())?;
     print!("{text}");
     Ok(())
 }
 
-/// How near each formula comes to what its operations allow: at a limit where the ends of orbits weigh, and at one where
-/// the steps do.
+/// Compares each formula with the rate that its operations allow, at a limit where the ends of orbits take a large part of
+/// the time and at one where the steps do.
 fn formulas(text: &mut String) -> Done {
     writeln!(
         text,
         "\n## Other formulas: iterations a second / what their operations allow, shortcuts off, one thread, {}\n\n\
-         {}. What the operations allow is the peak of z^2 + c, measured beside each row, times its four operations a step\n\
-         over the formula's (a squaring and a product take four each; folds are not counted). Where most points escape at\n\
-         once, as around the Tricorn, tests and the ends of orbits weigh more: so each at a low limit and at a high one.\n",
+         View: {}. The operations allow the peak of z^2 + c, measured beside each row, times its four operations a step\n\
+         divided by those of the formula (a squaring and a product take four each; folds are not counted). Where most points\n\
+         escape after few steps, as around the Tricorn, tests and the ends of orbits take a larger part of the time. Each\n\
+         formula is therefore measured at a low and at a high limit.\n",
         Level::best().name(),
         FORMULA_VIEW.name
     )?;
@@ -250,7 +243,7 @@ fn formulas(text: &mut String) -> Done {
     )?;
     let engine = CpuEngine::new(Level::best(), 1).with_shortcuts(Shortcuts::NONE);
     for OfFormula { name, formula: (fold, power), julia } in FORMULAS {
-        let formula = Formula::new(fold, power).ok_or("no such power")?;
+        let formula = Formula::new(fold, power).ok_or("the power must be from 2 to 16")?;
         let julia = match julia {
             Some([re, im]) => Some([re.parse::<Decimal>()?, im.parse()?]),
             None => None,

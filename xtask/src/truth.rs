@@ -1,43 +1,47 @@
-//! How often f32 and f64 are wrong, in truth: sampled pixels of real views at every depth against arbitrary precision.
+//! Measures how often f32 and f64 give a wrong dwell: sampled pixels of real views at every depth are compared with
+//! arbitrary precision.
 
 use crate::{Done, root};
-use dwell::store::{self, Leftovers};
+use dwell::store::{self, PartialFiles};
 use dwell::truth::{self, ExactMap, Truth};
 use dwell::{
-    Cancel, Coordinates, Formula, Frame, Limits, Location, Magnification, Number, NumberKind, Plan, Points, Rational,
-    Settings, Size, naive,
+    Cancel, DirectPoints, Formula, Frame, Kernels, Limits, Location, Magnification, NumberKind, Plan, PointsVisitor,
+    Rational, Settings, Size, naive,
 };
 use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Pixels sampled for each depth, over all places.
+/// Pixels sampled at each depth, over all places together.
 const SAMPLES: u64 = 4000;
-/// 1e0 to 1e13.
+/// Depths: zooms 1e0 to 1e13.
 const DECADES: u32 = 14;
 const SEED: u64 = 20_261_121;
 const SIZE: Size = Size { width: 1920, height: 1080 };
 const LIMIT: u32 = 10_000;
 
-/// Centres, each on or close to the boundary.
+/// Locations of the centres, each on the boundary or close to it.
 const PLACES: [&str; 5] = ["shallow-home", "shallow-elephant", "shallow-minibrot", "shallow-seahorse", "kf-1e50"];
 
-/// What was found at one depth.
+/// Results at one depth.
 #[derive(Default)]
 struct Found {
     pixels: u64,
     escaped: u64,
     undecided: u64,
-    /// f32, f64: whether it resolves the depth at all, wrong dwells, the largest error.
+    /// Results in f32 and in f64.
     numbers: [Tally; 2],
 }
 
 #[derive(Default, Clone, Copy)]
 struct Tally {
+    /// Pixels compared; 0 where the number does not resolve the depth.
     compared: u64,
+    /// Wrong dwells.
     wrong: u64,
-    /// Wrong about whether the point escapes within the limit.
+    /// Wrong dwells where exactly one of the two is 0, so that the escape itself is wrong.
     wrong_side: u64,
+    /// The largest difference between two dwells above 0.
     largest: u32,
 }
 
@@ -68,18 +72,19 @@ pub(crate) fn write() -> Done {
     }
     let text = format!(
         "# How often the numbers are wrong\n\n\
-Dwells are exact with respect to the plain loop *in a number*: every engine gives the same. This page says how often that\n\
-loop itself is wrong, because f32 and f64 round the point and every step. Truth is arbitrary precision with an error bound\n\
-(`dwell::truth`) at the pixel's exact rational c.\n\n\
+Dwells are exact with respect to the plain loop *in a number*: every engine gives the same dwells. This page shows how often\n\
+that loop itself is wrong, because f32 and f64 round the point and every step. The true dwell is computed in arbitrary\n\
+precision with an error bound (`dwell::truth`) at the exact rational c of the pixel.\n\n\
 {all_pixels} pixels, sampled at random (seed {SEED}) from 1920x1080 views of {} at each depth, limit {LIMIT}, recipe `fused`; {undecided} undecided.\n\
-\"Wrong\" is any difference in the dwell, by one or more; \"largest error\" is between two escapes. A number takes part while its\n\
-steps are small enough for the view to be drawn without `--force`. Made by `cargo xtask truth`.\n\n{table}\n\
-Why f64 errs long before its digits end: next to the boundary the derivative dz/dc at the escape goes beyond 10^16, so that\n\
-rounding c alone moves z by more than its modulus. Such pixels are few at shallow depth and more in crowded places; their\n\
-neighbourhood is as chaotic as they are, so pictures look the same. Where a single dwell must be true, ask `dwell point`.\n",
+\"Wrong\" is any difference in the dwell, of one or more. \"Largest error\" is the largest difference between two dwells above 0.\n\
+A number is measured at the depths at which its spacing resolves the pixels, so that the view is drawn without `--force`.\n\
+Written by `cargo xtask truth`.\n\n{table}\n\
+f64 is wrong at depths that it resolves because, next to the boundary, the derivative dz/dc at the escape exceeds 10^16:\n\
+rounding c alone moves z by more than its modulus. Such pixels are few at shallow depth and more frequent in dense places.\n\
+Their neighbours are equally chaotic, so pictures look the same. Use `dwell point` where a single dwell must be true.\n",
         PLACES.join(", "),
     );
-    store::write_text(&root().join("docs/truth.md"), &text, &Leftovers::default())?;
+    store::write_text(&root().join("docs/truth.md"), &text, &PartialFiles::default())?;
     println!("docs/truth.md: {all_pixels} pixels");
     if undecided > 0 { Err(format!("{undecided} pixels undecided").into()) } else { Ok(()) }
 }
@@ -145,14 +150,16 @@ fn at_depth(decade: u32) -> Result<Found, Box<dyn std::error::Error>> {
     Ok(found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// The dwell of one pixel by the plain loop in the plan's number.
+/// Computes the dwell of one pixel by the plain loop in the plan's number.
 fn in_number(plan: &Plan, column: u32, row: u32) -> u32 {
-    fn run<N: Number>(plan: &Plan, points: &Points<N>, column: u32, row: u32) -> u32 {
-        let point = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
-        naive::dwell(&points.map, point, plan.limit(), points.radius_squared)
+    struct DwellAt(u32, u32, u32);
+    impl PointsVisitor for DwellAt {
+        type Output = u32;
+        fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> u32 {
+            let Self(column, row, limit) = self;
+            let point = points.axes.grid(column..column + 1, row..row + 1).point(0, 0);
+            naive::dwell(&points.map, point, limit, points.radius_squared)
+        }
     }
-    match plan.coordinates() {
-        Coordinates::F32(points) => run(plan, points, column, row),
-        Coordinates::F64(points) => run(plan, points, column, row),
-    }
+    plan.points().visit(DwellAt(column, row, plan.limit()))
 }

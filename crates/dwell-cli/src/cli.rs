@@ -1,5 +1,8 @@
-//! Flags as the user writes them. Values whose text may be long or wants a good error are kept as text here and read by
-//! the command.
+//! The flags of every command.
+//!
+//! The first paragraph of a doc comment is the text of `-h`; all of it is the text of `--help`. Values are kept as text and
+//! read by the command, for two reasons: they may be long decimals, and the command's errors name the accepted range.
+//! Hidden aliases are the former names of flags and the keys of location files.
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -16,11 +19,12 @@ const LONG_VERSION: &str = concat!(
     env!("DWELL_PROFILE"),
 );
 
-/// Mandelbrot images whose every dwell can be trusted: the same on every machine, to the last pixel.
+/// Render images of the Mandelbrot set and its relatives, with the same dwells on every machine
 #[derive(Debug, Parser)]
 #[command(name = "dwell", version, long_version = LONG_VERSION, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `dwell render -o mandelbrot.png`, then `dwell locations`.\n\n\
-Exit codes: 0 done, 1 what was compared differs, 2 something wrong in what was given, 4 writing failed, 5 an engine asked for by name is not there, 130 interrupted.")]
+Exit codes: 0 success; 1 `dwell compare` found a difference; 2 invalid input; 4 an output could not be written; \
+5 the engine named by --engine is not available; 130 interrupted.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -28,25 +32,30 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Render a view into a picture (png, ppm) or its dwells into an array (npy, csv)
+    /// Render a view as a picture (png, ppm) or as an array of dwells (npy, csv)
     Render(Box<RenderArgs>),
     /// List the built-in locations
+    ///
+    /// Prints the name, zoom, iteration limit and title of each, and the precision that it needs at 1920x1080 pixels.
     Locations,
-    /// Show the built-in palettes, in the terminal or as a picture
+    /// Show palettes in the terminal or as a PNG
     Palettes(PalettesArgs),
-    /// Print what a picture made by dwell shows, or a location: a location file with every key
+    /// Print a location, or what a PNG made by dwell shows, as a location file
     Show(ShowArgs),
-    /// Render every built-in location into a page to look at
+    /// Render every built-in location into an HTML page
     Gallery(GalleryArgs),
-    /// Compare two fields or two images pixel by pixel, or a field with the truth
+    /// Compare two fields or two images pixel by pixel, or a field with arbitrary precision
     Compare(Box<CompareArgs>),
-    /// The dwell of one point: in f32, in f64 and in truth
+    /// Print the dwell of one point in f32, f64 and arbitrary precision
     Point(PointArgs),
-    /// Measure the machine's limit: the recipe's operations and nothing else
+    /// Measure the highest iteration rate that this machine can reach
+    ///
+    /// Runs the arithmetic of the iteration and nothing else. Compare the result with `iterations_per_second` of
+    /// `dwell render --stats` with --shortcuts none.
     Peak(PeakArgs),
-    /// What this machine has: processor, levels, threads, memory
+    /// Print the processor, instruction sets, threads, memory and CUDA devices of this machine
     Info(InfoArgs),
-    /// Print completions for a shell
+    /// Print shell completions
     Completions(CompletionsArgs),
     /// Print the manual page
     Man(ManArgs),
@@ -56,339 +65,411 @@ const RENDER_EXAMPLES: &str = "Examples:
   dwell render -o mandelbrot.png
       The whole set, 1920x1080.
   dwell render shallow-seahorse -o seahorse.png --size 3840x2160 --aa 3 --palette ember
-      A built-in location, larger, anti-aliased, in other colours.
+      A built-in location, larger, anti-aliased, in another palette.
   dwell render -o here.png --center -0.7436438870,0.1318259042 --zoom 2e5 --max-iter auto
-      A place of your own, with a limit that settles the picture.
+      Any place, with an iteration limit chosen by a probe.
   dwell render here.png -o poster.png --size 8000x8000
-      A picture remembers what it shows: the same again, larger.
+      The view of an earlier picture, larger.
   dwell render --formula burning-ship -o ship.png --palette fire --scale histogram
-      Another formula, colours spread evenly over the picture.
+      Another formula, with every colour used equally often.
   dwell render --julia -0.8,0.156 -o julia.png --palette ink
-      A Julia set; this palette draws by the distance to it.
+      A Julia set; this palette colours by the distance to the set.
   dwell render -o counts.npy --bounds -2,1,-1,1 --size 3000x2000 --stats -
       The dwells of a rectangle as a NumPy array, and statistics.
   dwell render my-place.toml -o - --format ppm | display
-      A location file, to another program.
+      A location file, piped to another program.
   dwell render --strategy mariani-silver --verify --stats - --size 4096x4096
-      How many pixels a published heuristic gets wrong, and how long it takes.
+      The number of pixels that a published heuristic gets wrong, and its time.
 
 A location file is TOML; `dwell show WHAT` prints one with every key:
   re = \"-0.7436438870371587\"      # quoted, so that every digit is kept
   im = \"0.1318259042053119\"
-  zoom = \"1e9\"                    # the view's height is 4 / zoom
+  zoom = \"1e9\"                    # the view is 4 / zoom high
   iterations = 5000
-  [colour]                        # may be left out, like the other keys
-  palette = \"ember\"               # or a palette file, from the folder of this one: \"./my.ggr\"
+  [colour]                        # optional, as are the keys not shown here
+  palette = \"ember\"               # or a palette file, relative to this file: \"./my.ggr\"
+The keys are accepted as flags, too: --iterations 5000.
 
 A palette file is TOML, .map (a line of red, green and blue, 0 to 255, for each colour),
 .ggr (GIMP) or .ugr (Ultra Fractal):
   colours = [\"#04082b\", \"#2a7fd4\", \"#fff8dc\"]   # a cycle
-  # positions = [0.0, 0.2, 0.7]                   # places them
+  # positions = [0.0, 0.2, 0.7]                   # positions of the colours in the cycle
   interior = \"#000000\"
-  # cyclic = false: there and back. blend = \"step\", \"linear\", \"light\" instead of \"smooth\".
-  # by, scale, density, offset: what it suggests for itself.";
+  # cyclic = false                                # forwards, then backwards
+  # blend = \"step\"                                # or linear, light; smooth is the default
+  # by, scale, density, offset: the defaults that the palette suggests.";
 
 #[derive(Debug, Args)]
-#[command(after_help = RENDER_EXAMPLES)]
+#[command(after_long_help = RENDER_EXAMPLES)]
 pub(crate) struct RenderArgs {
-    /// A built-in location (see `dwell locations`), a location file, or a PNG made by dwell, which is rendered again; `-` is
-    /// either of these on standard input. Every flag overrides what it says. The whole set if left out
+    /// Built-in location, location file or PNG made by dwell to render [default: the whole set]
+    ///
+    /// `dwell locations` lists the built-in locations. A PNG made by dwell stores everything that the picture depends on.
+    /// `-` reads a location file or a PNG from standard input. Flags override what the location says.
     pub(crate) what: Option<PathBuf>,
 
-    /// File to write; its ending says the format (PNG if it has none); `-` is standard output. Repeat it for several
-    /// formats of one render
+    /// File to write; its ending selects png, ppm, npy or csv; `-` is standard output
+    ///
+    /// A name without an ending gets a PNG. Repeat the flag to write one render in several formats.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Vec<PathBuf>,
-    /// Format of every output, whatever its ending: png, ppm, npy, csv
+    /// Format of every output, whatever the file's ending: png, ppm, npy, csv
+    ///
+    /// png is an sRGB picture that stores everything it depends on as text. ppm is the same picture, uncompressed and
+    /// without the text. npy is a NumPy array of dwells, uint32 of shape (height, width). csv holds the dwells as text, one
+    /// line per row. A dwell of 0 means that the point did not escape within the limit.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
-    /// Leave files that exist alone: an error instead
+    /// Fail instead of replacing an existing file
     #[arg(long)]
     pub(crate) no_clobber: bool,
 
     #[command(flatten)]
     pub(crate) view: ViewArgs,
-    /// Anti-aliasing: N x N samples for each pixel, 1 to 16, averaged in linear light. Statistics are those of the samples
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "View")]
+    /// Anti-aliasing samples per pixel on a side, 1 to 16 [default: 1, or the location's]
+    ///
+    /// Computes N x N samples per pixel and averages them in linear light. Statistics are those of the samples. Dwells have
+    /// no average, so npy and csv outputs accept 1 only.
+    #[arg(long, alias = "samples", value_name = "N", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) aa: Option<String>,
 
     #[command(flatten)]
     pub(crate) iteration: IterationArgs,
 
-    /// Colours: one of `dwell palettes`, or a palette file (.toml, .map, .ggr, .ugr or .ugr#NAME). Density and offset go
-    /// with it, and so do what is coloured and the scale if it suggests either; otherwise a location's own choice of these
-    /// two stays, and so does an interior colour chosen there [default: the location's, or twilight]
+    /// Built-in palette or palette file (.toml, .map, .ggr, .ugr, .ugr#NAME) [default: the location's, or twilight]
+    ///
+    /// `dwell palettes` shows the built-in palettes. A palette sets its own density and offset, and --color-by and --scale
+    /// if it suggests them; otherwise those two stay as the location has them. An interior colour chosen in the location
+    /// stays.
     #[arg(long, value_name = "NAME|FILE", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
-    /// What is coloured: smooth (the dwell without its steps), banded (the dwell), distance (to the set)
-    /// [default: smooth, or as the palette suggests]
-    #[arg(long, value_name = "WHAT", help_heading = "Colour")]
-    pub(crate) by: Option<String>,
-    /// How fast colours change with it: root (0.11 turns of the palette for each unit of its root), linear (256 a turn), log
-    /// (4 octaves a turn), limit (a turn up to the limit), histogram (each colour equally often) [default: root; log for
-    /// distance; or as the palette suggests]
+    /// Value that selects the colour: smooth, banded, distance [default: smooth, or as the palette suggests]
+    ///
+    /// smooth is the dwell made continuous, without steps. banded is the dwell itself. distance is the estimated distance to
+    /// the set.
+    #[arg(long, aliases = ["by", "colour-by", "color_by"], value_name = "VALUE", help_heading = "Colour")]
+    pub(crate) color_by: Option<String>,
+    /// Scale from the value to the palette: root, linear, log, limit, histogram [default: root; log for distance]
+    ///
+    /// root turns the palette 0.11 times per unit of the value's square root, linear once per 256, log once per 4 octaves,
+    /// limit once up to the iteration limit. histogram uses every colour equally often. A palette may suggest another
+    /// default.
     #[arg(long, value_name = "SCALE", help_heading = "Colour")]
     pub(crate) scale: Option<String>,
-    /// How often the palette repeats: 2 is twice as often as the scale has it; above 0 [default: 1]
+    /// Repetitions of the palette relative to the scale, above 0, at most 1000000 [default: 1]
+    ///
+    /// 2 repeats the palette twice as often as the scale does. A palette may suggest another default.
     #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Colour")]
     pub(crate) density: Option<String>,
-    /// Turns by which the palette is moved [default: 0]
+    /// Shift of the palette in turns, -1000000 to 1000000 [default: 0]
+    ///
+    /// A palette may suggest another default.
     #[arg(long, value_name = "TURNS", allow_hyphen_values = true, help_heading = "Colour")]
     pub(crate) offset: Option<String>,
-    /// Colour of the inside of the set, #rgb, #rrggbb or #rrrrggggbbbb [default: the palette's]
+    /// Colour of points that did not escape: #rgb, #rrggbb or #rrrrggggbbbb [default: the palette's]
     #[arg(long, value_name = "COLOUR", help_heading = "Colour")]
     pub(crate) interior: Option<String>,
-    /// Bits of a channel of the picture: 8, 16 [default: 8]
+    /// Bits per channel of the picture: 8, 16 [default: 8]
     #[arg(long, value_name = "BITS", allow_hyphen_values = true, help_heading = "Colour")]
     pub(crate) depth: Option<String>,
 
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
-    pub(crate) who: WhoArgs,
+    pub(crate) engine_choice: EngineChoiceArgs,
     #[command(flatten)]
     pub(crate) kernel: KernelArgs,
 
-    /// How pixels are asked for: every-pixel; or mariani-silver, boundary-trace, which ask for fewer and infer the rest:
-    /// a few pixels may be wrong. Those of `--gpu-kernel` that infer can be named here, too. For a picture by smooth values or distances only the inside of the set is inferred
-    /// [default: every-pixel]
+    /// Pixels to compute: every-pixel, mariani-silver, boundary-trace [default: every-pixel]
+    ///
+    /// every-pixel computes every pixel and is exact. mariani-silver and boundary-trace compute fewer pixels and infer the
+    /// rest; a few pixels may be wrong, and --verify counts them. In pictures coloured by smooth values or distances, only
+    /// points inside the set are inferred. The kernels of --gpu-kernel that infer pixels are accepted here, too.
     #[arg(long, value_name = "STRATEGY", help_heading = "Running")]
     pub(crate) strategy: Option<String>,
-    /// Ask for every pixel as well, and report how many dwells differ
+    /// Compute every pixel as well, and report how many dwells differ
     #[arg(long, help_heading = "Running")]
     pub(crate) verify: bool,
-    /// Exact shortcuts, which change no dwell: none, exact (all), or some of interior,cycles,symmetry; each where it holds
-    /// for the formula [default: exact]
+    /// Exact shortcuts: none, exact (all), or a list of interior,cycles,symmetry [default: exact]
+    ///
+    /// Shortcuts save time and change no dwell. interior skips points that are proved to lie in the main cardioid or in the
+    /// disc of period 2. cycles stops orbits that return to an earlier value bit for bit. symmetry copies mirrored rows.
+    /// Each is used where it holds for the formula.
     #[arg(long, value_name = "WHICH", help_heading = "Running")]
     pub(crate) shortcuts: Option<String>,
-    /// How tiles are handed out to threads: static, dynamic[:CHUNK], guided, work-stealing
+    /// Assignment of tiles to threads: static, dynamic[:CHUNK], guided, work-stealing
+    ///
+    /// CHUNK is the number of tiles that a thread takes at once, 1 to 1000000000. The schedule changes the time only.
     #[arg(long, value_name = "SCHEDULE", default_value = "dynamic", help_heading = "Running")]
     pub(crate) schedule: String,
-    /// Pixels of a tile, 1 to 4096 a side and 1048576 in all [default: about 16384, as wide as the image; 256x256 for the
-    /// strategies that infer]
+    /// Size of a tile in pixels, 1 to 4096 per side and at most 1048576 in all
+    ///
+    /// The default is about 16384 pixels, as wide as the image where that is at most 4096 pixels wide; and 256x256 for the
+    /// strategies that infer pixels.
     #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) tile: Option<String>,
     /// Write statistics as JSON; `-` is standard error, which then carries nothing else
+    ///
+    /// Statistics hold the parameters, the number of iterations, a BLAKE3 hash of the dwells, the time of each stage in
+    /// seconds and the memory in bytes.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
     pub(crate) stats: Option<PathBuf>,
-    /// Print what would be done, in which memory and in about which time, and do nothing
+    /// Print the plan, its memory and an estimate of the time, and write nothing
     #[arg(long, help_heading = "Running")]
     pub(crate) dry_run: bool,
-    /// Memory to get by with: bytes, or with K, M or G; an error at once if that is too little
-    /// [default: nine tenths of what is free]
+    /// Memory limit in bytes, or with a suffix K, M, G or T [default: 90 % of the available memory]
+    ///
+    /// Suffixes are powers of 1024. Less memory means smaller bands of the image. A limit that is too small is an error
+    /// before anything is written.
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) max_memory: Option<String>,
-    /// Seconds between entries of the journal that a render keeps beside its first output, 0.1 to 86400, or `off`. After a
-    /// kill or a full disk, the same command goes on where it was
+    /// Seconds between journal entries, 0.1 to 86400, or `off` for no journal
+    ///
+    /// A render that takes longer keeps a journal beside its first output. After a kill, Ctrl-C, a full disk or a loss of
+    /// power, the same command resumes from the last entry and writes the same bytes.
     #[arg(long, value_name = "SECONDS|off", allow_hyphen_values = true, default_value = "5", help_heading = "Running")]
     pub(crate) sync_interval: String,
-    /// Start over, even where there is a journal to go on with
+    /// Discard an existing journal and start over
     #[arg(long, help_heading = "Running")]
     pub(crate) fresh: bool,
-    /// Render N times (up to 100000) in one process, drop the first, report medians; only the last is written
+    /// Render N times in one process, 1 to 100000, and report median times [default: 1]
+    ///
+    /// The first of several renders is not counted. Only the last is written.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) repeat: Option<String>,
-    /// No progress, no summary
+    /// Print no progress and no summary
     #[arg(short, long, help_heading = "Running")]
     pub(crate) quiet: bool,
 }
 
-// What is looked at: shared by whatever shows a view. (A doc comment here would be the description of the command.)
+// The view, shared by the commands that show one. (A doc comment here would become the description of the command.)
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
     /// Centre of the view: two decimal numbers of any length, kept exactly
     #[arg(long, alias = "centre", value_name = "RE,IM", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) center: Option<String>,
-    /// Zoom: the view's height is 4 / Z
-    #[arg(long, value_name = "Z", allow_hyphen_values = true, conflicts_with = "height", help_heading = "View")]
+    /// Magnification, above 0: the view is 4 / Z high
+    #[arg(long, value_name = "Z", allow_hyphen_values = true, conflicts_with = "view_height", help_heading = "View")]
     pub(crate) zoom: Option<String>,
-    /// Height of the view in the plane
-    #[arg(long, value_name = "H", allow_hyphen_values = true, help_heading = "View")]
-    pub(crate) height: Option<String>,
-    /// Edges of the view, taken as they stand: pixels need not be square
-    #[arg(long, value_name = "XMIN,XMAX,YMIN,YMAX", allow_hyphen_values = true, conflicts_with_all = ["center", "zoom", "height"], help_heading = "View")]
+    /// Height of the view in the complex plane, above 0
+    #[arg(long, aliases = ["height", "view_height"], value_name = "H", allow_hyphen_values = true, help_heading = "View")]
+    pub(crate) view_height: Option<String>,
+    /// Edges of the view in the complex plane, kept exactly; pixels need not be square
+    #[arg(long, value_name = "XMIN,XMAX,YMIN,YMAX", allow_hyphen_values = true, conflicts_with_all = ["center", "zoom", "view_height"], help_heading = "View")]
     pub(crate) bounds: Option<String>,
-    /// Pixels, 1 to 2147483647 a side [default: 1920x1080]
+    /// Width and height in pixels, 1 to 2147483647 each [default: the location's, or 1920x1080]
     #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) size: Option<String>,
-    /// Turn the view counter-clockwise about its centre, in degrees
+    /// Rotation of the view about its centre in degrees, counter-clockwise, -1000000 to 1000000 [default: 0]
     #[arg(long, alias = "rotation", value_name = "DEG", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) rotate: Option<String>,
-    /// Turn the picture upside down, as the Burning Ship is usually shown: `--formula burning-ship` does, unless a location
-    /// is named; `--flip=no` where that or a location does it
+    /// Draw the view upside down, or --flip=no for the right way up [default: no]
+    ///
+    /// The Burning Ship is usually shown upside down: --formula burning-ship flips the view unless a location is named.
     #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "View")]
     pub(crate) flip: Option<String>,
-    /// Where in its pixel a point is sampled: centre, corner (the lower left one) [default: centre]
+    /// Position of the sampled point in its pixel: centre, corner (lower left) [default: centre]
     #[arg(long, value_name = "WHERE", help_heading = "View")]
     pub(crate) sample: Option<String>,
 }
 
-// How points are iterated: shared in the same way.
+// The iteration, shared in the same way.
 #[derive(Debug, Args)]
 pub(crate) struct IterationArgs {
     #[command(flatten)]
     pub(crate) formula: FormulaArgs,
-    /// Greatest number of iterations, 1 to 4294967295 (1e6 is a million), or `auto` [default: the location's]
-    #[arg(long, alias = "iterations", value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
+    /// Iteration limit, 1 to 4294967295, or `auto` [default: the location's]
+    ///
+    /// Points that have not escaped at the limit have dwell 0. Exponents are accepted: 1e6 is a million. `auto` renders a
+    /// probe 256 pixels wide and takes the smallest 100 * 2^k at which doubling the limit changes fewer than 0.1 % of its
+    /// pixels.
+    #[arg(long, aliases = ["iterations", "max_iter"], value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) max_iter: Option<String>,
-    /// A point has escaped when |z| > R, 2 to 1e9 [default: 2]
-    #[arg(long, value_name = "R", allow_hyphen_values = true, help_heading = "Iteration")]
+    /// Escape radius R, 2 to 1e9: a point has escaped when |z| > R [default: 2]
+    #[arg(long, alias = "escape_radius", value_name = "R", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) escape_radius: Option<String>,
-    /// Number to iterate in: f32, f64 [default: f64]
-    #[arg(long, value_name = "NUMBER", help_heading = "Iteration")]
-    pub(crate) number: Option<String>,
-    /// Order of roundings: fused, separate [default: fused]
-    #[arg(long, value_name = "RECIPE", help_heading = "Iteration")]
-    pub(crate) recipe: Option<String>,
-    /// Draw a view that the number does not resolve all the same
+    /// Floating point type of the iteration: f32, f64 [default: f64]
+    #[arg(long, alias = "number", value_name = "TYPE", help_heading = "Iteration")]
+    pub(crate) precision: Option<String>,
+    /// Rounding of a step: fused (fused multiply-adds), separate (every operation rounds) [default: fused]
+    #[arg(long, alias = "recipe", value_name = "ORDER", help_heading = "Iteration")]
+    pub(crate) rounding: Option<String>,
+    /// Render a view even if the precision does not resolve its pixels
     #[arg(long, help_heading = "Iteration")]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FormulaArgs {
-    /// What is iterated: mandelbrot (z^2 + c), multibrot (z^N + c), burning-ship ((|x| + i|y|)^N + c), tricorn
-    /// ((x - iy)^N + c) [default: mandelbrot, or the location's]
+    /// Formula: mandelbrot, multibrot, burning-ship, tricorn [default: mandelbrot, or the location's]
+    ///
+    /// mandelbrot iterates z^2 + c, multibrot z^N + c, burning-ship (|x| + i|y|)^N + c and tricorn (x - iy)^N + c, where
+    /// z = x + iy and N is the power.
     #[arg(long, value_name = "FORMULA", help_heading = "Iteration")]
     pub(crate) formula: Option<String>,
-    /// The power N, 2 to 16 [default: 3 for multibrot, 2 for the others]
+    /// Power N of the formula, 2 to 16 [default: 3 for multibrot, 2 for the others]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) power: Option<String>,
-    /// The Julia set of the formula for this c: the view shows z_1 instead of c; `none` to leave a location's out
+    /// Constant c of a Julia set, or `none` for the formula's own set
+    ///
+    /// The view then shows the starting point z_1 instead of c. `none` overrides the constant of a location.
     #[arg(long, value_name = "RE,IM", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) julia: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
-    /// Threads, 1 to 4096, of which at most 32 for each processor are used to render [default: one for each processor]
+    /// Worker threads, 1 to 4096 [default: one per processor]
+    ///
+    /// At most 32 threads per processor are used to render. The number of threads changes no byte of the output.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) threads: Option<String>,
-    /// Instruction set: scalar, avx2, avx512, neon [default: DWELL_LEVEL, or the widest here]
+    /// Instruction set: scalar, avx2, avx512, neon [default: DWELL_LEVEL, or the widest available]
+    ///
+    /// DWELL_LEVEL is an environment variable. The instruction set changes no byte of the output.
     #[arg(long, value_name = "LEVEL", help_heading = "Running")]
     pub(crate) level: Option<String>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct WhoArgs {
-    /// Who iterates: cpu; cuda, or cuda:N for the device of that number (see `dwell info`); auto, the faster for this
-    /// picture by a short measurement that is kept for next time. All give the same bytes. Where a device fails, processors
-    /// go on [default: auto]
+pub(crate) struct EngineChoiceArgs {
+    /// Engine that computes the dwells: auto, cpu, cuda, cuda:N [default: auto]
+    ///
+    /// cuda is device 0, cuda:N the device with that number in `dwell info`. auto selects the engine that is faster for this
+    /// picture, from a short measurement that is kept for later runs. All engines give the same bytes. If a device fails
+    /// during a render, the processors compute the rest.
     #[arg(long, value_name = "ENGINE", help_heading = "Running")]
     pub(crate) engine: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct KernelArgs {
-    /// Which kernel a CUDA device iterates with: tuned; per-pixel, row-per-block, grid-stride, which are plain loops as
-    /// published; or mariani-silver-levels, mariani-silver-block, mariani-silver-cdp, which infer (also as --strategy)
-    /// [default: tuned]
+    /// CUDA kernel, such as tuned, per-pixel or mariani-silver-levels [default: tuned]
+    ///
+    /// per-pixel, row-per-block and grid-stride are plain loops as published. mariani-silver-levels, mariani-silver-block and
+    /// mariani-silver-cdp infer pixels, and are accepted by --strategy as well.
     #[arg(long, value_name = "KERNEL", help_heading = "CUDA kernels")]
     pub(crate) gpu_kernel: Option<String>,
-    /// Threads of a block, 1 to 1024 in all, for the plain loops and mariani-silver-cdp; or `occupancy`, what the driver says
-    /// keeps the device busiest [default: as published: 64x4, 128x1, 16x16]
+    /// Threads of a block, 1 to 1024 in all, or `occupancy`
+    ///
+    /// For the plain loops and mariani-silver-cdp. `occupancy` takes the size that the driver reports as keeping the device
+    /// busiest. The defaults are the published ones: 64x4 for per-pixel and mariani-silver-cdp, 128x1 for row-per-block,
+    /// 16x16 for grid-stride.
     #[arg(long, value_name = "WxH|occupancy", allow_hyphen_values = true, help_heading = "CUDA kernels")]
     pub(crate) block: Option<String>,
-    /// Memory of the device to get by with: bytes, or with K, M or G [default: what is free]
+    /// Device memory limit in bytes, or with a suffix K, M, G or T [default: the free memory]
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "CUDA kernels")]
     pub(crate) gpu_memory: Option<String>,
-    /// For mariani-silver kernels: rectangles across and down to begin with [default: 32]
+    /// Rectangles of the first level across and down, 1 to 1024, for mariani-silver kernels [default: 32]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
     pub(crate) init_subdiv: Option<String>,
-    /// The same: children of a rectangle across and down [default: 4]
+    /// Children of a rectangle across and down, 2 to 16, for mariani-silver kernels [default: 4]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
     pub(crate) subdiv: Option<String>,
-    /// The same: levels at most, and one more [default: 4]
+    /// Maximum number of levels plus one, 1 to 20, for mariani-silver kernels [default: 4]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
     pub(crate) max_depth: Option<String>,
-    /// The same: rectangles are divided while their children are longer than this [default: 32]
+    /// Shorter side in pixels, 1 to 65536, that children of a rectangle must exceed [default: 32]
+    ///
+    /// For mariani-silver kernels: rectangles whose children would not be longer are not divided.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
     pub(crate) min_size: Option<String>,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  dwell palettes\n  dwell palettes my.ggr ember -o sheet.png")]
+#[command(after_long_help = "Examples:\n  dwell palettes\n  dwell palettes my.ggr ember -o sheet.png")]
 pub(crate) struct PalettesArgs {
-    /// Built-in palettes or palette files; all the built-in ones if left out
+    /// Built-in palettes or palette files [default: all built-in palettes]
     #[arg(value_name = "NAME|FILE")]
     pub(crate) palettes: Vec<String>,
-    /// Draw them into a PNG instead, a bar for each; its name ends in .png or has no ending
+    /// Write a PNG with a bar for each palette; the name ends in .png or has no ending
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// Only the names, one a line
+    /// Print the names only, one per line
     #[arg(long, conflicts_with = "output")]
     pub(crate) names: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  dwell show seahorse.png\n  dwell show seahorse.png > place.toml\n  \
+#[command(after_long_help = "Examples:\n  dwell show seahorse.png\n  dwell show seahorse.png > place.toml\n  \
 dwell show shallow-seahorse")]
 pub(crate) struct ShowArgs {
-    /// A PNG made by dwell, a location file (`-`: either on standard input), or a built-in location
+    /// PNG made by dwell, location file, or built-in location; `-` reads a PNG or a location file from standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) what: PathBuf,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dwell gallery -o gallery && open gallery/index.html")]
+#[command(after_long_help = "Example:\n  dwell gallery -o gallery && open gallery/index.html")]
 pub(crate) struct GalleryArgs {
-    /// Folder for the page; made if it is not there. A page there that dwell has not made is left alone: an error
+    /// Folder for the page and its pictures, created if missing
+    ///
+    /// An existing index.html that dwell has not written is not replaced: that is an error.
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) output: PathBuf,
-    /// Pixels of each picture
+    /// Width and height of each picture in pixels, 1 to 2147483647 each
     #[arg(long, value_name = "WxH", allow_hyphen_values = true, default_value = "1280x720")]
     pub(crate) size: String,
-    /// Anti-aliasing: N x N samples for each pixel, 1 to 16
-    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value = "2")]
+    /// Anti-aliasing samples per pixel on a side, 1 to 16
+    ///
+    /// Locations at the end of f64's resolution take fewer.
+    #[arg(long, alias = "samples", value_name = "N", allow_hyphen_values = true, default_value = "2")]
     pub(crate) aa: String,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
-    pub(crate) who: WhoArgs,
-    /// No progress, no summary
+    pub(crate) engine_choice: EngineChoiceArgs,
+    /// Print no progress and no summary
     #[arg(short, long, help_heading = "Running")]
     pub(crate) quiet: bool,
 }
 
 const COMPARE_EXAMPLES: &str = "Examples:
   dwell compare a.npy b.npy
-      How many dwells differ, where, and by how much.
+      The number of differing dwells, their places, and the size of the differences.
   dwell compare old.png new.png -o diff.png --json
-      Two images, a picture of what differs, and the report as JSON.
+      Two images, a picture of the differences, and the report as JSON.
   other-program | dwell compare - ours.csv
-      The counts of another program, with what they are compared to.
+      The counts of another program, compared with a table.
   dwell compare --truth a.npy --bounds -2,1,-1,1 --size 1500x1000
-      1000 pixels of a field, iterated at their exact points without rounding.
+      1000 pixels of a field, compared with iteration without rounding.
   dwell compare --truth b.npy shallow-seahorse --all
       Every pixel of the field of a location.
 
-Exit codes: 0 the same, or nothing wrong; 1 something differs, or is wrong; 2 something wrong in what was
-given; 4 writing failed; 130 interrupted.";
+Exit codes: 0 no difference, or no wrong pixel; 1 a difference, or a wrong pixel; 2 invalid
+input; 4 an output could not be written; 130 interrupted.";
 
 #[derive(Debug, Args)]
-#[command(after_help = COMPARE_EXAMPLES)]
+#[command(after_long_help = COMPARE_EXAMPLES)]
 pub(crate) struct CompareArgs {
-    /// A field (.npy, .csv) or an image (.png, .ppm, .pgm); `-` is standard input. With --truth: what the field shows, a
-    /// built-in location, a location file or a PNG made by dwell, as for `dwell render`
+    /// Field (.npy, .csv) or image (.png, .ppm, .pgm); `-` is standard input
+    ///
+    /// With --truth, the view that the field shows: a built-in location, a location file or a PNG made by dwell, as for
+    /// `dwell render`.
     #[arg(value_name = "A|WHAT", required_unless_present = "truth", value_hint = ValueHint::FilePath)]
     pub(crate) a: Option<PathBuf>,
-    /// What it is compared with: a field with a field, an image with an image
+    /// Field to compare with a field, or image to compare with an image
     #[arg(value_name = "B", required_unless_present = "truth", conflicts_with = "truth", value_hint = ValueHint::FilePath)]
     pub(crate) b: Option<PathBuf>,
 
-    /// Write a picture (PNG) of the differences: A in dark grey; orange where A is greater, blue where B is, yellow where one
-    /// of the two is inside the set; the brighter the more
+    /// Write a picture of the differences (PNG)
+    ///
+    /// A is shown in dark grey. Pixels are orange where A is greater, blue where B is greater, and yellow where only one of
+    /// the two is inside the set. Brighter pixels differ by more.
     #[arg(short, long, value_name = "FILE", conflicts_with = "truth", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// Print JSON
+    /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Check pixels of this field (.npy, .csv; `-` is standard input) against arbitrary precision, for the view that the
-    /// flags below describe: give those that it was rendered with
+    /// Compare this field (.npy, .csv) with arbitrary precision; `-` is standard input
+    ///
+    /// The flags below describe the view that the field shows: give those that it was rendered with.
     #[arg(long, value_name = "FIELD", value_hint = ValueHint::FilePath, help_heading = "Truth")]
     pub(crate) truth: Option<PathBuf>,
-    /// Check so many pixels, half of them next to a change of the dwell; 1 to 10000000 [default: 1000]
+    /// Number of pixels to check, 1 to 10000000 [default: 1000]
+    ///
+    /// Half of them are next to a change of the dwell, where most errors are.
     #[arg(
         long,
         value_name = "N",
@@ -398,7 +479,7 @@ pub(crate) struct CompareArgs {
         help_heading = "Truth"
     )]
     pub(crate) samples: Option<String>,
-    /// Choose other pixels, 0 to 18446744073709551615 [default: 1]
+    /// Seed that selects the pixels to check, 0 to 18446744073709551615 [default: 1]
     #[arg(
         long,
         value_name = "S",
@@ -418,68 +499,70 @@ pub(crate) struct CompareArgs {
     pub(crate) iteration: IterationArgs,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
-    /// No progress
+    /// Print no progress
     #[arg(short, long, help_heading = "Running")]
     pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  dwell point -0.743643887037151,0.131825904205330 --max-iter 5000")]
+#[command(after_long_help = "Example:\n  dwell point -0.743643887037151,0.131825904205330 --max-iter 5000")]
 pub(crate) struct PointArgs {
-    /// The point: two decimal numbers of any length
+    /// Point: two decimal numbers of any length, kept exactly
     #[arg(value_name = "RE,IM", allow_hyphen_values = true)]
     pub(crate) point: String,
     #[command(flatten)]
     pub(crate) formula: FormulaArgs,
-    /// Greatest number of iterations, 1 to 4294967295
-    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value = "1000")]
+    /// Iteration limit, 1 to 4294967295
+    #[arg(long, aliases = ["iterations", "max_iter"], value_name = "N", allow_hyphen_values = true, default_value = "1000")]
     pub(crate) max_iter: String,
-    /// A point has escaped when |z| > R, 2 to 1e9
-    #[arg(long, value_name = "R", allow_hyphen_values = true, default_value = "2")]
+    /// Escape radius R, 2 to 1e9: a point has escaped when |z| > R
+    #[arg(long, alias = "escape_radius", value_name = "R", allow_hyphen_values = true, default_value = "2")]
     pub(crate) escape_radius: String,
-    /// Order of roundings in f32 and f64: fused, separate
-    #[arg(long, value_name = "RECIPE", default_value = "fused")]
-    pub(crate) recipe: String,
-    /// Print JSON
+    /// Rounding of a step in f32 and f64: fused (fused multiply-adds), separate (every operation rounds)
+    #[arg(long, alias = "recipe", value_name = "ORDER", default_value = "fused")]
+    pub(crate) rounding: String,
+    /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PeakArgs {
-    /// What is iterated: mandelbrot, multibrot, burning-ship, tricorn
+    /// Formula: mandelbrot, multibrot, burning-ship, tricorn
     #[arg(long, value_name = "FORMULA", default_value = "mandelbrot")]
     pub(crate) formula: String,
-    /// The power N, 2 to 16 [default: 3 for multibrot, 2 for the others]
+    /// Power of the formula, 2 to 16 [default: 3 for multibrot, 2 for the others]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) power: Option<String>,
-    /// Number: f32, f64
-    #[arg(long, value_name = "NUMBER", default_value = "f64")]
-    pub(crate) number: String,
-    /// Order of roundings: fused, separate
-    #[arg(long, value_name = "RECIPE", default_value = "fused")]
-    pub(crate) recipe: String,
+    /// Floating point type: f32, f64
+    #[arg(long, alias = "number", value_name = "TYPE", default_value = "f64")]
+    pub(crate) precision: String,
+    /// Rounding of a step: fused (fused multiply-adds), separate (every operation rounds)
+    #[arg(long, alias = "recipe", value_name = "ORDER", default_value = "fused")]
+    pub(crate) rounding: String,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
-    pub(crate) who: WhoArgs,
-    /// Print JSON
+    pub(crate) engine_choice: EngineChoiceArgs,
+    /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
-    /// Print JSON
+    /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  dwell completions bash > ~/.local/share/bash-completion/completions/dwell\n  \
-dwell completions zsh > ~/.zfunc/_dwell\n  dwell completions fish > ~/.config/fish/completions/dwell.fish")]
+#[command(
+    after_long_help = "Examples:\n  dwell completions bash > ~/.local/share/bash-completion/completions/dwell\n  \
+dwell completions zsh > ~/.zfunc/_dwell\n  dwell completions fish > ~/.config/fish/completions/dwell.fish"
+)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell to complete for
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }
@@ -494,9 +577,20 @@ pub(crate) enum Shell {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  dwell man | man -l -\n  dwell man --output-dir ~/.local/share/man/man1")]
+#[command(after_long_help = "Examples:\n  dwell man | man -l -\n  dwell man --output-dir ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// Write a page for the program and each of its commands into this folder instead
+    /// Write a page for the program and one for each command into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
 }

@@ -1,4 +1,4 @@
-//! One file for each subcommand.
+//! The subcommands, one file each.
 
 pub(crate) mod compare;
 pub(crate) mod completions;

@@ -1,24 +1,24 @@
-//! Ctrl-C: stop within a tenth of a second and leave no file behind.
+//! Ctrl-C, termination and hang-up: the program stops within a tenth of a second and leaves no temporary file.
 
 use dwell::Cancel;
-use dwell::store::Leftovers;
+use dwell::store::PartialFiles;
 use std::time::Duration;
 
-/// What the handler needs, shared with whatever runs.
+/// State shared by the signal handler and the running command.
 #[derive(Clone, Default)]
 pub(crate) struct Interrupt {
     /// Set by Ctrl-C.
     pub(crate) cancel: Cancel,
     /// Temporary files to remove if the program has to leave at once.
-    pub(crate) leftovers: Leftovers,
+    pub(crate) partial_files: PartialFiles,
 }
 
-/// How long the program has to stop by itself. Kernels do within a few milliseconds; a write that the system does not
-/// finish, or a FIFO that nobody reads, may never.
+/// Time for the program to stop by itself before the handler exits. Kernels stop within a few milliseconds; a blocked
+/// write, such as one to a FIFO without a reader, may never return.
 const GRACE: Duration = Duration::from_millis(60);
 
 impl Interrupt {
-    /// Installs the handler for Ctrl-C, termination and hang-up. Where signals cannot be handled, the system's default
+    /// Installs the handler for Ctrl-C, termination and hang-up. Where it cannot be installed, the system's default action
     /// ends the program.
     pub(crate) fn install() -> Self {
         let interrupt = Self::default();
@@ -26,10 +26,11 @@ impl Interrupt {
         interrupt
     }
 
-    fn leave(&self) -> ! {
+    /// Cancels the command, waits for [`GRACE`], removes temporary files and exits with code 130.
+    fn exit(&self) -> ! {
         self.cancel.cancel();
         std::thread::sleep(GRACE);
-        self.leftovers.remove();
+        self.partial_files.remove();
         std::process::exit(130);
     }
 }
@@ -37,20 +38,21 @@ impl Interrupt {
 #[cfg(unix)]
 fn listen(interrupt: Interrupt) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-    // A write beyond the limit on file sizes is an error like a full disk, not the end of the program.
+    // Without the signal's default action, a write beyond the limit on file sizes returns an error like a full disk.
     let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
-    // What the parent has told us to ignore (nohup, a shell's background job) stays ignored.
+    // Signals that the parent process ignores (nohup, a background job of a shell) stay ignored.
     let ignored = ignored_signals();
     let wanted: Vec<i32> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| ignored >> (s - 1) & 1 == 0).collect();
     let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
     let _ = std::thread::Builder::new().spawn(move || {
         if signals.forever().next().is_some() {
-            interrupt.leave();
+            interrupt.exit();
         }
     });
 }
 
-/// The signals that were ignored when the program started, signal n as bit n - 1; none where the system does not say.
+/// The signals that were ignored at the start of the program, signal n as bit n - 1; none where the system does not
+/// report them.
 #[cfg(unix)]
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -60,5 +62,5 @@ fn ignored_signals() -> u64 {
 
 #[cfg(not(unix))]
 fn listen(interrupt: Interrupt) {
-    let _ = ctrlc::set_handler(move || interrupt.leave());
+    let _ = ctrlc::set_handler(move || interrupt.exit());
 }

@@ -1,15 +1,18 @@
-//! What the machine has.
+//! The processor and memory of this machine.
 
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
-/// Processor and memory.
+/// The processor and the memory of this machine, or of the container that the program runs in.
 pub(crate) struct Machine {
+    /// The processor's brand, or `unknown`.
     pub(crate) processor: String,
+    /// Bytes of memory in all.
     pub(crate) memory_bytes: u64,
+    /// Bytes of memory that are available.
     pub(crate) available_bytes: u64,
 }
 
-/// Memory assumed where the system does not say: 4 GiB.
+/// Bytes of memory assumed where the system does not report them: 4 GiB.
 const SMALL: u64 = 4 << 30;
 
 impl Machine {
@@ -17,12 +20,12 @@ impl Machine {
         let kinds = RefreshKind::nothing()
             .with_cpu(CpuRefreshKind::nothing())
             .with_memory(MemoryRefreshKind::nothing().with_ram());
-        // A system that cannot say is taken to be small.
+        // Assume little memory where the system reports nothing.
         let Ok(system) = System::new_with_specifics(kinds) else {
             return Self { processor: "unknown".to_owned(), memory_bytes: SMALL, available_bytes: SMALL };
         };
         let processor = system.cpus().first().map_or("", |cpu| cpu.brand()).trim();
-        // A container may have less than the machine.
+        // The control group of a container may allow less memory than the machine has.
         let (mut memory_bytes, mut available_bytes) = (system.total_memory(), system.available_memory());
         if let Some(group) = system.cgroup_limits() {
             memory_bytes = memory_bytes.min(group.total_memory);
@@ -36,12 +39,12 @@ impl Machine {
     }
 }
 
-/// Processors that this process may use.
+/// Number of processors that this process may use.
 pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The most memory that this process has had at once, where the system tells.
+/// Peak resident memory of this process in bytes, where the system reports it (Linux).
 pub(crate) fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kib = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?;

@@ -1,9 +1,11 @@
-//! The program `dwell`: a thin user of the library. Flags are read, made into the library's values, run, and reported.
+//! The program `dwell`, a thin layer over the library: it parses flags, converts them into the library's values, runs the
+//! command and prints the result.
 
 mod choice;
 mod cli;
 mod commands;
 mod engine;
+mod error_text;
 mod interrupt;
 mod machine;
 mod output;
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::error(&error);
+            output::failure(&error);
             ExitCode::from(error.exit_code())
         }
     }

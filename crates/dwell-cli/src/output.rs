@@ -1,48 +1,49 @@
-//! Everything the program says: text on standard output, errors and remarks on standard error.
+//! All text output: results on standard output, errors and remarks on standard error.
 
+use crate::error_text::Failure;
 use dwell::Error;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Prints to standard output. A closed pipe is an error like any other: exit code 4.
-pub(crate) fn print(text: &str) -> Result<(), Error> {
+/// Prints to standard output. A closed pipe is a write error, exit code 4.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
-        .map_err(|source| Error::Write { path: PathBuf::from("-"), source })
+        .map_err(|source| Error::Write { path: PathBuf::from("-"), source }.into())
 }
 
 /// Prints a value as JSON, indented.
-pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&format!("{}\n", json(value)))
 }
 
 /// A value as JSON, indented.
 pub(crate) fn json(value: &impl serde::Serialize) -> String {
-    // Fails only for maps with keys that are no text, of which there are none.
+    // Serialization fails only for maps whose keys are not strings, and no report has one.
     serde_json::to_string_pretty(value).unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"))
 }
 
-/// Prints a value as JSON on standard error, as what was asked for and not as a remark: failing is an error.
-pub(crate) fn json_to_stderr(value: &impl serde::Serialize) -> Result<(), Error> {
-    let fail = |source| Error::Write { path: PathBuf::from("standard error"), source };
+/// Prints a value as JSON on standard error. It is a result, so a failed write is an error.
+pub(crate) fn json_to_stderr(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let fail = |source| Error::Write { path: PathBuf::from("standard error"), source }.into();
     writeln!(io::stderr(), "{}", json(value)).map_err(fail)
 }
 
-/// A remark on standard error. Nobody reads it if that is closed.
+/// Prints a remark on standard error; a failed write is ignored.
 pub(crate) fn remark(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// A remark for a person: only when standard error is a terminal.
+/// Prints a remark only when standard error is a terminal.
 pub(crate) fn remark_to_person(text: &str) {
     if io::stderr().is_terminal() {
         remark(text);
     }
 }
 
-/// What to say of a picture of which more has not escaped than has, if it is one: its limit may be too low.
+/// A remark if more than half of the pixels have not escaped: the limit may be too low.
 pub(crate) fn limit_too_low(inside: u64, pixels: u64, limit: u32) -> Option<String> {
     (inside > pixels / 2).then(|| {
         format!(
@@ -52,9 +53,9 @@ settles the picture"
     })
 }
 
-/// Text of somebody else's as it may stand in a line: control characters escaped, cut to so many characters.
+/// Foreign text for one line: control characters escaped, cut to `most` characters.
 pub(crate) fn tame(text: &str, most: usize) -> String {
-    // What follows a cut is not looked at, however long it is.
+    // Only the first characters are examined, however long the text is.
     let mut start = text.chars().take(most + 1).collect::<Vec<char>>();
     let cut = start.len() > most;
     start.truncate(if cut { most.saturating_sub(3) } else { most });
@@ -66,20 +67,18 @@ pub(crate) fn tame(text: &str, most: usize) -> String {
     tame
 }
 
-/// An error, and its hint on a line of its own.
-pub(crate) fn error(error: &Error) {
-    remark(&format!("error: {error}"));
-    if let Error::Input(input) = error
-        && let Some(hint) = input.hint_text()
-    {
-        remark(&format!("  hint: {hint}"));
+/// Prints an error, and its hints on a second line.
+pub(crate) fn failure(failure: &Failure) {
+    remark(&format!("error: {}", failure.message()));
+    if let Some(hints) = failure.hints() {
+        remark(&format!("  hint: {hints}"));
     }
 }
 
-/// What clap has to say: help and version on standard output, anything else an error of usage.
+/// Prints a message of clap: help and version on standard output, anything else as a usage error.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
-        // `arg_required_else_help` shows the help as an error: nothing was asked for.
+        // `arg_required_else_help` reports the help as an error too.
         let _ = error.print();
         return ExitCode::from(2);
     }
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_of_others_is_tamed() {
+    fn foreign_text_is_escaped_and_cut() {
         assert_eq!(tame("bl\u{e4}u", 12), "bl\u{e4}u");
         assert_eq!(tame("a\u{1b}[31m\n\u{9b}", 12), "a\\u{1b}[31m\\n\\u{9b}");
         assert_eq!(tame(&"x".repeat(1 << 20), 12), "xxxxxxxxx...");

@@ -1,32 +1,38 @@
-//! A sheet of palettes: a picture with a bar for each.
+//! A sheet of palettes: a picture with one bar per palette.
 
 use dwell::store::Output;
-use dwell::{Depth, Error, Palette, Size, Team, png_bytes};
+use dwell::{Depth, Error, Palette, Size, ThreadPool, png_bytes};
 use font8x8::UnicodeFonts;
 use std::io::Write;
 
-/// Pixels of a letter on a side: the font has 8, each drawn as 2 x 2.
+/// Side of a letter in pixels: the font's 8 dots, each drawn as 2 x 2 pixels.
 const LETTER: usize = 16;
-/// Letters of a name that are shown.
+/// Letters of a name that are drawn; the rest is cut.
 const NAME: usize = 12;
+/// Width in pixels of the bar that shows one turn of the palette.
 const BAR: usize = 640;
-/// The colour of the inside of the set, behind the bar.
+/// Width in pixels of the box in the interior colour, right of the bar.
 const INSIDE: usize = 40;
+/// Space in pixels between the parts of a line, and at the edges of the sheet.
 const GAP: usize = 16;
-/// Rows of a palette: its bar and the gap below.
+/// Height of a bar in pixels.
 const BAR_HEIGHT: usize = 32;
+/// Height of a line in pixels: the bar and the gap below it.
 const LINE: usize = BAR_HEIGHT + 12;
-/// So many palettes stand in one column; more stand in two.
+/// Maximum number of palettes in one column; a sheet of more has two columns.
 const ONE_COLUMN: usize = 14;
+/// Width of a column in pixels.
 const COLUMN: usize = GAP + NAME * LETTER + GAP + BAR + GAP + INSIDE + GAP;
 
+/// The background, sRGB.
 const GROUND: [u8; 3] = [22, 22, 26];
+/// The colour of names, sRGB.
 const INK: [u8; 3] = [225, 225, 220];
 
-/// Draws a sheet as a PNG: by palette its name, one turn of its colours, and the colour of the inside of the set.
+/// Writes the sheet as a PNG. Each line shows a palette's name, one turn of its colours and its interior colour.
 ///
 /// # Errors
-/// [`Error::Write`].
+/// [`Error::Write`] if the output cannot be written.
 pub(crate) fn palette_sheet(palettes: &[Palette], mut output: Output) -> Result<(), Error> {
     let columns = if palettes.len() > ONE_COLUMN { 2 } else { 1 };
     let lines = palettes.len().div_ceil(columns).max(1);
@@ -52,13 +58,13 @@ pub(crate) fn palette_sheet(palettes: &[Palette], mut output: Output) -> Result<
     }
     let side = |side: usize| u32::try_from(side).unwrap_or(u32::MAX);
     let size = Size { width: side(width), height: side(height) };
-    let encoded = png_bytes(&picture, size, Depth::Eight, "", &Team::new(1));
+    let encoded = png_bytes(&picture, size, Depth::Eight, "", &ThreadPool::new(1));
     encoded.and_then(|bytes| output.write_all(&bytes)).map_err(|e| output.error(e))?;
     output.commit()?;
     Ok(())
 }
 
-/// Calls `dot` for every dot of a name.
+/// Calls `dot` with the column and row of every pixel of a name.
 fn write_name(name: &str, mut dot: impl FnMut(usize, usize)) {
     for (i, letter) in name.chars().take(NAME).enumerate() {
         let Some(glyph) = font8x8::BASIC_FONTS.get(letter) else { continue };

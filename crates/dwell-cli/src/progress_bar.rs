@@ -1,4 +1,4 @@
-//! Progress on a terminal: what is done, and when it will be.
+//! A progress bar with an estimate of the remaining time, on terminals only.
 
 use dwell::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -6,19 +6,20 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Work shorter than this shows nothing.
+/// Time before the bar appears: shorter work shows none.
 const SILENT_FOR: Duration = Duration::from_secs(1);
+/// Time between updates of the bar.
 const TICK: Duration = Duration::from_millis(100);
-/// Positions of the bar.
+/// Positions of the bar from empty to full.
 const STEPS: u64 = 10_000;
 
-/// Whether progress would be shown: standard error is a terminal that can redraw a line.
+/// Whether to show progress: not with --quiet, and only where standard error is a terminal that can redraw a line.
 pub(crate) fn wanted(quiet: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
     !quiet && !dumb && std::io::stderr().is_terminal()
 }
 
-/// Runs `work` while showing how far `progress` is, if `wanted`.
+/// Runs `work` and, if `wanted`, draws `progress` on another thread meanwhile. `what` names the work on the bar.
 pub(crate) fn during<R>(wanted: bool, what: &str, progress: &Progress, work: impl FnOnce() -> R) -> R {
     if !wanted {
         return work();
@@ -28,7 +29,7 @@ pub(crate) fn during<R>(wanted: bool, what: &str, progress: &Progress, work: imp
         let Ok(drawer) = std::thread::Builder::new().spawn_scoped(scope, || draw(what, progress, &done)) else {
             return work();
         };
-        // Also when the work panics, so that the drawer ends and the panic is seen.
+        // Dropped even if the work panics: the drawing thread then ends, and the scope, which joins it, passes the panic on.
         struct Finish<'a>(&'a AtomicBool, std::thread::Thread);
         impl Drop for Finish<'_> {
             fn drop(&mut self) {
@@ -60,9 +61,9 @@ fn draw(what: &str, progress: &Progress, done: &AtomicBool) {
             bar
         });
         let fraction = progress.fraction().clamp(0.0, 1.0);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to STEPS")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to STEPS")]
         bar.set_position((fraction * STEPS as f64) as u64);
-        // The estimate is made when something is done, and counts down until the next time.
+        // The estimate is renewed whenever the fraction grows, and counts down until then.
         if fraction > estimate.0 {
             estimate = (fraction, elapsed);
         }
@@ -73,7 +74,7 @@ fn draw(what: &str, progress: &Progress, done: &AtomicBool) {
     }
 }
 
-/// The time left at `now` if the rest of the work goes as fast as the `fraction` that was done by `elapsed`.
+/// The remaining time at `now`, if the rest of the work has the rate of the `fraction` that was done at `elapsed`.
 fn remaining(elapsed: Duration, fraction: f64, now: Duration) -> String {
     if fraction < 0.001 {
         return "ETA ...".to_owned();
@@ -86,9 +87,9 @@ fn remaining(elapsed: Duration, fraction: f64, now: Duration) -> String {
     format!("ETA {}", duration(seconds))
 }
 
-/// A time in seconds as people say it: rounded up.
+/// A time as text: seconds, rounded up, as `s`, `m:ss min` or `h:mm h`; whole days from 48 hours on.
 pub(crate) fn duration(seconds: f64) -> String {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
     let whole = seconds.ceil() as u64;
     match whole {
         0..60 => format!("{whole} s"),
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_left() {
+    fn the_remaining_time_is_formatted_and_counts_down() {
         let after = |s: f64, f: f64| remaining(Duration::from_secs_f64(s), f, Duration::from_secs_f64(s));
         assert_eq!(after(10.0, 0.5), "ETA 10 s");
         assert_eq!(after(10.0, 0.1), "ETA 1:30 min");

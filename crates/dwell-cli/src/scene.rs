@@ -1,23 +1,24 @@
-//! From flags to a scene: a location, and whatever the flags say instead.
+//! From flags to a scene: a location, with the values of flags in place of its own.
 
 use crate::cli::{FormulaArgs, IterationArgs, RenderArgs, ViewArgs};
+use crate::error_text::{Failure, Usage};
 use crate::{engine, output};
 use dwell::{
-    By, Colouring, Decimal, Depth, Error, Frame, InputError, Location, MOST_SAMPLES, Magnification, Palette, Sample,
-    Scale, Scene, Size, TileSize, parse_colour, quote, unknown_name,
+    By, Colouring, Decimal, Frame, InputError, Location, MOST_SAMPLES, Magnification, Palette, Parameter, Place,
+    Sample, Scene, parse_colour, quote,
 };
 use std::path::Path;
 
-/// The most characters of a density or an offset.
+/// Most characters of a density or an offset.
 const MOST_CHARACTERS: usize = 64;
 
-/// The zoom at which every set but the largest is seen whole around 0.
+/// A zoom that shows all but the largest sets whole around 0.
 const WHOLE: &str = "1.4";
 
-/// The scene that flags start from when no location is named: the formula's own, if nothing else is asked for; the whole
-/// of it around 0 for other powers and for Julia sets. A place of one's own gets no more of it than the iterations, and
-/// which way up the formula is seen.
-fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Error> {
+/// The scene that flags start from when no location is named: the formula's own location, or the whole set around 0 for
+/// other powers and for Julia sets. Where flags give the place, only the iterations and the flip of the location are
+/// kept.
+fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Failure> {
     let FormulaArgs { formula, power, julia } = formula;
     let name = match formula.as_deref() {
         Some("burning-ship") => "burning-ship",
@@ -44,22 +45,22 @@ fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Error
     Ok(location)
 }
 
-/// Whether flags say what is looked at.
+/// Whether flags give a centre, a magnification or bounds.
 pub(crate) fn has_place(args: &ViewArgs) -> bool {
-    [&args.center, &args.zoom, &args.height, &args.bounds].into_iter().any(Option::is_some)
+    [&args.center, &args.zoom, &args.view_height, &args.bounds].into_iter().any(Option::is_some)
 }
 
-/// WHAT: a name or a file, `-` being standard input; with the text of a picture as it stands there.
-pub(crate) fn location(what: &Path) -> Result<(Location, Option<String>), Error> {
+/// The location that WHAT names: a built-in name or a file, `-` for standard input. With the text of a PNG, verbatim.
+pub(crate) fn location(what: &Path) -> Result<(Location, Option<String>), Failure> {
     let text = what.to_string_lossy();
     let known = Location::built_in_names().any(|name| name == text);
     if !known && (text == "-" || looks_like_a_path(&text) || what.exists()) {
-        return Location::read_with_text(what);
+        return Ok(Location::read_with_text(what)?);
     }
     Ok((Location::built_in(&text)?, None))
 }
 
-/// Says so if a newer version wrote a location: it may look other than it did there.
+/// Warns if a newer version wrote a location: it may have looked different there.
 pub(crate) fn warn_if_newer(what: &Path, location: &Location) {
     if let Some(version) = &location.newer {
         output::remark(&format!(
@@ -75,59 +76,58 @@ fn looks_like_a_path(text: &str) -> bool {
     text.contains(['/', '\\', '.'])
 }
 
-/// A palette: a name or a file. `what` says who names it.
-pub(crate) fn palette(what: &str, name: &str) -> Result<Palette, Error> {
+/// A palette: a name or a file. `what` is the flag or argument that names it.
+pub(crate) fn palette(what: &'static str, name: &str) -> Result<Palette, Failure> {
     if looks_like_a_path(name) || (Path::new(name).exists() && Palette::built_in(name).is_err()) {
-        return Palette::read(Path::new(name));
+        return Ok(Palette::read(Path::new(name))?);
     }
-    let also = "a path to a palette file (.toml, .map, .ggr, .ugr) works too";
-    Palette::built_in(name).map_err(|e| e.named(what).and_hint(also).into())
+    Palette::built_in(name).map_err(|e| Failure::from(e).about(what))
 }
 
-/// What was asked for as the limit.
+/// How the limit on iterations is found.
 #[derive(PartialEq)]
 pub(crate) enum MaxIter {
     /// The scene's.
     Given,
-    /// To be found.
+    /// By a search over a coarse grid.
     Auto,
-    /// The location's own, beyond what is counted to.
+    /// The location's own, which is more than a render counts to.
     TooMany(u64),
 }
 
-/// The scene that flags describe, and how its limit is to be found.
-pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Error> {
-    // Statistics on standard error are to be read by a program: nothing else goes there.
+/// The scene that flags describe, and how its limit is found.
+pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Failure> {
+    // Where statistics go to standard error, nothing else may: a program reads them.
     let (mut scene, max_iter) =
         place(args.what.as_deref(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))?;
     if let Some(text) = &args.aa {
         scene.samples = samples(text)?;
     }
     scene.sample_view().map_err(|e| match (&args.what, &args.aa, &args.view.size) {
-        (Some(what), None, None) => e.within(&quote(&what.to_string_lossy())),
-        (_, None, _) => e.named("--size"),
-        _ => e.named("--aa"),
+        (Some(what), None, None) => e.within(Place::File(what.clone())).into(),
+        (_, None, _) => Failure::from(e).about("--size"),
+        _ => e.into(),
     })?;
     colours(args, &mut scene)?;
     if let Some(text) = &args.strategy {
         scene.strategy = engine::strategy(text)?;
     }
     if let Some(text) = &args.shortcuts {
-        scene.shortcuts = engine::shortcuts(text)?;
+        scene.shortcuts = text.parse()?;
     }
     if let Some(text) = &args.tile {
-        scene.tile = Some(TileSize::parse(text).map_err(|e| e.named("--tile"))?);
+        scene.tile = Some(text.parse()?);
     }
     Ok((scene, max_iter))
 }
 
-/// The part of a scene that decides its dwells, and how its limit is to be found; with warnings, if they may be shown.
+/// The part of a scene that decides its dwells, and how its limit is found. `warns` allows warnings on standard error.
 pub(crate) fn place(
     what: Option<&Path>,
     of_view: &ViewArgs,
     of_iteration: &IterationArgs,
     warns: bool,
-) -> Result<(Scene, MaxIter), Error> {
+) -> Result<(Scene, MaxIter), Failure> {
     let location = match what {
         Some(what) => {
             let (location, _) = location(what)?;
@@ -140,7 +140,7 @@ pub(crate) fn place(
     };
     let iterations = location.iterations;
     let mut scene = location.scene;
-    // Another place has not this one's name.
+    // Title and source describe the location's own place and formula.
     let FormulaArgs { formula, power, julia } = &of_iteration.formula;
     if has_place(of_view) || [formula, power, julia].into_iter().any(Option::is_some) {
         scene.title.clear();
@@ -151,23 +151,23 @@ pub(crate) fn place(
     Ok((scene, max_iter))
 }
 
-fn view(args: &ViewArgs, scene: &mut Scene) -> Result<(), InputError> {
+fn view(args: &ViewArgs, scene: &mut Scene) -> Result<(), Failure> {
     let view = &mut scene.view;
     if let Some(text) = &args.size {
-        view.size = Size::parse(text).map_err(|e| e.named("--size"))?;
+        view.size = text.parse()?;
     }
     if let Some(text) = &args.bounds {
         let [xmin, xmax, ymin, ymax] = engine::decimals("--bounds", text, "XMIN,XMAX,YMIN,YMAX")?;
         view.frame = Frame::Bounds { xmin, xmax, ymin, ymax };
-        view.check().map_err(|e| e.named("--bounds"))?;
+        view.check()?;
     }
     let centre = match &args.center {
         Some(text) => Some(engine::decimals::<2>("--center", text, "RE,IM")?),
         None => None,
     };
-    let magnification = match (&args.zoom, &args.height) {
+    let magnification = match (&args.zoom, &args.view_height) {
         (Some(text), _) => Some(Magnification::Zoom(engine::decimal("--zoom", text)?)),
-        (_, Some(text)) => Some(Magnification::Height(engine::decimal("--height", text)?)),
+        (_, Some(text)) => Some(Magnification::Height(engine::decimal("--view-height", text)?)),
         _ => None,
     };
     match (&mut view.frame, centre, magnification) {
@@ -180,38 +180,34 @@ fn view(args: &ViewArgs, scene: &mut Scene) -> Result<(), InputError> {
                 *magnification = zoomed;
             }
         }
-        // A rectangle has a centre and a height as well: exact ones.
+        // Bounds have an exact centre and an exact height.
         (frame @ Frame::Bounds { .. }, centre, zoomed) => {
             let flag = if centre.is_some() { "--center" } else { "--zoom" };
-            let square = with_square_pixels(frame, centre, zoomed).map_err(|e| e.named(flag))?;
+            let square = with_square_pixels(frame, centre, zoomed).map_err(|e| Failure::from(e).about(flag))?;
             *frame = square;
         }
     }
-    let flag = if args.height.is_some() { "--height" } else { "--zoom" };
-    view.check().map_err(|e| e.named(flag))?;
+    view.check()?;
     if let Some(text) = &args.rotate {
         view.rotation = engine::decimal("--rotate", text)?;
-        view.check().map_err(|e| e.named("--rotate"))?;
+        view.check()?;
     }
     match args.flip.as_deref() {
         None => {}
         Some("yes") => view.flip = true,
         Some("no") => view.flip = false,
-        Some(text) => return Err(unknown_name("--flip", text, ["yes", "no"])),
+        Some(text) => return Err(InputError::unknown(text, ["yes", "no"]).about(Parameter::Named("flip")).into()),
     }
     if let Some(text) = &args.sample {
         view.sample = match text.as_str() {
             "center" => Sample::Centre,
-            text => Sample::ALL
-                .into_iter()
-                .find(|s| s.name() == text)
-                .ok_or_else(|| unknown_name("--sample", text, Sample::ALL.map(Sample::name)))?,
+            text => text.parse()?,
         };
     }
     Ok(())
 }
 
-/// A frame around the centre of a rectangle and of its height, as far as nothing else is given.
+/// A frame with square pixels: the given centre and magnification, or else those of the bounds.
 fn with_square_pixels(
     frame: &Frame,
     centre: Option<[Decimal; 2]>,
@@ -230,12 +226,12 @@ fn with_square_pixels(
 }
 
 /// Samples of a pixel on a side.
-pub(crate) fn samples(text: &str) -> Result<u32, InputError> {
+pub(crate) fn samples(text: &str) -> Result<u32, Usage> {
     let samples = engine::whole("--aa", text, 1, u64::from(MOST_SAMPLES))?;
     Ok(u32::try_from(samples).unwrap_or(1))
 }
 
-fn iteration(args: &IterationArgs, scene: &mut Scene, iterations: u64) -> Result<MaxIter, InputError> {
+fn iteration(args: &IterationArgs, scene: &mut Scene, iterations: u64) -> Result<MaxIter, Failure> {
     let settings = &mut scene.settings;
     let FormulaArgs { formula, power, julia } = &args.formula;
     let of_location = settings.formula;
@@ -256,27 +252,27 @@ fn iteration(args: &IterationArgs, scene: &mut Scene, iterations: u64) -> Result
     if let Some(text) = &args.escape_radius {
         settings.escape_radius = engine::decimal("--escape-radius", text)?;
     }
-    if let Some(text) = &args.number {
-        settings.number = engine::number(text)?;
+    if let Some(text) = &args.precision {
+        settings.number = text.parse()?;
     }
-    if let Some(text) = &args.recipe {
-        settings.recipe = engine::recipe(text)?;
+    if let Some(text) = &args.rounding {
+        settings.recipe = text.parse()?;
     }
     settings.force |= args.force;
-    settings.check().map_err(|e| e.named("--escape-radius"))?;
+    settings.check()?;
     Ok(max_iter)
 }
 
-fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Error> {
+fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Failure> {
     let colouring = &mut scene.colouring;
     if let Some(name) = &args.palette {
         *colouring = colouring.clone().in_colours_of(palette("--palette", name)?);
     }
-    if let Some(text) = &args.by {
-        *colouring = colouring.clone().by(By::parse(text).map_err(|e| e.named("--by"))?);
+    if let Some(text) = &args.color_by {
+        *colouring = colouring.clone().by(text.parse::<By>()?);
     }
     if let Some(text) = &args.scale {
-        colouring.scale = Scale::parse(text).map_err(|e| e.named("--scale"))?;
+        colouring.scale = text.parse()?;
     }
     if let Some(text) = &args.density {
         colouring.density = number("--density", text)?;
@@ -285,23 +281,21 @@ fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Error> {
         colouring.offset = number("--offset", text)?;
     }
     if let Some(text) = &args.interior {
-        let interior = parse_colour(text).map_err(|e| e.named("--interior"))?;
+        let interior = parse_colour(text)?;
         colouring.palette = colouring.palette.clone().with_interior(interior);
     }
-    colouring.check().map_err(InputError::as_flag)?;
+    colouring.check()?;
     if let Some(text) = &args.depth {
-        let depth = Depth::ALL.into_iter().find(|depth| depth.bits().to_string() == *text);
-        let wrong = || InputError::new("--depth", format!("{} is not a depth", quote(text))).accepted("8, 16");
-        scene.depth = depth.ok_or_else(wrong)?;
+        scene.depth = text.parse()?;
     }
     Ok(())
 }
 
-/// A number that need not be exact.
-fn number(flag: &str, text: &str) -> Result<f64, InputError> {
-    // Read exactly first, so that only numbers pass, and errors are those of all numbers.
-    let decimal = Decimal::parse(text).map_err(|e| e.named(flag))?;
+/// A number that is rounded to f64.
+fn number(flag: &'static str, text: &str) -> Result<f64, Failure> {
+    // Parse it as a decimal first, so that the syntax and the errors are those of every number.
+    let decimal = engine::decimal(flag, text)?;
     let short = text.len() <= MOST_CHARACTERS;
     let value = decimal.text().parse().ok().filter(|value: &f64| short && value.is_finite());
-    value.ok_or_else(|| InputError::new(flag, format!("{} is out of range", quote(text))))
+    value.ok_or_else(|| Failure::from(InputError::out_of_range(text)).about(flag))
 }

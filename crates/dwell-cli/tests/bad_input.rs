@@ -1,7 +1,7 @@
-//! Over a hundred bad inputs: each one clear error that names what, says what is accepted or hints, exit code 2, nothing
-//! written, no panic.
+//! Over a hundred bad inputs. Each gives exit code 2 and one clear error that names the input and the accepted range or a
+//! remedy; nothing is written, and nothing panics.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
@@ -78,12 +78,12 @@ fn folder() -> Folder {
     folder
 }
 
-/// A picture of another program.
+/// A PNG of another program.
 fn others_png() -> Vec<u8> {
     png_of("Paint", None)
 }
 
-/// A picture of a program, with a text.
+/// A PNG whose `Software` text names a program, with an optional location text.
 fn png_of(software: &str, text: Option<&str>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
@@ -95,9 +95,9 @@ fn png_of(software: &str, text: Option<&str>) -> Vec<u8> {
     bytes
 }
 
-/// A line of words; what the error must mention.
+/// Arguments, and the text that the error must contain.
 const LINES: &[(&str, &str)] = &[
-    // Numbers that are none.
+    // Malformed numbers.
     ("render -o x.png --zoom x", "--zoom"),
     ("render -o x.png --zoom nan", "--zoom"),
     ("render -o x.png --zoom inf", "not a finite number"),
@@ -113,10 +113,10 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --zoom 0x10", "--zoom"),
     ("render -o x.png --zoom 1,5", "--zoom"),
     ("render -o x.png --zoom ١", "--zoom"),
-    ("render -o x.png --height 0", "--height"),
-    ("render -o x.png --height -1", "above 0"),
-    ("render -o x.png --height NaN", "--height"),
-    ("render -o x.png --height 1 --zoom 1", "--height"),
+    ("render -o x.png --view-height 0", "--view-height"),
+    ("render -o x.png --view-height -1", "above 0"),
+    ("render -o x.png --view-height NaN", "--view-height"),
+    ("render -o x.png --view-height 1 --zoom 1", "--view-height"),
     ("render -o x.png --center 1", "has 1 number, not 2"),
     ("render -o x.png --center -0.5+0.1i", "write RE,IM, such as -0.5,0.1"),
     ("render -o x.png --center 1,2,3", "RE,IM"),
@@ -137,7 +137,7 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --bounds -2,1,-1,inf", "--bounds YMAX"),
     ("render -o x.png --bounds -2,1,-1,1 --zoom 3", "--bounds"),
     ("render -o x.png --bounds -2,1,-1,1 --center 0,0", "--bounds"),
-    ("render -o x.png --bounds -2,1,-1,1 --height 2", "--bounds"),
+    ("render -o x.png --bounds -2,1,-1,1 --view-height 2", "--bounds"),
     // Sizes.
     ("render -o x.png --size 0x5", "1 to 2147483647"),
     ("render -o x.png --size 5x0", "1 to 2147483647"),
@@ -172,10 +172,10 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --max-iter autos", "whole number"),
     ("render -o x.png --max-iter many", "auto"),
     // Names.
-    ("render -o x.png --number f16", "f32, f64"),
-    ("render -o x.png --number F64", "did you mean \"f64\""),
-    ("render -o x.png --recipe fuse", "did you mean \"fused\""),
-    ("render -o x.png --recipe none", "fused, separate"),
+    ("render -o x.png --precision f16", "f32, f64"),
+    ("render -o x.png --precision F64", "did you mean \"f64\""),
+    ("render -o x.png --rounding fuse", "did you mean \"fused\""),
+    ("render -o x.png --rounding none", "fused, separate"),
     ("render -o x.png --level avx", "--level"),
     ("render -o x.png --level AVX2", "did you mean"),
     ("render -o x.png --palette twilght", "did you mean \"twilight\""),
@@ -200,7 +200,7 @@ const LINES: &[(&str, &str)] = &[
     ("render shallow-hom -o x.png", "did you mean \"shallow-home\""),
     ("render seahors -o x.png", "did you mean"),
     ("render qqq -o x.png", "dwell locations"),
-    ("render counts.npy -o x.png", "is a NumPy array, which does not say what it shows"),
+    ("render counts.npy -o x.png", "is a NumPy array, not a location"),
     ("render picture.ppm -o x.png", "is a PPM picture"),
     ("render photo.jpg -o x.png", "is a JPEG picture"),
     ("render counts.csv -o x.png", "is a table of numbers (CSV)"),
@@ -232,7 +232,7 @@ const LINES: &[(&str, &str)] = &[
     ("render huge.toml -o x.png", "line 4"),
     ("render many.toml -o x.png", "\"many.toml\", iterations: 5000000000 are more than a render counts to"),
     ("render many.toml -o x.png", "--max-iter"),
-    ("render wide.toml -o x.png", "\"wide.toml\", samples"),
+    ("render wide.toml -o x.png", "wide.toml, samples"),
     ("render wide.toml -o x.png --size 2000000000x1", "--size"),
     ("render alias.toml -o x.png", "line 6, aa: is given twice: it is samples in line 5"),
     ("render palette-3.toml -o x.png", "line 6, palette: is the number 3, not text in quotes"),
@@ -253,9 +253,9 @@ const LINES: &[(&str, &str)] = &[
     ("render rf-e8000 -o x.png", "e-8003"),
     ("render fs-view20 -o x.png", "too deep for f64"),
     ("render kf-1e14 -o x.png", "--force"),
-    ("render shallow-seahorse -o x.png --number f32", "--number f64"),
+    ("render shallow-seahorse -o x.png --precision f32", "--precision f64"),
     ("render -o x.png --center 1e400,0", "beyond f64"),
-    ("render -o x.png --center 1e39,0 --zoom 1e-38 --number f32", "beyond f32"),
+    ("render -o x.png --center 1e39,0 --zoom 1e-38 --precision f32", "beyond f32"),
     ("render -o x.png --bounds 1,1.000000000000001,-1,1", "too deep"),
     // Formulas.
     ("render -o x.png --formula mandelbrt", "did you mean \"mandelbrot\""),
@@ -267,14 +267,14 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --formula tricorn --power x", "--power"),
     ("render -o x.png --julia 1", "RE,IM"),
     ("render -o x.png --julia 1,x", "--julia IM"),
-    ("render -o x.png --formula multibrot --power 16 --number f32 --escape-radius 100", "2 to 8"),
+    ("render -o x.png --formula multibrot --power 16 --precision f32 --escape-radius 100", "2 to 8"),
     ("point 0,0 --formula mandelbulb", "--formula"),
     ("peak --formula multibrot --power 99", "2 to 16"),
     // Colours.
-    ("render -o x.png --by stripes", "banded, smooth, distance"),
-    ("render -o x.png --by smoth", "did you mean \"smooth\""),
+    ("render -o x.png --color-by stripes", "banded, smooth, distance"),
+    ("render -o x.png --color-by smoth", "did you mean \"smooth\""),
     ("render -o x.png --scale sqrt", "root, linear, log, limit, histogram"),
-    ("render -o x.png --by distance --scale limit", "--scale"),
+    ("render -o x.png --color-by distance --scale limit", "--scale"),
     ("render -o x.png --density 0", "--density"),
     ("render -o x.png --density -1", "-1 is out of range (accepted: above 0"),
     ("render -o x.png --density 1e7", "1000000"),
@@ -283,7 +283,7 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --offset 1e300", "-1000000 to 1000000"),
     ("render -o x.png --interior red", "#rrggbb"),
     ("render -o x.png --interior #12345", "--interior"),
-    ("render -o x.png --depth 12", "\"12\" is not a depth (accepted: 8, 16)"),
+    ("render -o x.png --depth 12", "12 is not known (accepted: 8, 16)"),
     ("render -o x.png --depth -8", "8, 16"),
     ("render -o x.png --palette bad.ggr", "bad.ggr"),
     ("render -o x.png --palette bad.ugr", "line 3"),
@@ -296,7 +296,7 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.npy --aa 2", "--aa"),
     ("render -o x.png -o x.csv --aa 2", "no average"),
     ("render -o x.png --aa 2 --size 2147483647x1", "--aa"),
-    // Pictures and locations that say what they cannot.
+    // Pictures and locations with invalid text.
     ("render other.png -o x.png", "not made by dwell, but by \"Paint\""),
     ("render cut.png -o x.png", "no PNG that can be read"),
     ("render text.png -o x.png", "no PNG that can be read"),
@@ -319,16 +319,16 @@ const LINES: &[(&str, &str)] = &[
     ("render dwell.png -o x.png", "was made by dwell, but its text is missing or damaged"),
     ("render with-path.png -o x.png", "palette: \"./palette.map\" is a file"),
     ("palettes nothing-like-it", "palette: \"nothing-like-it\""),
-    ("palettes palette.map -o palette.map", "does not end as a PNG does"),
-    ("palettes palette.map -o ./PALETTE.npy", "does not end as a PNG does"),
-    ("palettes good.png.map -o good.png.map", "does not end as a PNG does"),
+    ("palettes palette.map -o palette.map", "does not end in .png"),
+    ("palettes palette.map -o ./PALETTE.npy", "does not end in .png"),
+    ("palettes good.png.map -o good.png.map", "does not end in .png"),
     ("palettes mine -o x.png", "dwell palettes"),
     ("palettes -o", "--output"),
     ("gallery", "--output"),
     ("gallery -o x --size 0x0", "--size"),
     ("gallery -o x --aa 99", "--aa"),
     ("gallery -o x --size 2147483647x2147483647 --aa 1", "--size"),
-    ("gallery -o site", "is a page that dwell has not made"),
+    ("gallery -o site", "was not written by dwell"),
     // Running.
     ("render -o x.png --threads 0", "1 to 4096"),
     ("render -o x.png --threads -1", "--threads"),
@@ -362,15 +362,15 @@ const LINES: &[(&str, &str)] = &[
     ("point 1,x", "point IM"),
     ("point 0,0 --max-iter 0", "--max-iter"),
     ("point 0,0 --escape-radius 1", "2 to 1e9"),
-    ("point 0,0 --recipe exact", "--recipe"),
-    ("peak --number f128", "--number"),
+    ("point 0,0 --rounding exact", "--rounding"),
+    ("peak --precision f128", "--precision"),
     ("peak --level mmx", "--level"),
     ("peak --threads 0", "--threads"),
     ("completions tcsh", "bash"),
     ("info --jsn", "--json"),
 ];
 
-/// What is wrong with how a bad input was handled, if anything.
+/// A violation of the rules for bad input, if there is one.
 fn mishandled(ran: &Ran, expected: &str) -> Option<String> {
     let wrong = if ran.code != 2 {
         "exit code"
@@ -393,7 +393,7 @@ fn check(ran: &Ran, expected: &str, line: &str) {
 }
 
 #[test]
-fn every_bad_line_is_one_clear_error_and_nothing_is_written() {
+fn every_bad_input_is_one_clear_error_and_writes_nothing() {
     assert!(LINES.len() >= 100, "{}", LINES.len());
     let folder = folder();
     let before = folder.names();
@@ -412,20 +412,20 @@ fn ten_thousand_digits_and_one_bad_character() {
     let ran = folder.run(["render", "-o", "x.png", "--center", &centre]);
     check(&ran, "\"O\" at character 5004", "long centre");
     assert!(ran.err.len() < 400, "{}", ran.err);
-    // The same without the bad character is a view like any other.
+    // Without the bad character it is accepted.
     let centre = format!("-0.{},0", "7".repeat(10_000));
     assert_eq!(folder.run(["render", "-o", "x.png", "--size", "8x8", "--center", &centre]).code, 0);
 }
 
 #[test]
-fn empty_and_strange_arguments() {
+fn empty_arguments_and_control_characters() {
     let folder = Folder::new();
     for (args, expected) in [
         (vec!["render", "-o", ""], "--output"),
         (vec!["render", "-o", "x.png", "--zoom", ""], "--zoom"),
         (vec!["render", "-o", "x.png", "--zoom", " "], "empty"),
         (vec!["render", "-o", "x.png", "--palette", ""], "--palette"),
-        (vec!["render", "-o", "x.png", "--number", ""], "--number"),
+        (vec!["render", "-o", "x.png", "--precision", ""], "--precision"),
         (vec!["render", "", "-o", "x.png"], "[WHAT]"),
         (vec!["render", "-o", "x.png", "--zoom", "1\n2"], "\\n"),
         (vec!["render", "-o", "x.png", "--zoom", "1\u{1b}[31m"], "\\u{1b}"),
@@ -437,7 +437,7 @@ fn empty_and_strange_arguments() {
 
 #[test]
 #[cfg(unix)]
-fn arguments_that_are_no_unicode() {
+fn arguments_that_are_not_unicode() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();
@@ -445,12 +445,12 @@ fn arguments_that_are_no_unicode() {
     let (render, o, png, zoom) = (OsStr::new("render"), OsStr::new("-o"), OsStr::new("x.png"), OsStr::new("--zoom"));
     assert_eq!(folder.run([render, o, png, zoom, bad]).code, 2);
     assert_eq!(folder.run([render, bad, o, png]).code, 2);
-    // As a file name it is as good as any.
+    // It is a valid file name.
     assert_eq!(folder.run([render, OsStr::new("--size"), OsStr::new("4x4"), o, bad]).code, 0);
 }
 
 #[test]
-fn a_level_in_the_environment_is_checked_as_well() {
+fn a_level_in_the_environment_is_checked() {
     let folder = Folder::new();
     let ran = Ran::from(folder.command().args(["render", "-o", "x.png"]).env("DWELL_LEVEL", "sse9").output().unwrap());
     check(&ran, "DWELL_LEVEL", "DWELL_LEVEL=sse9");
@@ -466,6 +466,6 @@ fn unreadable_files() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new().with("a.toml", b"x");
     std::fs::set_permissions(folder.join("a.toml"), std::fs::Permissions::from_mode(0o000)).unwrap();
-    // Root may read everything: then it is malformed instead, and an error all the same.
+    // Root can read the file, which is malformed, so there is an error in any case.
     check(&folder.run(["render", "a.toml", "-o", "x.png"]), "a.toml", "unreadable");
 }

@@ -1,13 +1,13 @@
-//! The other commands, help, and manners.
+//! The smaller commands, the help texts, and silence where standard error is not a terminal.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
 use common::Folder;
 
 #[test]
-fn help_teaches() {
+fn help_lists_the_commands_and_render_help_has_examples() {
     let folder = Folder::new();
     let help = folder.good("--help").text();
     for word in
@@ -21,21 +21,22 @@ fn help_teaches() {
     {
         assert!(help.contains(word), "{word}");
     }
-    // What follows the flags is wrapped by hand, so that nobody's terminal wraps it anew.
+    // The text after the flags is wrapped by hand at 96 columns and must not be wrapped again.
     let examples = help.split("Examples:").nth(1).unwrap();
     assert!(examples.lines().all(|line| line.chars().count() <= 96), "{examples}");
     assert_eq!(folder.run::<&str>([]).code, 2);
 }
 
 #[test]
-fn the_examples_in_the_help_run() {
+fn the_examples_of_the_help_succeed() {
     let folder = Folder::new().with("my-place.toml", b"re = \"-0.5\"\nim = \"0\"\nzoom = \"1\"\niterations = 50\n");
     let help = folder.good("render --help").text();
-    let lines: Vec<_> = help.lines().filter_map(|l| l.trim().strip_prefix("dwell ")).collect();
+    let examples = help.split("Examples:").nth(1).unwrap();
+    let lines: Vec<_> = examples.lines().filter_map(|l| l.trim().strip_prefix("dwell ")).collect();
     assert!(lines.len() >= 5, "{help}");
     for line in lines {
         let line = line.split(" | ").next().unwrap();
-        // Smaller, for the test's sake: the size is repeated, so it is replaced where it is given.
+        // Replace the size, or add one, to keep the test short.
         let mut words: Vec<&str> = line.split_whitespace().collect();
         match words.iter().position(|w| *w == "--size") {
             Some(at) => words[at + 1] = "48x27",
@@ -57,7 +58,7 @@ fn version_has_build_facts() {
 }
 
 #[test]
-fn every_location_is_listed_and_says_what_it_needs() {
+fn locations_lists_every_location_and_the_precision_it_needs() {
     let folder = Folder::new();
     let list = folder.good("locations").text();
     assert!(list.contains("shallow-home") && list.contains("rf-e8000"));
@@ -70,7 +71,7 @@ fn every_location_is_listed_and_says_what_it_needs() {
 }
 
 #[test]
-fn points() {
+fn point_prints_the_dwell_in_every_precision() {
     let folder = Folder::new();
     let text = folder.good("point -2,0 --max-iter 1000").text();
     assert_eq!(text.matches("did not escape within 1000").count(), 3, "{text}");
@@ -78,23 +79,23 @@ fn points() {
     assert!(text.contains("did not escape within 5"), "{text}");
     let json: serde_json::Value = serde_json::from_slice(&folder.good("point 1,0 --json").out).unwrap();
     assert_eq!((json["f32"].as_u64(), json["f64"].as_u64(), json["precise"].as_u64()), (Some(3), Some(3), Some(3)));
-    // A point that f64 cannot tell from -2, but arbitrary precision can.
+    // A point that f64 rounds to -2.
     let json: serde_json::Value =
         serde_json::from_slice(&folder.good("point -2.00000000000000000000001,0 --json").out).unwrap();
     assert_eq!((json["f64"].as_u64(), json["precise"].as_u64()), (Some(0), Some(1)));
-    assert!(folder.good("point 0.25,0.5 --escape-radius 100 --recipe separate").code == 0);
+    assert!(folder.good("point 0.25,0.5 --escape-radius 100 --rounding separate").code == 0);
 }
 
 #[test]
-fn peak_and_info_speak_json() {
+fn peak_and_info_print_json() {
     let folder = Folder::new();
     for number in ["f32", "f64"] {
-        let out = folder.good(&format!("peak --number {number} --threads 2 --json")).out;
+        let out = folder.good(&format!("peak --precision {number} --threads 2 --json")).out;
         let peak: serde_json::Value = serde_json::from_slice(&out).unwrap();
         assert!(peak["peak_iterations_per_second"].as_f64().unwrap() > 1e6);
         assert_eq!((peak["number"].as_str(), peak["threads"].as_u64()), (Some(number), Some(2)));
     }
-    assert!(folder.good("peak --level scalar --recipe separate").text().contains("iterations/s"));
+    assert!(folder.good("peak --level scalar --rounding separate").text().contains("iterations/s"));
     let info: serde_json::Value = serde_json::from_slice(&folder.good("info --json").out).unwrap();
     assert!(info["memory_bytes"].as_u64().unwrap() > 1 << 20);
     assert!(info["levels"].as_array().unwrap().iter().any(|l| l == "scalar"));
@@ -116,9 +117,9 @@ fn completions_and_manual_pages() {
 }
 
 #[test]
-fn quiet_when_piped() {
+fn a_long_render_prints_nothing_without_a_terminal() {
     let folder = Folder::new();
-    // Over a second of work, standard error not a terminal: not a byte.
+    // The progress bar appears after a second, but only on a terminal.
     let ran =
         folder.good("render --size 300x200 --center -0.1,0 --zoom 100 --max-iter 300000 --shortcuts none -o a.png");
     assert!(ran.err.is_empty() && ran.out.is_empty(), "{}", ran.err);

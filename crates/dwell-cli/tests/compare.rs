@@ -1,13 +1,13 @@
-//! `dwell compare` over the real binary: fields, images, the truth, and files that mean ill.
+//! `dwell compare`: fields, images, --truth, and malformed files.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
 use common::{Folder, Ran};
 use serde_json::Value;
 
-/// A NumPy array of format 1.0, made by hand.
+/// The bytes of a NumPy array of format 1.0.
 fn npy(descr: &str, width: usize, height: usize, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({height}, {width}), }}\n");
     npy_with(&header, data)
@@ -31,7 +31,7 @@ fn rgb8(size: (u32, u32), data: &[u8]) -> Vec<u8> {
     png(png::ColorType::Rgb, png::BitDepth::Eight, size, data)
 }
 
-/// Runs it with `--json`: the exit code and the report.
+/// The exit code and the JSON report of a comparison.
 fn compared(folder: &Folder, line: &str) -> (i32, Value) {
     let ran = folder.run(format!("compare {line} --json").split_whitespace());
     assert!(ran.code < 2, "{line}: {}", ran.err);
@@ -60,7 +60,7 @@ fn one_render_is_the_same_in_every_format() {
 }
 
 #[test]
-fn one_pixel_is_found_wherever_it_is() {
+fn a_single_differing_pixel_is_located() {
     let folder = Folder::new();
     folder.good(&format!("render {VIEW} -o a.npy -o a.csv"));
     let array = folder.read("a.npy");
@@ -98,7 +98,7 @@ fn inside_and_escaped_have_no_difference() {
     assert_eq!((report["inside_only_in_a"].as_u64(), report["inside_only_in_b"].as_u64()), (Some(1), Some(1)));
     assert_eq!((report["larger_in_a"].as_u64(), report["larger_in_b"].as_u64()), (Some(1), Some(1)));
     assert_eq!((report["largest"]["difference"].as_u64(), report["largest"]["column"].as_u64()), (Some(5), Some(3)));
-    // Over the two, and over those and the four that are the same.
+    // Means over the two pixels that differ, and over these and the four that are the same.
     assert_eq!((report["mean_of_differing"].as_f64(), report["mean_of_all"].as_f64()), (Some(3.0), Some(1.0)));
 }
 
@@ -124,7 +124,7 @@ fn different_sizes_are_a_difference_and_different_kinds_an_error() {
 }
 
 #[test]
-fn numbers_of_any_type_and_order() {
+fn arrays_of_every_type_and_byte_order() {
     let values = [0_i16, 1, 2, 3, 500, 1000];
     let bytes = |each: &dyn Fn(i16) -> Vec<u8>| values.iter().flat_map(|n| each(*n)).collect::<Vec<u8>>();
     let wide = |n: i16| i64::from(n);
@@ -145,7 +145,7 @@ fn numbers_of_any_type_and_order() {
         let folder = folder.with("b.csv", b"0,1,2\n3,500,999\n");
         assert_eq!(differing(&folder, "a.npy b.csv"), 1, "{descr}");
     }
-    // Headers of format 2.0 and 3.0, which have room for longer ones.
+    // Headers of formats 2.0 and 3.0, whose length takes four bytes.
     for version in [2, 3] {
         let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2)}";
         let length = u32::try_from(header.len()).unwrap().to_le_bytes();
@@ -156,7 +156,7 @@ fn numbers_of_any_type_and_order() {
 }
 
 #[test]
-fn images_of_any_kind() {
+fn images_of_every_kind() {
     use png::{BitDepth, ColorType};
     let folder = Folder::new()
         .with("eight.png", &rgb8((2, 1), &[1, 2, 3, 255, 254, 0]))
@@ -196,8 +196,8 @@ fn images_of_any_kind() {
 }
 
 #[test]
-fn an_interlaced_image_is_read_whole() {
-    // 3 x 2 grey pixels, interlaced (Adam7), put together by hand: 10 20 30 / 40 50 60.
+fn an_interlaced_image_is_decoded() {
+    // 3 x 2 grey pixels, interlaced (Adam7): 10 20 30 / 40 50 60.
     let interlaced: &[u8] = &[
         0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 3, 0, 0, 0, 2,
         8, 0, 0, 0, 1,
@@ -228,7 +228,7 @@ fn an_interlaced_image_is_read_whole() {
 }
 
 #[test]
-fn standard_input_is_one_of_the_two() {
+fn one_of_the_two_may_be_standard_input() {
     let folder = Folder::new();
     folder.good(&format!("render {VIEW} -o a.npy -o a.csv -o a.png -o a.ppm"));
     for (from, with) in [("a.npy", "a.csv"), ("a.csv", "a.npy"), ("a.png", "a.ppm"), ("a.ppm", "a.png")] {
@@ -296,13 +296,13 @@ fn the_picture_shows_what_differs() {
     assert!((0..40_000).all(|i| (bright(shown[i]) > 100) == (i == 33_333)));
 }
 
-/// The reports of `--truth` on a field of this view: the render's own flags.
+/// The exit code and the report of `--truth` on a field; `view` holds the flags that it was rendered with.
 fn truth(folder: &Folder, field: &str, view: &str) -> (i32, Value) {
     compared(folder, &format!("--truth {field} {view}"))
 }
 
 #[test]
-fn a_right_field_is_right_and_five_spoiled_pixels_are_found() {
+fn truth_accepts_a_field_and_finds_five_changed_pixels() {
     let folder = Folder::new();
     folder.good(&format!("render {VIEW} -o a.npy"));
     let (code, report) = truth(&folder, "a.npy", &format!("{VIEW} --all"));
@@ -341,7 +341,7 @@ fn a_right_field_is_right_and_five_spoiled_pixels_are_found() {
 }
 
 #[test]
-fn truth_knows_every_kind_of_view() {
+fn truth_supports_every_kind_of_view() {
     let folder = Folder::new();
     for view in [
         "--size 60x40 --max-iter 100",
@@ -356,7 +356,7 @@ fn truth_knows_every_kind_of_view() {
         "--size 60x40 --max-iter 120 --formula tricorn",
         "--size 60x40 --max-iter 100 --formula multibrot --power 7",
         "--size 60x40 --max-iter 100 --escape-radius 1000",
-        "--size 60x40 --max-iter 100 --number f32 --bounds -9,9,-7,7",
+        "--size 60x40 --max-iter 100 --precision f32 --bounds -9,9,-7,7",
         "shallow-seahorse --size 40x30 --max-iter 300 --zoom 1e4",
         "--size 40x30 --max-iter auto",
     ] {
@@ -369,7 +369,8 @@ fn truth_knows_every_kind_of_view() {
         );
         assert!(report["right"].as_u64() > Some(0));
     }
-    // Folds make orbits chaotic where no boundary is near: f64 errs after a hundred steps, as 300 decimal digits say, too.
+    // Folds make orbits chaotic far from the boundary: f64 is wrong after a hundred steps. Arithmetic with
+    // 300 decimal digits gives these dwells, too.
     let view = "--size 60x40 --max-iter 120 --formula burning-ship";
     folder.good(&format!("render {view} -o a.npy"));
     let (_, report) = truth(&folder, "a.npy", &format!("{view} --all"));
@@ -381,19 +382,20 @@ fn truth_knows_every_kind_of_view() {
     for (column, row, n) in [(22, 14, 92), (30, 14, 99), (31, 14, 90), (27, 16, 115), (16, 23, 0)] {
         assert_eq!(found(column, row), Some(n), "{column} {row}");
     }
-    // Another view is another truth, and a picture remembers its own.
+    // A picture of the same render gives the view; another view gives other dwells.
     folder.good("render --size 60x40 --max-iter 100 --rotate 20 -o a.npy -o a.png");
     assert_eq!(truth(&folder, "a.npy", "a.png --all").0, 0);
     assert_eq!(truth(&folder, "a.npy", "--size 60x40 --max-iter 100 --all").0, 1);
-    // At the end of f32 the number is often wrong, and which of its dwells are is found.
+    // At the end of its resolution f32 is often wrong.
     let view = "--center -0.743643887,0.131825904 --zoom 3000 --size 64x36 --max-iter 1000";
-    folder.good(&format!("render {view} --number f32 -o a.npy"));
+    folder.good(&format!("render {view} --precision f32 -o a.npy"));
     let (code, report) = truth(&folder, "a.npy", &format!("{view} --all"));
     assert!(code == 1 && report["wrong"].as_u64() > Some(20), "{report}");
 }
 
-/// Files that are damaged or mean ill, and what the error must mention.
-fn hostile() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+/// Malformed files, and the text that the error must contain.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
+fn malformed() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let header = |descr: &str, order: &str, shape: &str| {
         format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n")
     };
@@ -507,8 +509,8 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 }
 
 #[test]
-fn hostile_files_are_one_clear_error_each() {
-    let files = hostile();
+fn every_malformed_file_is_one_clear_error() {
+    let files = malformed();
     assert!(files.len() > 60, "{}", files.len());
     for (name, bytes, said) in files {
         let shown = String::from_utf8_lossy(&bytes).chars().take(80).collect::<String>();
@@ -524,7 +526,7 @@ fn hostile_files_are_one_clear_error_each() {
             ),
         ];
         for (case, ran) in cases.into_iter().enumerate() {
-            // A table of another length is found to be one before it is found to be damaged, and so is a size.
+            // A difference in size may be found before the damage.
             if case == 1 && ran.code == 1 {
                 assert!(ran.text().contains("sizes differ"), "{shown:?}");
                 continue;
@@ -573,7 +575,7 @@ fn bad_flags() {
         ("compare --truth a.csv --size 2x1 --samples 5 --all", 2, "--all"),
         ("compare --truth a.csv --size 2x1 --max-iter 0", 2, "--max-iter"),
         ("compare --truth a.csv shalow-home", 2, "shallow-home"),
-        ("compare --truth a.png --size 1x1", 2, "holds no dwells"),
+        ("compare --truth a.png --size 1x1", 2, "not a field of dwells"),
         ("compare --truth folder --size 1x1", 2, "is a directory"),
         ("compare --truth a.csv rf-e8000 --size 2x1 --max-iter 4294967296", 2, "--max-iter"),
     ] {
@@ -584,7 +586,7 @@ fn bad_flags() {
     }
     let folder = folder.with("c.csv", b"1,-2\n");
     let ran = folder.run("compare --truth c.csv --size 2x1".split(' '));
-    assert!(ran.code == 2 && ran.err.contains("c.csv: column 1, row 0: -2 is no dwell"), "{}", ran.err);
+    assert!(ran.code == 2 && ran.err.contains("c.csv, column 1, row 0: -2 is no dwell"), "{}", ran.err);
     assert_eq!(folder.names(), ["a.csv", "a.png", "b.csv", "c.csv", "folder", "folder.png"]);
 }
 
@@ -597,13 +599,13 @@ fn full_disks_closed_pipes_and_ctrl_c() {
         let ran = Ran::from(folder.shell("\"$0\" compare a.csv b.csv > /dev/full").output().unwrap());
         assert_eq!(ran.code, 4, "{}", ran.err);
     }
-    // A picture beyond the limit on file sizes.
+    // A picture larger than the limit on file sizes.
     folder.good("render --size 800x600 --max-iter 50 -o big.npy");
     folder.good("render --size 800x600 --max-iter 60 -o other.npy");
     let ran = Ran::from(folder.shell("ulimit -f 1; \"$0\" compare big.npy other.npy -o d.png").output().unwrap());
     assert_eq!(ran.code, 4, "{}", ran.err);
     assert!(!folder.names().iter().any(|name| name.contains("d.png")));
-    // Every pixel of a long-lived view.
+    // Every pixel of a view whose orbits are long.
     folder.good("render --center -0.1225,0.7448 --zoom 100 --size 640x360 --max-iter 100 -o late.npy");
     let line = "compare --truth late.npy --center -0.1225,0.7448 --zoom 100 --size 640x360 --max-iter 4294967295 --all";
     let child = folder.command().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -616,11 +618,11 @@ fn full_disks_closed_pipes_and_ctrl_c() {
 }
 
 #[test]
-fn the_examples_in_the_help_run() {
+fn the_examples_of_the_help_succeed() {
     let folder = Folder::new();
     folder.good("render --bounds -2,1,-1,1 --size 1500x1000 -o a.npy -o ours.csv -o old.png");
     folder.good("render shallow-seahorse -o b.npy --max-iter 50 --size 60x40");
-    folder.good("render --bounds -2,1,-1,1 --size 1500x1000 --number f32 -o b.npy -o new.png");
+    folder.good("render --bounds -2,1,-1,1 --size 1500x1000 --precision f32 -o b.npy -o new.png");
     let help = folder.good("compare --help").text();
     let lines: Vec<_> = help.lines().filter_map(|l| l.trim().strip_prefix("dwell compare ")).collect();
     assert!(lines.len() >= 4, "{help}");

@@ -1,17 +1,17 @@
-//! Who iterates: what the program says and does where there is no device. (What devices do is checked where there is one:
-//! `cargo bench -p dwell-cuda --bench device`.)
+//! The choice of an engine on a machine without a CUDA device. Machines with a device are tested by
+//! `cargo bench -p dwell-cuda --bench device`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
 use common::Folder;
 
 #[test]
-fn without_a_device_processors_do_it() {
+fn without_a_device_the_processors_render() {
     let folder = Folder::new();
     let silent = folder.good("render -o none.png --size 60x40");
-    assert_eq!(silent.err, "", "nothing was asked for, so nothing is explained");
+    assert_eq!(silent.err, "", "a warning only where --engine is given");
     let cpu = folder.good("render -o cpu.png --size 60x40 --engine cpu");
     assert_eq!(cpu.err, "");
     let auto = folder.good("render -o auto.png --size 60x40 --engine auto");
@@ -23,12 +23,12 @@ fn without_a_device_processors_do_it() {
     let stats = folder.stats("-o stats.png --size 60x40 --engine auto");
     assert_eq!(stats["engine"], "cpu");
     assert!(stats.get("device").is_none());
-    // Nothing was measured, so nothing is kept.
+    // Nothing was measured, so no measurement is stored.
     assert!(!folder.names().contains(&"cache".to_owned()));
 }
 
 #[test]
-fn a_device_asked_for_by_name_has_a_code_of_its_own() {
+fn a_missing_device_named_by_a_flag_is_code_5() {
     let folder = Folder::new();
     for line in [
         "render -o a.png --engine cuda",
@@ -49,7 +49,7 @@ fn a_device_asked_for_by_name_has_a_code_of_its_own() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn conflicting_engine_flags_are_errors() {
     let folder = Folder::new();
     for (line, flag) in [
         ("render -o a.png --engine gpu", "--engine"),
@@ -77,7 +77,7 @@ fn what_does_not_go_together_is_refused() {
 }
 
 #[test]
-fn info_says_why_there_is_none() {
+fn info_reports_why_there_is_no_device() {
     let folder = Folder::new();
     let text = String::from_utf8(folder.good("info").out).unwrap();
     assert!(text.lines().any(|line| line.starts_with("cuda       none: ")), "{text}");

@@ -1,6 +1,6 @@
-//! Outputs appear whole or not at all; what goes wrong in writing has exit code 4; Ctrl-C has 130 and leaves nothing.
+//! Outputs are complete or absent; write errors have exit code 4; Ctrl-C has exit code 130 and leaves no file.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 #[test]
-fn replaces_or_with_no_clobber_keeps() {
+fn existing_files_are_replaced_unless_no_clobber_is_given() {
     let folder = Folder::new().with("a.png", b"old");
     let ran = folder.run("render --size 8x8 -o a.png --no-clobber".split(' '));
     assert_eq!((ran.code, folder.read("a.png").as_slice()), (2, b"old".as_slice()));
@@ -49,7 +49,7 @@ fn a_full_disk_is_code_4() {
 #[cfg(unix)]
 fn a_file_size_limit_leaves_the_old_file() {
     let folder = Folder::new().with("a.ppm", b"old");
-    // 8 blocks of 512 or 1024 bytes: the write fails, and the signal that comes with it ends nothing.
+    // 8 blocks of 512 or 1024 bytes: the write fails with an error, and SIGXFSZ does not end the program.
     let script = "ulimit -f 8; exec \"$0\" render --size 640x480 -o a.ppm";
     let ran = Ran::from(folder.shell(script).output().unwrap());
     assert_eq!(ran.code, 4, "{}", ran.err);
@@ -103,7 +103,7 @@ fn interrupted(folder: &Folder, line: &str, after: Duration) -> (Ran, Duration) 
 fn ctrl_c_stops_at_once_and_leaves_no_file() {
     let folder = Folder::new().with("a.png", b"old");
     for line in [
-        // One pixel that would take a minute; many that would take hours; the oracle; a measurement.
+        // One pixel that takes a minute; many that take hours; arbitrary precision; a measurement.
         "render --center 0,0 --zoom 1e9 --size 64x64 --max-iter 4294967295 -o a.png --threads 2 --shortcuts none",
         "render --size 100000x100000 --max-iter 100000 -o a.png",
         "point 0.25,0 --max-iter 4294967295",
@@ -111,7 +111,7 @@ fn ctrl_c_stops_at_once_and_leaves_no_file() {
     ] {
         let (ran, took) = interrupted(&folder, line, Duration::from_millis(300));
         assert_eq!(ran.code, 130, "{line}: {}", ran.err);
-        // The bar is 100 ms; a loaded test machine may be late in starting `kill` and noticing the end.
+        // The target is 100 ms; a loaded machine may delay `kill` and the notice of the end.
         assert!(took < Duration::from_millis(1000), "{line}: {took:?}");
         assert_eq!(folder.names(), ["a.png"], "{line}");
         assert_eq!(folder.read("a.png"), b"old", "{line}");
@@ -120,7 +120,7 @@ fn ctrl_c_stops_at_once_and_leaves_no_file() {
 
 #[test]
 #[cfg(unix)]
-fn ctrl_c_while_nobody_reads() {
+fn ctrl_c_during_a_blocked_write() {
     let folder = Folder::new();
     assert!(std::process::Command::new("mkfifo").arg(folder.join("fifo")).status().unwrap().success());
     let (ran, _) = interrupted(&folder, "render --size 64x64 -o fifo", Duration::from_millis(300));
@@ -130,7 +130,7 @@ fn ctrl_c_while_nobody_reads() {
 
 #[test]
 #[cfg(unix)]
-fn appending_to_a_log_through_a_name_of_standard_output_keeps_the_log() {
+fn standard_output_that_appends_to_a_file_keeps_the_file() {
     let folder = Folder::new().with("log", b"precious\n");
     for name in ["/dev/stdout", "/dev/fd/1", "-"] {
         let script = format!("exec \"$0\" render --size 4x2 -o {name} --format csv >> log");
@@ -143,14 +143,14 @@ fn appending_to_a_log_through_a_name_of_standard_output_keeps_the_log() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn little_memory_is_an_error_and_no_abort() {
+fn too_little_memory_is_an_error() {
     let folder = Folder::new();
     let limited = |limit: &str, line: &str| {
         let script = format!("{limit}; exec \"$0\" {line}");
         let output = folder.shell(&script).output().unwrap();
         Ran::from(output)
     };
-    // Refused by the plan where the machine is small, and by the system, asked in time, where it is large.
+    // The plan fails where the machine has little memory, and the reservation fails where it has much.
     for line in [
         "render --size 60000000x1 --threads 1 --max-iter 5 -o a.png",
         "render --size 2147483647x1 --zoom 1e-9 --threads 1 -o a.npy",
@@ -174,21 +174,21 @@ fn signals_ignored_by_the_parent_stay_ignored() {
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());
     std::thread::sleep(Duration::from_millis(300));
-    // It is still there to be interrupted in the ordinary way.
+    // It still runs and can be interrupted.
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 130);
 }
 
 #[test]
-fn statistics_are_a_file_like_any_other() {
+fn statistics_files_follow_the_rules_of_outputs() {
     let folder = Folder::new().with("s.json", b"old");
     let ran = folder.run("render --size 8x8 --stats s.json --no-clobber".split(' '));
     assert_eq!((ran.code, folder.read("s.json").as_slice()), (2, b"old".as_slice()));
-    // Refused before hours of work, not after.
+    // The error comes before the render, which would take hours.
     let ran = folder.run("render --size 50000x50000 --max-iter 100000 -o a.png --stats none/s.json".split(' '));
     assert_eq!(ran.code, 4, "{}", ran.err);
     assert_eq!(folder.names(), ["s.json"]);
-    // On standard error they are all there is.
+    // With `-`, standard error holds nothing else.
     let ran = folder.good("render kf-1e50 --force --size 8x8 --max-iter auto --stats -");
     let stats: serde_json::Value = serde_json::from_str(&ran.err).unwrap();
     assert_eq!(

@@ -1,6 +1,6 @@
-//! Pictures: formulas, colours, samples, and what a picture remembers of itself.
+//! Pictures: formulas, colours, samples, and the text that a picture stores about itself.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
@@ -38,7 +38,7 @@ second {\ngradient:\n  title=\"b\" smooth=yes\n  index=0 color=255\n  index=100 
         )
 }
 
-/// Flags of a picture with anything in it.
+/// Flags of a random picture.
 fn any_picture(random: &mut Random) -> String {
     let mut line = String::new();
     let mut add = |text: String| {
@@ -51,7 +51,7 @@ fn any_picture(random: &mut Random) -> String {
     match random.below(4) {
         0 => add("--bounds -1.8,0.7,-1.1,1.2".to_owned()),
         1 => add("--center -0.2500000000000000000001,0.1 --zoom 1.75e0".to_owned()),
-        2 => add("--center 0.1,-0.3 --height 2.50".to_owned()),
+        2 => add("--center 0.1,-0.3 --view-height 2.50".to_owned()),
         _ => {}
     }
     if random.below(3) == 0 {
@@ -74,7 +74,9 @@ fn any_picture(random: &mut Random) -> String {
         add(format!("--escape-radius {}", random.one_of(&["2.5", "4.00"])));
     }
     if random.below(3) == 0 {
-        add(random.one_of(&["--number f32", "--recipe separate", "--number f32 --recipe separate"]).to_owned());
+        add(random
+            .one_of(&["--precision f32", "--rounding separate", "--precision f32 --rounding separate"])
+            .to_owned());
     }
     let palettes =
         ["ember", "viridis", "toader", "ink", "mine.toml", "mine.map", "mine.ggr", "mine.ugr", "mine.ugr#second"];
@@ -83,7 +85,7 @@ fn any_picture(random: &mut Random) -> String {
     }
     if random.below(2) == 0 {
         let scale = random.one_of(&["root", "linear", "log", "histogram"]);
-        add(format!("--by {} --scale {scale}", random.one_of(&["smooth", "banded", "distance"])));
+        add(format!("--color-by {} --scale {scale}", random.one_of(&["smooth", "banded", "distance"])));
     }
     if random.below(2) == 0 {
         add(format!(
@@ -105,7 +107,7 @@ fn any_picture(random: &mut Random) -> String {
 }
 
 #[test]
-fn sixty_random_pictures_come_back_from_themselves() {
+fn sixty_random_pictures_are_reproduced_from_their_own_text() {
     let folder = folder();
     let mut kinds = std::collections::HashSet::new();
     for seed in 1..=60 {
@@ -113,11 +115,11 @@ fn sixty_random_pictures_come_back_from_themselves() {
         let line = any_picture(&mut random);
         folder.good(&format!("render {line} -o old.png"));
         let old = folder.read("old.png");
-        // However it is worked out.
+        // With other threads, schedules and levels.
         let how = random.one_of(&["", "--threads 1", "--threads 3 --schedule guided", "--level scalar"]);
         folder.good(&format!("render old.png -o new.png {how}"));
         assert!(old == folder.read("new.png"), "seed {seed}: {line}, then {how}");
-        // By way of its text.
+        // From the printed text.
         let text = folder.good("show old.png").text();
         let from_text = Folder::new().with("place.toml", text.as_bytes());
         from_text.good("render place.toml -o new.png");
@@ -139,7 +141,7 @@ fn decode(bytes: &[u8]) -> (u32, u32, png::BitDepth, Vec<u8>) {
 #[test]
 fn a_picture_is_rendered_larger_and_in_other_colours() {
     let folder = Folder::new();
-    folder.good("render shallow-elephant -o old.png --size 32x18 --palette fire --by distance --aa 2");
+    folder.good("render shallow-elephant -o old.png --size 32x18 --palette fire --color-by distance --aa 2");
     folder.good("render old.png -o large.png --size 64x36 --aa 1");
     assert_eq!((decode(&folder.read("large.png")).0, decode(&folder.read("large.png")).1), (64, 36));
     let text = folder.good("show large.png").text();
@@ -151,10 +153,10 @@ fn a_picture_is_rendered_larger_and_in_other_colours() {
     folder.good("render old.png -o other.png --palette ember");
     let text = folder.good("show other.png").text();
     assert!(text.contains("palette = \"ember\"") && text.contains("by = \"distance\""), "{text}");
-    // Another place has another name.
+    // Another place does not keep the title.
     folder.good("render old.png -o other.png --zoom 200");
     assert!(!folder.good("show other.png").text().contains("Elephant"));
-    // From a copy under any name, and not onto itself.
+    // A copy under another name is accepted; writing over the input is an error.
     std::fs::copy(folder.join("old.png"), folder.join("copy")).unwrap();
     folder.good("render ./copy -o again.png");
     assert!(folder.read("again.png") == folder.read("old.png"));
@@ -162,7 +164,7 @@ fn a_picture_is_rendered_larger_and_in_other_colours() {
 }
 
 #[test]
-fn an_interior_colour_that_was_chosen_stays() {
+fn a_chosen_interior_colour_survives_a_new_palette() {
     let folder = Folder::new();
     let interior = |line: &str| {
         folder.good(&format!("render {line} -o new.png"));
@@ -173,22 +175,22 @@ fn an_interior_colour_that_was_chosen_stays() {
     assert_eq!(interior("white.png --palette ember"), "interior = \"#ffffff\"");
     assert_eq!(interior("white.png --palette ember --interior #123456"), "interior = \"#123456\"");
     folder.good("render --size 8x8 -o ink.png --palette ink");
-    assert_eq!(interior("ink.png --palette ember"), "interior = \"#000000\"", "the old palette's goes with it");
+    assert_eq!(interior("ink.png --palette ember"), "interior = \"#000000\"", "that of the old palette is replaced");
 }
 
 #[test]
-fn which_way_up_a_formula_is_seen() {
+fn the_burning_ship_is_flipped_by_default() {
     let folder = Folder::new();
     let flip = |line: &str| {
         folder.good(&format!("render {line} --size 8x8 -o new.png"));
         folder.good("show new.png").text().contains("flip = true")
     };
-    for place in ["", "--zoom 2", "--center -0.5,-0.5 --height 3", "--bounds -2,2,-2,2"] {
+    for place in ["", "--zoom 2", "--center -0.5,-0.5 --view-height 3", "--bounds -2,2,-2,2"] {
         assert!(flip(&format!("--formula burning-ship {place}")), "{place}");
         assert!(!flip(&format!("--formula burning-ship --flip=no {place}")), "{place}");
         assert!(!flip(&format!("--formula tricorn {place}")), "{place}");
     }
-    assert!(!flip("shallow-home --formula burning-ship"), "a location says it itself");
+    assert!(!flip("shallow-home --formula burning-ship"), "a location's own setting is kept");
 }
 
 #[test]
@@ -216,7 +218,7 @@ fn a_location_file_names_a_palette_file_beside_it() {
     folder.good("render here.toml -o a.ppm");
     folder.good("render here.toml -o b.ppm --palette mine.ugr#second");
     assert!(folder.read("a.ppm") == folder.read("b.ppm"));
-    // From the folder of the file, not from the current one; and the picture holds the palette itself.
+    // The path is relative to the location file, not to the current folder; the picture stores the palette itself.
     folder.good("render p/there.toml -o there.png");
     folder.good("render here.toml -o ggr.png --palette p/ok.ggr");
     assert!(decode(&folder.read("there.png")) == decode(&folder.read("ggr.png")));
@@ -227,7 +229,7 @@ fn a_location_file_names_a_palette_file_beside_it() {
 
 #[test]
 #[cfg(unix)]
-fn what_is_piped_in_is_read_whole() {
+fn locations_and_pictures_are_read_from_standard_input() {
     let place = b"re = \"-0.75\"\nim = \"0.1\"\nzoom = \"20\"\niterations = 300\n[colour]\npalette = \"./mine.map\"\n";
     let folder = folder().with("here.toml", place);
     folder.good("render here.toml --size 20x10 -o here.png");
@@ -255,7 +257,7 @@ fn what_is_piped_in_is_read_whole() {
 }
 
 #[test]
-fn a_newer_version_is_mentioned() {
+fn a_file_of_a_newer_version_gives_a_warning() {
     let text = b"dwell = \"99.1.0\"\nre = \"0\"\nim = \"0\"\nzoom = \"1\"\niterations = 50\n";
     let folder = Folder::new().with("new.toml", text);
     for line in ["render new.toml --size 8x8 -o a.png", "show new.toml"] {
@@ -267,7 +269,7 @@ fn a_newer_version_is_mentioned() {
 }
 
 #[test]
-fn warnings_are_remembered() {
+fn warnings_are_stored_in_the_picture() {
     let folder = Folder::new();
     folder.good("render kf-1e50 --size 4x4 --max-iter 50 --force -o deep.png");
     assert!(folder.good("show deep.png").text().contains("warnings = ["));
@@ -276,9 +278,9 @@ fn warnings_are_remembered() {
 }
 
 #[test]
-fn sixteen_bits_are_the_same_colours_with_more_digits() {
+fn sixteen_bit_colours_agree_with_eight_bit_colours() {
     let folder = Folder::new();
-    for flags in ["", "--aa 3", "--by banded --scale limit"] {
+    for flags in ["", "--aa 3", "--color-by banded --scale limit"] {
         folder.good(&format!("render --size 60x40 {flags} -o a.png -o a.ppm"));
         folder.good(&format!("render --size 60x40 {flags} --depth 16 -o b.png -o b.ppm"));
         let (.., narrow_depth, narrow) = decode(&folder.read("a.png"));
@@ -303,8 +305,8 @@ fn samples_are_averages_of_a_larger_field() {
     assert_eq!((&aa["width"], &aa["height"], &aa["samples"]), (&90.into(), &60.into(), &3.into()));
     let (fine, aa) = (folder.read("fine.ppm"), folder.read("aa.ppm"));
     let (fine, aa) = (&fine[fine.len() - 90 * 60 * 3..], &aa[aa.len() - 30 * 20 * 3..]);
-    // In linear light, by the standard's formula.
-    #[allow(clippy::disallowed_methods, reason = "a reference")]
+    // Linear light by the formula of IEC 61966-2-1.
+    #[expect(clippy::disallowed_methods, reason = "a reference")]
     let light = |v: u8| {
         let v = f64::from(v) / 255.0;
         if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
@@ -319,12 +321,12 @@ fn samples_are_averages_of_a_larger_field() {
 }
 
 #[test]
-fn formulas_are_what_they_say() {
+fn every_formula_gives_its_own_field() {
     let folder = Folder::new();
     let hash = |flags: &str| folder.stats(&format!("--size 50x40 --max-iter 200 {flags}"))["field_blake3"].clone();
     let set = hash("--center -0.5,0 --zoom 1");
     assert_eq!(set, hash("--center -0.5,0 --zoom 1 --formula mandelbrot --power 2"));
-    // Without a fold and with the power of the set, a Multibrot is the set.
+    // multibrot of power 2 is the Mandelbrot set.
     assert_eq!(set, hash("--center -0.5,0 --zoom 1 --formula multibrot --power 2"));
     let mut seen = std::collections::HashSet::new();
     for flags in [
@@ -342,7 +344,7 @@ fn formulas_are_what_they_say() {
     ] {
         assert!(seen.insert(hash(&format!("--center -0.1,0.05 --zoom 1 {flags}"))), "{flags}");
     }
-    // A location's formula stays unless another is asked for, and a Julia set can be left.
+    // Flags override the formula and the Julia constant of a location.
     let stats = folder.stats("burning-ship --size 8x8 --power 3");
     assert_eq!((&stats["formula"], &stats["power"]), (&"burning-ship".into(), &3.into()));
     assert!(folder.stats("julia-seahorse --size 8x8 --julia none")["julia"].is_null());
@@ -353,7 +355,7 @@ fn formulas_are_what_they_say() {
 }
 
 #[test]
-fn palettes_are_shown() {
+fn palettes_lists_and_draws_palettes() {
     let folder = folder();
     let list = folder.good("palettes").text();
     assert!(list.lines().count() >= 20);
@@ -370,7 +372,7 @@ fn palettes_are_shown() {
     let small = decode(&folder.read("small.png"));
     assert!(small.0 <= width && small.1 < height);
     assert!(folder.good("palettes mine.ggr").text().contains("Mine"));
-    // A name that a file gives itself is no command for a terminal, and no page of text.
+    // Control characters in the name of a palette file are escaped, and long titles are cut.
     let evil = format!("colours = [\"#fff\"]\nname = \"a\\u001b[31mb\\nc\"\ntitle = \"{}\"\n", "x".repeat(10_000));
     let folder = folder.with("evil.toml", evil.as_bytes());
     for line in ["palettes evil.toml", "palettes --names evil.toml"] {
@@ -378,12 +380,12 @@ fn palettes_are_shown() {
         assert!(text.contains("a\\u{1b}[31mb\\nc") && text.lines().count() == 1 && text.len() < 200, "{text}");
     }
     folder.good("palettes ember -o sheet");
-    assert!(folder.read("sheet").starts_with(b"\x89PNG"), "no ending is a PNG");
+    assert!(folder.read("sheet").starts_with(b"\x89PNG"), "a name without an ending gets a PNG");
 }
 
 #[test]
 #[cfg(unix)]
-fn a_palette_is_not_written_over_by_its_own_picture() {
+fn a_palette_file_is_never_overwritten() {
     let folder = folder();
     std::os::unix::fs::symlink("mine.ugr", folder.join("link.png")).unwrap();
     for line in ["palettes mine.ugr#second -o link.png", "palettes ember mine.ugr -o ./link.png"] {
@@ -421,10 +423,10 @@ fn a_gallery_of_every_location() {
         }
     }
     assert!(drawn >= 10 && page.contains("Deeper than f64"), "{drawn}");
-    // A second time over the first.
+    // A page that dwell wrote is replaced.
     assert!(page.contains("<meta name=\"generator\" content=\"dwell "));
     folder.good("gallery -o page/of/pictures --size 24x14 --aa 1 -q");
-    // Nothing is drawn where the page cannot be written.
+    // Nothing is rendered if the page cannot be written.
     std::fs::create_dir_all(folder.join("bad/index.html")).unwrap();
     let ran = folder.run("gallery -o bad --size 24x14 --aa 1".split(' '));
     assert_eq!(ran.code, 4, "{}", ran.err);

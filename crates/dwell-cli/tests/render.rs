@@ -1,6 +1,6 @@
-//! `dwell render` as a user runs it: every flag, every format, the statistics.
+//! `dwell render`: flags, formats and statistics.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
@@ -58,7 +58,9 @@ fn all_formats_hold_the_same_render() {
         ("max_iterations", "300"),
         ("formula", "\"mandelbrot\""),
         ("number", "\"f64\""),
+        ("precision", "\"f64\""),
         ("recipe", "\"fused\""),
+        ("rounding", "\"fused\""),
         ("engine", "\"cpu\""),
         ("strategy", "\"every-pixel\""),
         ("exact", "true"),
@@ -75,7 +77,7 @@ fn all_formats_hold_the_same_render() {
 }
 
 #[test]
-fn interior_is_black_and_the_rest_is_not() {
+fn only_interior_pixels_are_black() {
     let folder = Folder::new();
     folder.good("render --size 160x90 -o a.png -o a.csv");
     let (_, _, pixels) = decode_png(&folder.read("a.png"));
@@ -88,7 +90,7 @@ fn interior_is_black_and_the_rest_is_not() {
 }
 
 #[test]
-fn whole_sets_are_in_view() {
+fn default_views_show_the_whole_set() {
     let folder = Folder::new();
     for what in ["", "tricorn", "--formula tricorn", "--formula multibrot", "julia-cathedral", "multibrot-5"] {
         folder.good(&format!("render {what} --size 160x90 -o a.csv"));
@@ -100,9 +102,9 @@ fn whole_sets_are_in_view() {
 }
 
 #[test]
-fn row_0_is_on_top() {
+fn row_0_is_the_top_row() {
     let folder = Folder::new();
-    // Rows at 1.25i, outside, and 0.25i, through the set.
+    // The centres of the rows are at 1.25i, outside the set, and 0.25i, which crosses it.
     folder.good("render --bounds -0.5,0.5,-0.25,1.75 --size 3x2 --max-iter 200 -o a.csv");
     let table = csv(&folder, "a.csv");
     assert!(table[0].iter().all(|n| *n > 0) && table[1].contains(&0), "{table:?}");
@@ -132,7 +134,7 @@ fn levels_threads_and_runs_give_the_same_bytes() {
 }
 
 #[test]
-fn the_environment_names_the_level_and_the_flag_wins() {
+fn the_level_flag_overrides_the_environment() {
     let folder = Folder::new();
     let level = |flag: &[&str]| {
         let mut command = folder.command();
@@ -153,7 +155,7 @@ fn flags_override_the_location() {
         Folder::new().with("here.toml", b"re = \"-0.5\"\nim = \"0.25\"\nview_height = \"2\"\niterations = 50\n");
     let hash = |line: &str| folder.stats(line)["field_blake3"].clone();
     let here = hash("here.toml --size 40x20");
-    assert_eq!(here, hash("--center -0.5,0.25 --height 2 --max-iter 50 --size 40x20"));
+    assert_eq!(here, hash("--center -0.5,0.25 --view-height 2 --max-iter 50 --size 40x20"));
     assert_eq!(here, hash("--centre=-0.5,0.25 --zoom 2 --max-iter 50 --size 40x20"));
     assert_eq!(here, hash("shallow-seahorse --center -5e-1,.25 --zoom 2.0 --max-iter 50 --size 40x20"));
     assert_eq!(here, hash("--bounds -2.5,1.5,-0.75,1.25 --max-iter 50 --size 40x20"));
@@ -173,13 +175,14 @@ fn flags_override_the_location() {
 }
 
 #[test]
-fn numbers_and_recipes_differ_and_say_so() {
+fn precisions_and_roundings_give_different_dwells() {
     let folder = Folder::new();
     let mut seen = std::collections::HashSet::new();
     for number in ["f32", "f64"] {
         for recipe in ["fused", "separate"] {
-            let stats = folder
-                .stats(&format!("shallow-minibrot --size 200x150 --max-iter 2000 --number {number} --recipe {recipe}"));
+            let stats = folder.stats(&format!(
+                "shallow-minibrot --size 200x150 --max-iter 2000 --precision {number} --rounding {recipe}"
+            ));
             assert_eq!((stats["number"].as_str(), stats["recipe"].as_str()), (Some(number), Some(recipe)));
             seen.insert(stats["field_blake3"].to_string());
         }
@@ -188,7 +191,7 @@ fn numbers_and_recipes_differ_and_say_so() {
 }
 
 #[test]
-fn auto_is_said_and_is_the_same_at_any_size() {
+fn the_auto_limit_is_printed_and_does_not_depend_on_the_size() {
     let folder = Folder::new();
     let limit = |line: &str| {
         let ran = folder.good(&format!("render {line} --max-iter auto --stats s.json"));
@@ -198,7 +201,7 @@ fn auto_is_said_and_is_the_same_at_any_size() {
         limit
     };
     let small = limit("--size 32x18");
-    assert_eq!(small, limit("--size 320x180 --threads 3 --level scalar --number f32"));
+    assert_eq!(small, limit("--size 320x180 --threads 3 --level scalar --precision f32"));
     assert_eq!(small % 100, 0);
     assert!((small / 100).is_power_of_two());
     assert_eq!(limit("--center 5,5 --size 16x9"), 100);
@@ -208,7 +211,7 @@ fn auto_is_said_and_is_the_same_at_any_size() {
 }
 
 #[test]
-fn the_depth_that_f64_resolves_and_force() {
+fn force_renders_views_that_f64_does_not_resolve() {
     let folder = Folder::new();
     folder.good("render shallow-seahorse-1e13 --size 64x36 --max-iter 2000 -o a.png");
     let ran = folder.good("render kf-1e14 --size 64x36 --max-iter 500 -o b.png --force");
@@ -220,7 +223,7 @@ fn the_depth_that_f64_resolves_and_force() {
 }
 
 #[test]
-fn ways_of_working_change_no_byte() {
+fn schedules_tiles_and_shortcuts_change_no_byte() {
     let folder = Folder::new();
     let line = "--bounds -2,1,-1,1 --size 150x100 --max-iter 500 --threads 2";
     let plain = folder.stats(&format!("{line} --shortcuts none -o plain.png"));
@@ -248,7 +251,7 @@ fn ways_of_working_change_no_byte() {
 }
 
 #[test]
-fn heuristics_say_what_they_are_and_are_counted() {
+fn heuristics_are_reported_as_inexact_and_verify_counts_their_errors() {
     let folder = Folder::new();
     let line = "--bounds -2,1,-1,1 --size 300x200 --max-iter 500 --shortcuts none";
     let exact = folder.stats(&format!("{line} -o exact.npy --verify"));
@@ -262,14 +265,14 @@ fn heuristics_say_what_they_are_and_are_counted() {
         let differing = exact.iter().zip(&other).filter(|(a, b)| a != b).count();
         assert_eq!(stats["differing_pixels"], differing, "{strategy}");
         assert!(differing < 300, "{strategy}: {differing}");
-        assert!(folder.stats(&line)["differing_pixels"].is_null(), "nobody asked");
+        assert!(folder.stats(&line)["differing_pixels"].is_null(), "only with --verify");
     }
 }
 
 #[test]
 fn mirrored_rows_of_an_image_of_several_bands() {
-    // A million pixels is a band: rows are kept from one to the next, and bands are cut where the mirrored rows begin and
-    // end. The axis is in the upper third, so rows follow that are no images.
+    // A band holds a million pixels: rows are kept from one band to the next, and bands are cut where the mirrored rows
+    // begin and end. The axis is in the upper third, so rows without a mirror image follow.
     let folder = Folder::new();
     let line = "--bounds -2,1,-2,1 --size 1100x1500 --max-iter 60";
     let plain = folder.stats(&format!("{line} --shortcuts none -o plain.ppm"));
@@ -284,7 +287,7 @@ fn shortcuts_change_no_dwell() {
     let folder = Folder::new();
     for line in [
         "shallow-minibrot --size 120x67",
-        "shallow-feigenbaum --size 90x50 --max-iter 5000 --number f32 --recipe separate --force",
+        "shallow-feigenbaum --size 90x50 --max-iter 5000 --precision f32 --rounding separate --force",
     ] {
         let [none, exact] = ["none", "exact"].map(|s| folder.stats(&format!("{line} --shortcuts {s}")));
         assert_eq!((none["shortcuts"].as_str(), exact["shortcuts"].as_str()), (Some("none"), Some("exact")));
@@ -321,13 +324,9 @@ fn palettes_by_name_and_file() {
     };
     let usual = picture("");
     assert_eq!(usual, picture("shallow-home"), "the whole set, in its colours");
-    assert_eq!(usual, picture("--palette twilight --density 2.6 --offset 0.72"), "which can be said by flags");
+    assert_eq!(usual, picture("--palette twilight --density 2.6 --offset 0.72"), "the same as flags");
     let elsewhere = picture("--center -0.5,0 --zoom 1");
-    assert_eq!(
-        elsewhere,
-        picture("--center -0.5,0 --zoom 1 --palette twilight"),
-        "a place of one's own: the plain palette"
-    );
+    assert_eq!(elsewhere, picture("--center -0.5,0 --zoom 1 --palette twilight"), "another place: the plain palette");
 }
 
 #[test]
@@ -339,7 +338,7 @@ fn negative_values_need_no_equals_sign() {
 }
 
 #[test]
-fn odd_sizes() {
+fn images_of_one_pixel_and_of_one_row() {
     let folder = Folder::new();
     for size in ["1x1", "1x300", "300x1", "7x3", "5000x1"] {
         let stats = folder.stats(&format!("--size {size} --max-iter 50 -o a.png"));
@@ -350,8 +349,8 @@ fn odd_sizes() {
 }
 
 #[test]
-fn an_image_of_several_bands_is_the_sum_of_its_parts() {
-    // Over 2^20 pixels are rendered in bands; the same rows rendered alone must agree.
+fn a_row_of_an_image_of_several_bands_equals_a_separate_render() {
+    // More than 2^20 pixels are rendered in bands.
     let folder = Folder::new();
     folder.good("render --bounds -2,1,-1.5,1.5 --size 1100x1000 --max-iter 40 -o all.npy");
     folder.good("render --bounds -2,1,-1.5,-1.497 --size 1100x1 --max-iter 40 -o last.npy");
@@ -361,7 +360,7 @@ fn an_image_of_several_bands_is_the_sum_of_its_parts() {
 }
 
 #[test]
-fn standard_output_carries_any_format() {
+fn every_format_can_be_written_to_standard_output() {
     let folder = Folder::new();
     folder.good("render --size 16x9 -o a.png");
     assert_eq!(folder.good("render --size 16x9 -o -").out, folder.read("a.png"));

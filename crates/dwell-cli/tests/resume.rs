@@ -1,9 +1,9 @@
-//! Renders that are killed go on, to the same bytes; what is in the way, or fails, is said and costs nothing.
+//! Killed renders resume and write the same bytes; files in the way are errors that change nothing.
 //!
-//! `DWELL_KILLS=1000 DWELL_KILL_LIMIT=200000 DWELL_KILL_INTERVAL=0.5` makes more of it; run by one thread with
-//! `--nocapture` it tells how much work was lost.
+//! `DWELL_KILLS=1000 DWELL_KILL_LIMIT=200000 DWELL_KILL_INTERVAL=0.5` makes the test longer. With one test thread and
+//! `--nocapture` it prints how much work was lost.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
@@ -11,7 +11,7 @@ use common::{Folder, Ran};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A whole number from the environment.
+/// A value from the environment.
 fn setting<T: std::str::FromStr>(name: &str, otherwise: T) -> T {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
@@ -22,7 +22,7 @@ fn names_but(folder: &Folder, known: &[&str]) -> Vec<String> {
 
 #[test]
 #[cfg(unix)]
-fn kills_at_any_moment_cost_seconds_and_change_no_byte() {
+fn killed_renders_resume_to_the_same_bytes() {
     let folder = Folder::new();
     let (kills, limit): (u32, u32) = (setting("DWELL_KILLS", 60), setting("DWELL_KILL_LIMIT", 20_000));
     let interval: f64 = setting("DWELL_KILL_INTERVAL", 0.1);
@@ -54,7 +54,7 @@ fn kills_at_any_moment_cost_seconds_and_change_no_byte() {
             .stderr(Stdio::null());
         let begun = Instant::now();
         let mut child = command.spawn().unwrap();
-        // Some are killed while they look for their journal, most while they work, some not at all.
+        // A quarter is killed while it reads its journal, most while they render, and some finish.
         let patience = Duration::from_secs_f64(match killed % 4 {
             0 => random(0.03),
             _ => random(undisturbed.as_secs_f64() * 0.7),
@@ -93,7 +93,7 @@ fn kills_at_any_moment_cost_seconds_and_change_no_byte() {
     );
 }
 
-/// Starts a long render and kills it when it has a journal.
+/// Starts a long render and kills it once its journal exists.
 #[cfg(unix)]
 fn killed_with_a_journal(folder: &Folder, line: &str) {
     let mut command = folder.command();
@@ -101,7 +101,7 @@ fn killed_with_a_journal(folder: &Folder, line: &str) {
     let began = Instant::now();
     while !folder.names().iter().any(|name| name.ends_with(".dwell-journal")) {
         assert!(began.elapsed() < Duration::from_secs(60), "no journal: {:?}", folder.names());
-        assert!(child.try_wait().unwrap().is_none(), "it is still at work");
+        assert!(child.try_wait().unwrap().is_none(), "still rendering");
         std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
@@ -112,7 +112,7 @@ const LONG: &str = "render --size 900x900 --shortcuts none --max-iter 60000 --th
 
 #[test]
 #[cfg(unix)]
-fn other_parameters_are_refused_with_what_differs_and_fresh_starts_over() {
+fn a_journal_of_other_parameters_is_an_error_without_fresh() {
     let folder = Folder::new();
     killed_with_a_journal(&folder, &format!("{LONG} -o a.png"));
     let before = folder.names();
@@ -120,7 +120,7 @@ fn other_parameters_are_refused_with_what_differs_and_fresh_starts_over() {
         ("--max-iter 60001", "iterations"),
         ("--palette ember", "palette"),
         ("--zoom 2", "zoom"),
-        ("--number f32", "number"),
+        ("--precision f32", "number"),
     ] {
         let line =
             LONG.replace("--max-iter 60000", if flags.contains("max-iter") { flags } else { "--max-iter 60000" });
@@ -129,18 +129,18 @@ fn other_parameters_are_refused_with_what_differs_and_fresh_starts_over() {
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains("is of another render") && ran.err.contains(differs), "{}", ran.err);
         assert!(ran.err.contains("--fresh"), "{}", ran.err);
-        assert_eq!(folder.names(), before, "nothing is lost by that");
+        assert_eq!(folder.names(), before, "the journal is kept");
     }
     let plan = folder.good(&format!("{LONG} -o a.png --dry-run")).text();
-    assert!(plan.contains("a.png.dwell-journal is there to go on with"), "{plan}");
-    assert_eq!(folder.names(), before, "a plan changes nothing");
+    assert!(plan.contains("a.png.dwell-journal will be resumed"), "{plan}");
+    assert_eq!(folder.names(), before, "--dry-run changes nothing");
     folder.good("render --size 90x90 -o a.png --fresh");
     assert_eq!(folder.names(), ["a.png"]);
 }
 
 #[test]
 #[cfg(unix)]
-fn ctrl_c_keeps_what_is_done_and_says_so() {
+fn ctrl_c_keeps_the_journal_and_prints_how_to_resume() {
     let folder = Folder::new();
     let line = LONG.replace("60000", "1000000") + " -o a.png";
     let child = folder.command().args(line.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
@@ -159,7 +159,7 @@ fn ctrl_c_keeps_what_is_done_and_says_so() {
 
 #[test]
 #[cfg(unix)]
-fn what_is_in_the_way_is_named() {
+fn files_in_the_way_are_named_in_the_error() {
     let folder = Folder::new().with("a.png.dwell-journal", b"my diary").with("a.png", b"old");
     let ran = folder.run("render --size 9x9 -o a.png".split(' '));
     assert_eq!(ran.code, 2, "{}", ran.err);
@@ -173,7 +173,7 @@ fn what_is_in_the_way_is_named() {
     assert!(ran.code == 2 && ran.err.contains("c.png.dwell-journal"), "{}", ran.err);
     assert_eq!(folder.read("a.png"), b"old");
 
-    // A journal that was cut short.
+    // A truncated journal.
     let folder = Folder::new();
     killed_with_a_journal(&folder, &format!("{LONG} -o a.png"));
     let journal = folder.read("a.png.dwell-journal");
@@ -181,7 +181,7 @@ fn what_is_in_the_way_is_named() {
     let ran = folder.run(format!("{LONG} -o a.png").split(' '));
     assert!(ran.code == 2 && ran.err.contains("is damaged") && ran.err.contains("--fresh"), "{}", ran.err);
 
-    // Another process at work on the same file.
+    // Another process that writes the same file.
     let folder = Folder::new();
     let mut command = folder.command();
     let mut child = command.args(format!("{LONG} -o a.png").split(' ')).stderr(Stdio::null()).spawn().unwrap();
@@ -194,11 +194,11 @@ fn what_is_in_the_way_is_named() {
     child.kill().unwrap();
     child.wait().unwrap();
     folder.good("render --size 9x9 -o a.png --fresh");
-    assert_eq!(folder.names(), ["a.png"], "what the other left is taken over");
+    assert_eq!(folder.names(), ["a.png"], "--fresh replaces the files of the killed process");
 }
 
 #[test]
-fn values_of_the_flags() {
+fn the_values_of_journal_and_memory_flags_are_checked() {
     let folder = Folder::new();
     for (flags, named) in [
         ("--sync-interval 0", "--sync-interval"),

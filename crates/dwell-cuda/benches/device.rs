@@ -1,22 +1,28 @@
-//! What kernels do on the device of this machine, every output checked against the processors'.
+//! Measures the kernels on the device of this machine, and compares every output with the processors'.
 //!
-//! `cargo bench -p dwell-cuda --bench device -- PART...` with some of: `peak`, `ladder`, `ladders`, `brute`, `views`, `stages`,
-//! `blocks`, `bus`, `pictures`, `whole`, `inferred`, `random[:N]`; all of them if none is named. Without a device it says so and ends well.
+//! `cargo bench -p dwell-cuda --bench device -- PART...` runs the named parts of `peak`, `ladder`, `ladders`, `brute`,
+//! `views`, `stages`, `blocks`, `bus`, `pictures`, `whole`, `small`, `tiles`, `inferred`, `random[:N]`; all of them if none is
+//! named.
+//! Without a device it prints the reason and succeeds.
 
-#![allow(
+#![expect(unsafe_code, reason = "an allocator that counts")]
+#![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
-    clippy::panic,
-    reason = "a program for developers, talking to them"
+    reason = "a program for developers that prints its results and fails on any error"
 )]
 
-use dwell::store::{Leftovers, Output};
+use dwell::store::{Output, PartialFiles};
 use dwell::{
-    Buffers, By, Cancel, Colouring, CpuEngine, Depth, Engine, Extras, Field, Fold, Format, Formula, Level, Limits,
-    Location, NumberKind, Paint, Painter, Palette, Plan, Recipe, Request, Sample, Scale, Settings, Shortcuts, Size,
-    Strategy, View,
+    By, Cancel, Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut, Colouring, Control, CpuEngine,
+    Depth, DeviceReport, Engine, Field, FieldRows, FieldRowsMut, Fold, Format, Formula, Level, Limits, Location,
+    NumberKind, Paint, Painter, PaintingEngine, Palette, Plan, Progress, Recipe, Request, Sample, Scale, Scene,
+    Scratch, Settings, Shortcuts, Size, Strategy, Task, View,
 };
 use dwell_cuda::{BlockShape, CudaEngine, Device, GpuKernel, Options, Stages};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 const LIMITS: Limits = Limits { memory_bytes: 1 << 40 };
@@ -32,7 +38,7 @@ fn main() {
         }
     };
     println!("{}, driver for CUDA {}", device.name, device.driver);
-    // Holds the context, which would be made anew for each engine otherwise.
+    // Keeps the context, which would otherwise be created again for each engine.
     let keeper = cuda(&device, Options::default(), Shortcuts::EXACT);
     timed(&keeper, &plan(&published(64), 100, NumberKind::F32), 1);
     if wants("peak") {
@@ -65,6 +71,12 @@ fn main() {
     if wants("whole") {
         whole(&device);
     }
+    if wants("small") {
+        small(&device);
+    }
+    if wants("tiles") {
+        tiles(&device);
+    }
     if wants("inferred") {
         inferred(&device);
     }
@@ -96,27 +108,48 @@ fn strategy(kernel: GpuKernel) -> Strategy {
     if kernel.is_exact() { Strategy::EveryPixel } else { Strategy::MarianiSilver }
 }
 
-/// The field of a plan, and the least kernel time of some runs in milliseconds.
-fn timed(engine: &CudaEngine, plan: &Plan, runs: usize) -> (Field, f64) {
-    let strategy = strategy(engine.options().kernel);
-    let mut best = f64::INFINITY;
-    let mut field = None;
-    for _ in 0..runs {
-        let before = engine.device().unwrap().kernel_seconds;
-        field = Some(dwell::field(plan, engine, strategy, Extras::NONE, &LIMITS, &Cancel::default()).unwrap());
-        best = best.min(engine.device().unwrap().kernel_seconds - before);
-    }
-    assert!(engine.warnings().is_empty(), "{:?}", engine.warnings());
-    (field.unwrap(), best * 1e3)
+/// Dwells and channels of all rows of a plan, and the device's report.
+fn run(engine: &CudaEngine, plan: &Plan, strategy: Strategy, set: ChannelSet) -> (ChannelBuffers, DeviceReport) {
+    let size = plan.size();
+    let pixels = size.pixels() as usize;
+    let values = |channel| vec![1.0; if set.contains(channel) { pixels } else { 0 }];
+    let mut channels = ChannelBuffers::from_fn(vec![1; pixels], values);
+    let task = Task { plan, strategy, channels: set };
+    let rows = FieldRowsMut::new(size.width, 0..size.height, channels.slices_mut()).unwrap();
+    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+    let notes = engine.run(&task, rows, &control).unwrap().notes;
+    assert!(notes.warnings.is_empty(), "{:?}", notes.warnings);
+    (channels, notes.device.unwrap())
 }
 
-fn differing(a: &Field, b: &Field) -> usize {
-    assert_eq!(a.dwell().len(), b.dwell().len());
-    a.dwell().iter().zip(b.dwell()).filter(|(a, b)| a != b).count()
+/// The field of a plan by the processors.
+fn truth(plan: &Plan, set: ChannelSet) -> Field {
+    static REFERENCE: LazyLock<CpuEngine> = LazyLock::new(|| cpu(Shortcuts::EXACT));
+    let task = Task { plan, strategy: Strategy::EveryPixel, channels: set };
+    dwell::field(&task, &*REFERENCE, &LIMITS, &Cancel::default()).unwrap()
+}
+
+/// The dwells of a plan, and the least kernel time of some runs, in milliseconds.
+fn timed(engine: &CudaEngine, plan: &Plan, runs: usize) -> (Vec<u32>, f64) {
+    let (dwells, report) = reported(engine, plan, runs);
+    (dwells, report.kernel_seconds * 1e3)
+}
+
+/// The dwells of a plan, and the report of the run with the least kernel time.
+fn reported(engine: &CudaEngine, plan: &Plan, runs: usize) -> (Vec<u32>, DeviceReport) {
+    let strategy = strategy(engine.options().kernel);
+    let runs = (0..runs).map(|_| run(engine, plan, strategy, ChannelSet::NONE));
+    let (channels, report) = runs.min_by(|(_, a), (_, b)| a.kernel_seconds.total_cmp(&b.kernel_seconds)).unwrap();
+    (channels.dwell, report)
+}
+
+fn differing(a: &[u32], b: &[u32]) -> usize {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).filter(|(a, b)| a != b).count()
 }
 
 fn peaks(device: &Device) {
-    println!("\n| number | recipe | G iterations/s | MHz | iterations a cycle and multiprocessor | orbits in flight |");
+    println!("\n| number | recipe | G iterations/s | MHz | iterations a cycle and multiprocessor | orbits at once |");
     println!("|---|---|---|---|---|---|");
     for number in [NumberKind::F32, NumberKind::F64] {
         for recipe in Recipe::ALL {
@@ -156,15 +189,7 @@ fn ladder(device: &Device) {
     println!("|---|---|---|---|---|---|---|---|---|");
     for (size, limit) in LADDER {
         let plan = plan(&published(size), limit, NumberKind::F32);
-        let truth = dwell::field(
-            &plan,
-            &cpu(Shortcuts::EXACT),
-            Strategy::EveryPixel,
-            Extras::NONE,
-            &LIMITS,
-            &Cancel::default(),
-        );
-        let truth = truth.unwrap();
+        let truth = truth(&plan, ChannelSet::NONE);
         let mut cells = Vec::new();
         let kernels =
             [GpuKernel::PerPixel, GpuKernel::Tuned, GpuKernel::DeviceLaunches, GpuKernel::Levels, GpuKernel::Block];
@@ -175,7 +200,7 @@ fn ladder(device: &Device) {
             }
             let engine = cuda(device, Options { kernel, ..Options::default() }, Shortcuts::EXACT);
             let (field, ms) = timed(&engine, &plan, if size > 10_000 { 3 } else { 5 });
-            let wrong = differing(&field, &truth);
+            let wrong = differing(&field, truth.dwell());
             assert!(wrong == 0 || !kernel.is_exact(), "{}: {wrong} pixels differ", kernel.name());
             cells.push((ms, wrong));
         }
@@ -195,7 +220,7 @@ fn ladder(device: &Device) {
     }
 }
 
-/// Every size and limit of the published ladders.
+/// All sizes and limits of the published ladders.
 fn ladders(device: &Device) {
     let sizes = [2048, 2560, 3200, 4000, 5000, 6250, 7812, 9765, 12207, 15258, 19073, 23150].map(|size| (size, 256));
     let limits = [256, 320, 400, 500, 625, 781, 976, 1220, 1525, 1907, 2384, 2980].map(|limit| (2048, limit));
@@ -254,7 +279,8 @@ fn brute(device: &Device) {
         for (first, growth) in [(1 << 18, 2), (64, 1), (64, 2), (64, 4), (32, 2), (128, 2)] {
             let options = Options { stages: Stages { first, growth }, ..Options::default() };
             let (field, ms) = timed(&cuda(device, options, Shortcuts::NONE), &plan, 5);
-            let rate = field.all_rows().iterations(4096) as f64 / ms * 1e3;
+            let rate =
+                FieldRows::new(4096, ChannelSlices::of_dwells(&field)).unwrap().iterations(4096) as f64 / ms * 1e3;
             println!(
                 "{}, stages {first}, {growth}: {:.0} G iterations/s, {:.3} of the peak",
                 number.name(),
@@ -305,41 +331,39 @@ fn blocks(device: &Device) {
     let (truth, _) = timed(&cuda(device, Options::default(), Shortcuts::EXACT), &plan, 1);
     for (kernel, block) in launches {
         let engine = cuda(device, Options { kernel, block, ..Options::default() }, Shortcuts::EXACT);
-        let (field, ms) = timed(&engine, &plan, 3);
+        let (field, report) = reported(&engine, &plan, 3);
         assert_eq!(differing(&field, &truth), 0);
-        let report = engine.device().unwrap();
-        println!("{}: {ms:.3}, {:.2}", report.kernel, report.theoretical_occupancy);
+        println!("{}: {:.3}, {:.2}", report.kernel, report.kernel_seconds * 1e3, report.theoretical_occupancy);
     }
 }
 
-/// Counts into memory of the host: all of it beside the copies alone.
+/// Dwells into memory of the host: the time in all, and the time of the copies alone.
 fn bus(device: &Device) {
     let plan = plan(&published(23150), 256, NumberKind::F32);
     let engine = cuda(device, Options::default(), Shortcuts::EXACT);
     let mut dwell = vec![1_u32; plan.size().pixels() as usize];
-    println!("\n23150^2 counts into host memory");
+    println!("\n23150^2 dwells into host memory");
     for _ in 0..4 {
-        let before = engine.device().unwrap();
         let begun = Instant::now();
-        let part =
-            dwell::FieldPart { width: 23150, rows: 0..23150, dwell: &mut dwell, smooth: &mut [], distance: &mut [] };
-        engine.iterate(&plan, Strategy::EveryPixel, part, &Cancel::default(), &dwell::Progress::default()).unwrap();
+        let rows = FieldRowsMut::new(23150, 0..23150, ChannelSlicesMut::of_dwells(&mut dwell)).unwrap();
+        let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
+        let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+        let report = engine.run(&task, rows, &control).unwrap().notes.device.unwrap();
         let seconds = begun.elapsed().as_secs_f64();
-        let after = engine.device().unwrap();
-        let copy = after.copy_seconds - before.copy_seconds;
+        let copy = report.copy_seconds;
         println!(
             "{:.1} ms in all, copies {:.1} ms ({:.1} GB/s), kernels {:.1} ms: {:.2} of the copies",
             seconds * 1e3,
             copy * 1e3,
-            (after.copied_bytes - before.copied_bytes) as f64 / copy / 1e9,
-            (after.kernel_seconds - before.kernel_seconds) * 1e3,
+            report.copied_bytes as f64 / copy / 1e9,
+            report.kernel_seconds * 1e3,
             seconds / copy
         );
     }
 }
 
-/// Kernels that infer, at awkward sizes and in awkward views: how many pixels are wrong, that all are written, and that what
-/// is not inferred is right to the bit.
+/// Kernels that infer, at awkward sizes and in awkward views: the number of wrong pixels. All pixels must be written,
+/// and those that are not inferred must be right to the bit.
 fn inferred(device: &Device) {
     println!("\nKernels that infer: wrong pixels");
     let views = [
@@ -352,24 +376,21 @@ fn inferred(device: &Device) {
         for (width, height) in [(1, 1), (1, 300), (300, 1), (31, 33), (600, 400), (1000, 1000), (2049, 1537)] {
             let view = View::centred(re, im, zoom).unwrap().sized(Size::new(width, height).unwrap());
             let plan = plan(&view, limit, NumberKind::F64);
-            let field = |engine: &dyn Engine, strategy, extras| {
-                dwell::field(&plan, engine, strategy, extras, &LIMITS, &Cancel::default()).unwrap()
-            };
-            let truth = field(&cpu(Shortcuts::EXACT), Strategy::EveryPixel, Extras::SMOOTH);
+            let truth = truth(&plan, ChannelSet::SMOOTH);
             let mut line = String::new();
             for kernel in [GpuKernel::DeviceLaunches, GpuKernel::Levels, GpuKernel::Block] {
                 let engine = cuda(device, Options { kernel, ..Options::default() }, Shortcuts::EXACT);
-                for extras in [Extras::NONE, Extras::SMOOTH] {
-                    let found = field(&engine, Strategy::MarianiSilver, extras);
-                    assert!(engine.warnings().is_empty(), "{:?}", engine.warnings());
-                    let wrong = differing(&found, &truth);
+                for set in [ChannelSet::NONE, ChannelSet::SMOOTH] {
+                    let (found, _) = run(&engine, &plan, Strategy::MarianiSilver, set);
+                    let wrong = differing(&found.dwell, truth.dwell());
                     assert!(
                         wrong * 200 <= truth.dwell().len() + 400,
                         "{what} {width}x{height} {}: {wrong}",
                         kernel.name()
                     );
                     line += &format!(" {wrong}");
-                    for (i, value) in found.smooth().iter().enumerate().filter(|(i, _)| found.dwell()[*i] != 0) {
+                    let smooth = found[Channel::Smooth].iter().enumerate();
+                    for (i, value) in smooth.filter(|(i, _)| found.dwell[*i] != 0) {
                         assert_eq!(value.to_bits(), truth.smooth()[i].to_bits(), "{what} {}", kernel.name());
                     }
                 }
@@ -379,7 +400,7 @@ fn inferred(device: &Device) {
     }
 }
 
-/// Pictures painted on the device, in every way there is, against the processors'.
+/// Pictures painted on the device in every way, compared with the processors'.
 fn pictures(device: &Device) {
     let (mut checked, mut bytes, mut wrong) = (0, 0, 0);
     let formulas =
@@ -400,7 +421,7 @@ fn pictures(device: &Device) {
                         let colouring = Colouring { by, scale, density: 1.3, offset: -0.2, palette };
                         let painter = Painter::new(&colouring, limit, depth, samples);
                         let engine = cuda(device, Options::default(), Shortcuts::EXACT);
-                        if colouring.check().is_err() || !engine.paints(&painter, Strategy::EveryPixel) {
+                        if colouring.check().is_err() {
                             continue;
                         }
                         let size = Size::new(width * samples, height * samples).unwrap();
@@ -409,30 +430,18 @@ fn pictures(device: &Device) {
                         let formula = Formula::new(fold, power).unwrap();
                         let settings = Settings { limit, number, recipe, formula, julia, ..Settings::default() };
                         let plan = Plan::new(&view, &settings, &LIMITS).unwrap();
-                        let field = dwell::field(
-                            &plan,
-                            &cpu(Shortcuts::EXACT),
-                            Strategy::EveryPixel,
-                            colouring.extras(),
-                            &LIMITS,
-                            &Cancel::default(),
-                        )
-                        .unwrap();
+                        let channels = colouring.channels();
+                        let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
+                        if !engine.can_paint(&task, &painter) {
+                            continue;
+                        }
+                        let field = truth(&plan, channels);
                         let mut truth = vec![0; (width * height) as usize * painter.bytes_per_pixel()];
                         painter.paint(field.all_rows(), &mut truth);
                         let mut picture = vec![1; truth.len()];
-                        let painted = engine
-                            .paint(
-                                &plan,
-                                Strategy::EveryPixel,
-                                &painter,
-                                0..size.height,
-                                &mut picture,
-                                &Cancel::default(),
-                                &dwell::Progress::default(),
-                            )
-                            .unwrap();
-                        assert!(engine.warnings().is_empty(), "{:?}", engine.warnings());
+                        let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+                        let painted = engine.paint(&task, &painter, 0..size.height, &mut picture, &control).unwrap();
+                        assert!(painted.notes.warnings.is_empty(), "{:?}", painted.notes.warnings);
                         assert_eq!(u128::from(painted.iterations), field.all_rows().iterations(limit));
                         assert_eq!(painted.interior_pixels, field.interior_pixels());
                         let here = picture.iter().zip(&truth).filter(|(a, b)| a != b).count();
@@ -450,50 +459,40 @@ fn pictures(device: &Device) {
     println!("\n{checked} pictures painted on the device, {bytes} bytes: {wrong} differ");
 }
 
-/// From view to PNG, beside encoding alone.
+/// From view to PNG, and encoding alone.
 fn whole(device: &Device) {
     let side = 16384;
     let size = Size::new(side, side).unwrap();
     let plan = plan(&published(side), 512, NumberKind::F32);
-    println!("\n{side}^2, limit 512, to PNG, less writing, with the context there");
+    println!("\n{side}^2, limit 512, to PNG, without writing, with an existing context");
     for by in [By::Banded, By::Smooth] {
         let colouring = Colouring::default().by(by);
         let engine = cuda(device, Options::default(), Shortcuts::EXACT);
-        let progress = dwell::Progress::default();
-        let request = Request {
-            plan: &plan,
-            engine: &engine,
-            strategy: Strategy::EveryPixel,
-            verify: false,
-            paint: Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" },
-            hash: false,
-            journaling: None,
-            limits: LIMITS,
-            watched: false,
-            cancel: &Cancel::default(),
-            progress: &progress,
-        };
-        let mut buffers = Buffers::default();
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let paint = Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" };
+        let control = Control { cancel: &cancel, progress: &progress };
+        let request = Request::new(&plan, &engine, paint, control).with_limits(LIMITS);
+        let mut scratch = Scratch::default();
         let path = std::env::temp_dir().join("dwell-whole.ppm");
-        let output = |path: &std::path::Path| Output::create(path, false, &Leftovers::default()).unwrap();
-        dwell::render(&request, vec![(Format::Ppm, output(&path))], &mut buffers).unwrap();
+        let output = |path: &std::path::Path| Output::create(path, false, &PartialFiles::default()).unwrap();
+        dwell::render(&request, vec![(Format::Ppm, output(&path))], &mut scratch).unwrap();
         let file = std::fs::read(&path).unwrap();
         let picture = &file[file.len() - side as usize * side as usize * 3..];
         let (mut encode, mut all) = (f64::INFINITY, f64::INFINITY);
         let mut last = None;
         for _ in 0..5 {
             let begun = Instant::now();
-            let bytes = dwell::png_bytes(picture, size, Depth::Eight, "", engine.team()).unwrap();
+            let bytes = dwell::png_bytes(picture, size, Depth::Eight, "", engine.pool()).unwrap();
             encode = encode.min(begun.elapsed().as_secs_f64());
             assert!(bytes.len() > 1 << 20);
-            let report = dwell::render(&request, vec![(Format::Png, Output::nowhere())], &mut buffers).unwrap();
+            let report = dwell::render(&request, vec![(Format::Png, Output::discarding())], &mut scratch).unwrap();
             all = all.min(report.seconds.total - report.seconds.write);
             last = Some(report);
         }
         let png = std::env::temp_dir().join("dwell-whole.png");
-        dwell::render(&request, vec![(Format::Png, output(&png))], &mut buffers).unwrap();
+        dwell::render(&request, vec![(Format::Png, output(&png))], &mut scratch).unwrap();
         assert!(
-            std::fs::read(&png).unwrap() == dwell::png_bytes(picture, size, Depth::Eight, "", engine.team()).unwrap()
+            std::fs::read(&png).unwrap() == dwell::png_bytes(picture, size, Depth::Eight, "", engine.pool()).unwrap()
         );
         println!(
             "{}: {:.1} ms in all, encoding alone {:.1} ms: {:.2}; {:?}",
@@ -503,6 +502,136 @@ fn whole(device: &Device) {
             all / encode,
             last.unwrap().seconds
         );
+    }
+}
+
+/// Counts allocations of the host.
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static ALLOCATED_BYTES: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is passed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        ALLOCATED_BYTES.fetch_add(layout.size() as u64, Ordering::Relaxed);
+        // SAFETY: by the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: by the caller's promise.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A scene of 256 x 256 pixels.
+fn small_scene(re: &str, im: &str, zoom: &str, limit: u32, number: NumberKind) -> Scene {
+    let view = View::centred(re, im, zoom).unwrap().sized(Size::new(256, 256).unwrap());
+    Scene { view, settings: Settings { limit, number, ..Settings::default() }, ..Scene::default() }
+}
+
+/// The wall time of a small picture from a warm scratch.
+fn small(device: &Device) {
+    println!("\n256^2 of [-2,2]^2, limit 256, from a warm scratch: wall time of a call, in ms");
+    println!("| number | colours | median | best | kernel | paint | copy | allocations | bytes |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let engine = cuda(device, Options::default(), Shortcuts::EXACT);
+    let reference = cpu(Shortcuts::EXACT);
+    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+    for (number, by) in [NumberKind::F32, NumberKind::F64]
+        .into_iter()
+        .flat_map(|number| [By::Banded, By::Smooth].map(|by| (number, by)))
+    {
+        let mut scene = small_scene("0", "0", "1", 256, number);
+        scene.colouring = Colouring::default().by(by);
+        let truth = dwell::picture(&scene, &reference, &LIMITS, &Cancel::default()).unwrap();
+        let mut scratch = Scratch::default();
+        for _ in 0..10 {
+            scratch.picture(&scene, &engine, &LIMITS, &control).unwrap();
+        }
+        let (allocations, bytes) = (ALLOCATIONS.load(Ordering::Relaxed), ALLOCATED_BYTES.load(Ordering::Relaxed));
+        let mut times = Vec::with_capacity(200);
+        let (mut kernel, mut paint, mut copy) = (0.0, 0.0, 0.0);
+        for _ in 0..200 {
+            let begun = Instant::now();
+            let picture = scratch.picture(&scene, &engine, &LIMITS, &control).unwrap();
+            times.push(begun.elapsed().as_secs_f64() * 1e3);
+            let report = picture.notes().device.as_ref().unwrap();
+            assert!(picture.bytes() == truth.bytes() && picture.notes().warnings.is_empty());
+            assert!(report.allocate_seconds == 0.0, "no memory of the device is allocated");
+            (kernel, paint, copy) =
+                (kernel + report.kernel_seconds, paint + report.paint_seconds, copy + report.copy_seconds);
+        }
+        let of_call = |now: u64, before: u64| (now - before) / 200;
+        times.sort_by(f64::total_cmp);
+        println!(
+            "| {} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {} | {} |",
+            number.name(),
+            by.name(),
+            times[100],
+            times[0],
+            kernel / 200.0 * 1e3,
+            paint / 200.0 * 1e3,
+            copy / 200.0 * 1e3,
+            of_call(ALLOCATIONS.load(Ordering::Relaxed), allocations),
+            of_call(ALLOCATED_BYTES.load(Ordering::Relaxed), bytes)
+        );
+    }
+}
+
+/// Small tiles at different places, by one thread and by two at once on one engine: the bytes are the processors'.
+fn tiles(device: &Device) {
+    const COUNT: usize = 1000;
+    let scene = |number: usize| {
+        let re = format!("{:.6}", -2.0 + 0.003 * number as f64);
+        let im = format!("{:.6}", 0.0007 * number as f64);
+        small_scene(&re, &im, ["8", "64", "1024"][number % 3], 500, NumberKind::F64)
+    };
+    let scenes: Vec<Scene> = (0..COUNT).map(scene).collect();
+    let reference = cpu(Shortcuts::EXACT);
+    let draw = |engine: &dyn Engine, scenes: &[Scene]| -> Vec<(Vec<u8>, f64)> {
+        let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+        let mut scratch = Scratch::default();
+        let mut draw = |scene| {
+            let picture = scratch.picture(scene, engine, &LIMITS, &control).unwrap();
+            assert!(picture.notes().warnings.is_empty(), "{:?}", picture.notes().warnings);
+            let allocating = picture.notes().device.as_ref().map_or(0.0, |device| device.allocate_seconds);
+            (picture.bytes().to_vec(), allocating)
+        };
+        scenes.iter().map(&mut draw).collect()
+    };
+    let truth = draw(&reference, &scenes);
+    let check = |what: &str, begun: Instant, found: &[(Vec<u8>, f64)]| {
+        let seconds = begun.elapsed().as_secs_f64();
+        let wrong = found.iter().zip(&truth).filter(|(found, truth)| found.0 != truth.0).count();
+        let allocating = found.iter().filter(|(_, seconds)| *seconds > 0.0).count();
+        println!(
+            "{what}: {:.0} tiles/s, {wrong} of {} differ, {allocating} calls allocated device memory",
+            found.len() as f64 / seconds,
+            found.len()
+        );
+        assert!(wrong == 0 && found.len() == COUNT);
+    };
+    println!("\n{COUNT} tiles of 256^2 at different places, limit 500");
+    let engine = cuda(device, Options::default(), Shortcuts::EXACT);
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let found = draw(&engine, &scenes);
+        check("one thread", begun, &found);
+        let begun = Instant::now();
+        let (first, second) = scenes.split_at(COUNT / 2);
+        let found = std::thread::scope(|scope| {
+            let second = scope.spawn(|| draw(&engine, second));
+            let mut found = draw(&engine, first);
+            found.extend(second.join().unwrap());
+            found
+        });
+        check("two threads", begun, &found);
     }
 }
 
@@ -523,13 +652,12 @@ impl Random {
     }
 }
 
-/// Random views of all kinds, by every exact kernel in turn, against the processors.
+/// Random views of all kinds by every exact kernel in turn, compared with the processors.
 fn random(device: &Device, count: u64) {
     let seed = 0x9e37_79b9_7f4a_7c15;
     let mut random = Random(seed);
     let (mut pixels, mut wrong, mut smooth_values) = (0_u64, 0, 0_u64);
     let begun = Instant::now();
-    let reference = cpu(Shortcuts::EXACT);
     for i in 0..count {
         let formula = match random.below(8) {
             0..4 => Formula::MANDELBROT,
@@ -574,19 +702,17 @@ fn random(device: &Device, count: u64) {
         };
         let shortcuts = [Shortcuts::EXACT, Shortcuts::NONE][usize::from(random.below(5) == 0)];
         let stages = Stages { first: [16, 64, 1 << 18][random.below(3) as usize], growth: 1 + random.below(4) as u32 };
-        // So little that the image is computed piece by piece, or not so little.
+        // All memory, or so little that the image is computed in pieces, or a little more.
         let memory_bytes = [u64::MAX, 300 << 10, 1 << 20][random.below(3) as usize];
         let engine = cuda(device, Options { kernel, stages, memory_bytes, ..Options::default() }, shortcuts);
-        let extras = if random.below(3) == 0 { Extras::SMOOTH } else { Extras::NONE };
-        let field = |engine: &dyn Engine| {
-            dwell::field(&plan, engine, Strategy::EveryPixel, extras, &LIMITS, &Cancel::default()).unwrap()
-        };
-        let (found, truth) = (field(&engine), field(&reference));
-        assert!(engine.warnings().is_empty(), "{:?}", engine.warnings());
+        let set = if random.below(3) == 0 { ChannelSet::SMOOTH } else { ChannelSet::NONE };
+        let (found, _) = run(&engine, &plan, Strategy::EveryPixel, set);
+        let truth = truth(&plan, set);
         pixels += plan.size().pixels();
-        let here = differing(&found, &truth)
-            + found.smooth().iter().zip(truth.smooth()).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
-        smooth_values += found.smooth().len() as u64;
+        let smooth = &found[Channel::Smooth];
+        let here = differing(&found.dwell, truth.dwell())
+            + smooth.iter().zip(truth.smooth()).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+        smooth_values += smooth.len() as u64;
         if here > 0 && wrong < 2000 {
             println!("view {i}: {here} differ: {} {view:?} {settings:?} {stages:?} {shortcuts:?}", kernel.name());
         }

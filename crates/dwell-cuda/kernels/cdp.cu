@@ -1,18 +1,12 @@
-// Mariani-Silver by device-side launches, as the published programs have it: a block a rectangle tests its border; one
-// thread then launches the fill, or the children, or the pixels. Unlike theirs, rectangles split exactly at every size, each
-// launch is checked, and the pixels written are counted.
+// Mariani-Silver by device-side launches, as in the published programs: a block for each rectangle tests its border; one
+// thread then launches the fill, the children or the pixels. Unlike in those programs, rectangles split exactly at every
+// size, each launch is checked, and the pixels written are counted.
 //
-// Since compute capability 9.0 a parent cannot wait for its children: they are fired and forgotten, nothing here needs to
-// wait, and the host's event sees the whole tree.
+// Since compute capability 9.0 a parent cannot wait for its children: they are launched by "fire and forget", no kernel needs
+// to wait, and the host's event occurs after the whole tree.
 #include "rectangle.cuh"
 
-struct Division {
-    unsigned parts, min_size, max_depth;
-    // Device-side launches that failed, and the last error.
-    unsigned *failed, *error;
-};
-
-__device__ __forceinline__ void check_launch(const Division& d) {
+__device__ __forceinline__ void check_launch(const LaunchDivision& d) {
     cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) {
         atomicAdd(d.failed, 1);
@@ -47,8 +41,8 @@ template <class N, class Rule> __device__ __forceinline__ void pixels(const Task
 #define KERNELS(rule, number, suffix)                                                                                  \
     extern "C" __global__ void cdp_fill_##rule##suffix(Task<number> t, Rectangle r, unsigned n) { fill(t, r, n); }     \
     extern "C" __global__ void cdp_pixels_##rule##suffix(Task<number> t, Rectangle r) { pixels<number, rule>(t, r); }  \
-    extern "C" __global__ void cdp_divide_##rule##suffix(Task<number> t, Division d, Rectangle all, unsigned parts,    \
-                                                         unsigned depth) {                                             \
+    extern "C" __global__ void cdp_divide_##rule##suffix(Task<number> t, LaunchDivision d, Rectangle all,              \
+                                                         unsigned parts, unsigned depth) {                             \
         const Rectangle r = all.child(blockIdx.y * parts + blockIdx.x, parts);                                         \
         if (r.is_empty()) return;                                                                                      \
         const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;             \

@@ -1,25 +1,22 @@
 // Mariani-Silver level by level: ordinary launches with lists of rectangles, no device-side launch (the "adaptive serial
-// kernels" of the follow-up literature to the published recursive program). A block a rectangle.
+// kernels" of the follow-up literature to the published recursive program). One block for each rectangle.
 //
-// `levels_grid`: the rectangles of the first level. `levels_border`: borders, then fill, or children, or leaf.
-// `levels_leaf`: the pixels within leaves. Borders are written at once and never computed again.
+// `levels_grid` lists the rectangles of the first level. `levels_border` computes borders, then fills a rectangle, lists its
+// children or makes it a leaf. `levels_leaf` computes the pixels within leaves. Borders are written at once and never
+// computed again.
 //
-// `block_fill`: the same within one block of threads and a tile in shared memory.
+// `block_fill` subdivides a tile in shared memory within one block of threads.
 #include "rectangle.cuh"
 
-struct List {
-    Rectangle* rectangles;
-    unsigned* count;
-    unsigned capacity;
-};
+static_assert(MOST_PARTS * MOST_PARTS <= BLOCK_THREADS, "levels_border makes each child in a thread of its own");
 
-__device__ __forceinline__ void push(const List& list, const Rectangle& r) {
+__device__ __forceinline__ void push(const RectangleList& list, const Rectangle& r) {
     unsigned slot = atomicAdd(list.count, 1);
-    // Capacities are planned; one that does not hold shows in the count, which the host checks.
+    // Capacities are planned. If one were exceeded, pixels would be missing in the number written, which the host checks.
     if (slot < list.capacity) list.rectangles[slot] = r;
 }
 
-extern "C" __global__ void levels_grid(List list, unsigned width, unsigned begin, unsigned end, unsigned parts) {
+extern "C" __global__ void levels_grid(RectangleList list, unsigned width, unsigned begin, unsigned end, unsigned parts) {
     const Rectangle all = {0, begin, width, end};
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < parts * parts; i += gridDim.x * blockDim.x) {
         Rectangle r = all.child(i, parts);
@@ -27,7 +24,7 @@ extern "C" __global__ void levels_grid(List list, unsigned width, unsigned begin
     }
 }
 
-// Called, not inlined: it stands in four places, and is long.
+// Called, not inlined: it is long, and used in four places.
 template <class N, class Rule>
 __device__ __noinline__ unsigned dwell_at(const Rule& rule, const Task<N>& t, unsigned column, unsigned row) {
     const Point<N> p(t, column, row);
@@ -35,8 +32,9 @@ __device__ __noinline__ unsigned dwell_at(const Rule& rule, const Task<N>& t, un
 }
 
 template <class N, class Rule>
-__device__ __forceinline__ void border(const Task<N>& t, const List& list, const List& children, const List& leaves,
-                                       unsigned parts, unsigned min_size, unsigned divides) {
+__device__ __forceinline__ void border(const Task<N>& t, const RectangleList& list, const RectangleList& children,
+                                       const RectangleList& leaves, unsigned parts, unsigned min_size,
+                                       unsigned divides) {
     const Rule rule(t);
     const unsigned thread = threadIdx.x, count = min(*list.count, list.capacity);
     for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
@@ -62,7 +60,7 @@ __device__ __forceinline__ void border(const Task<N>& t, const List& list, const
                 written += (unsigned long long)inner * (r.height() - 2);
             } else if (divides && r.shorter() > min_size) {
                 if (thread < parts * parts) {
-                    // Without the border, which is known.
+                    // Without the border, which is computed.
                     const Rectangle within = {r.left + 1, r.top + 1, r.right - 1, r.bottom - 1};
                     Rectangle child = within.child(thread, parts);
                     if (!child.is_empty()) push(children, child);
@@ -75,7 +73,7 @@ __device__ __forceinline__ void border(const Task<N>& t, const List& list, const
     }
 }
 
-template <class N, class Rule> __device__ __forceinline__ void leaf(const Task<N>& t, const List& leaves) {
+template <class N, class Rule> __device__ __forceinline__ void leaf(const Task<N>& t, const RectangleList& leaves) {
     const Rule rule(t);
     const unsigned count = min(*leaves.count, leaves.capacity);
     for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
@@ -90,57 +88,58 @@ template <class N, class Rule> __device__ __forceinline__ void leaf(const Task<N
     }
 }
 
-// Pixels on a side of a block's tile, and of the least rectangle that is divided no more.
-#define TILE 64
+// Pixels on a side of the smallest rectangle, which is not divided.
 #define LEAST 8
 #define UNKNOWN 0xffffffffu
 
 template <class N, class Rule> __device__ __forceinline__ void block(const Task<N>& t) {
     const Rule rule(t);
-    __shared__ unsigned dwell[TILE * TILE];
-    // Of each rectangle of a level: the dwell of its first pixel, and whether its border has that alone.
-    __shared__ unsigned char alike[(TILE / LEAST) * (TILE / LEAST)];
-    const unsigned left = blockIdx.x * TILE, top = t.begin + blockIdx.y * TILE;
-    const unsigned right = min(left + TILE, t.width), bottom = min(top + TILE, t.end);
-    for (unsigned k = threadIdx.x; k < TILE * TILE; k += blockDim.x) dwell[k] = UNKNOWN;
-    for (unsigned side = TILE; side >= LEAST; side /= 2) {
-        const unsigned across = TILE / side;
+    __shared__ unsigned dwell[TILE_SIDE * TILE_SIDE];
+    // For each rectangle of a level: whether all of its border has the dwell of its first pixel.
+    __shared__ unsigned char alike[(TILE_SIDE / LEAST) * (TILE_SIDE / LEAST)];
+    const unsigned left = blockIdx.x * TILE_SIDE, top = t.begin + blockIdx.y * TILE_SIDE;
+    const unsigned right = min(left + TILE_SIDE, t.width), bottom = min(top + TILE_SIDE, t.end);
+    for (unsigned k = threadIdx.x; k < TILE_SIDE * TILE_SIDE; k += blockDim.x) dwell[k] = UNKNOWN;
+    for (unsigned side = TILE_SIDE; side >= LEAST; side /= 2) {
+        const unsigned across = TILE_SIDE / side;
         for (unsigned k = threadIdx.x; k < across * across; k += blockDim.x) alike[k] = 1;
         __syncthreads();
-        for (unsigned k = threadIdx.x; k < TILE * TILE; k += blockDim.x) {
-            const unsigned column = left + k % TILE, row = top + k / TILE;
+        for (unsigned k = threadIdx.x; k < TILE_SIDE * TILE_SIDE; k += blockDim.x) {
+            const unsigned column = left + k % TILE_SIDE, row = top + k / TILE_SIDE;
             if (column >= right || row >= bottom || dwell[k] != UNKNOWN) continue;
-            const unsigned x = k % TILE % side, y = k / TILE % side;
+            const unsigned x = k % TILE_SIDE % side, y = k / TILE_SIDE % side;
             const bool edge = x == 0 || y == 0 || x == side - 1 || y == side - 1 || column == right - 1 || row == bottom - 1;
             if (edge) dwell[k] = dwell_at(rule, t, column, row);
         }
         __syncthreads();
-        // Each pixel of a border against the first one.
-        for (unsigned k = threadIdx.x; k < TILE * TILE; k += blockDim.x) {
-            const unsigned column = left + k % TILE, row = top + k / TILE;
+        // Compare each pixel of a border with the rectangle's first pixel.
+        for (unsigned k = threadIdx.x; k < TILE_SIDE * TILE_SIDE; k += blockDim.x) {
+            const unsigned column = left + k % TILE_SIDE, row = top + k / TILE_SIDE;
             if (column >= right || row >= bottom) continue;
-            const unsigned x = k % TILE % side, y = k / TILE % side;
+            const unsigned x = k % TILE_SIDE % side, y = k / TILE_SIDE % side;
             const bool edge = x == 0 || y == 0 || x == side - 1 || y == side - 1 || column == right - 1 || row == bottom - 1;
-            const unsigned corner = k - x - y * TILE;
-            if (edge && dwell[k] != dwell[corner]) alike[k / TILE / side * across + k % TILE / side] = 0;
+            const unsigned corner = k - x - y * TILE_SIDE;
+            if (edge && dwell[k] != dwell[corner]) alike[k / TILE_SIDE / side * across + k % TILE_SIDE / side] = 0;
         }
         __syncthreads();
         for (unsigned k = threadIdx.x; k < across * across; k += blockDim.x) {
             const Rectangle r = {left + k % across * side, top + k / across * side,
                                  min(left + (k % across + 1) * side, right), min(top + (k / across + 1) * side, bottom)};
             const bool there = r.left < right && r.top < bottom;
-            if (alike[k] && there && dwell[(r.top - top) * TILE + r.left - left] != 0 && !may_infer_escape(t, r)) alike[k] = 0;
+            if (alike[k] && there && dwell[(r.top - top) * TILE_SIDE + r.left - left] != 0 && !may_infer_escape(t, r)) alike[k] = 0;
         }
         __syncthreads();
-        for (unsigned k = threadIdx.x; k < TILE * TILE; k += blockDim.x) {
-            if (left + k % TILE >= right || top + k / TILE >= bottom) continue;
-            const unsigned x = k % TILE % side, y = k / TILE % side;
-            if (alike[k / TILE / side * across + k % TILE / side] && dwell[k] == UNKNOWN) dwell[k] = dwell[k - x - y * TILE];
+        for (unsigned k = threadIdx.x; k < TILE_SIDE * TILE_SIDE; k += blockDim.x) {
+            if (left + k % TILE_SIDE >= right || top + k / TILE_SIDE >= bottom) continue;
+            const unsigned x = k % TILE_SIDE % side, y = k / TILE_SIDE % side;
+            if (alike[k / TILE_SIDE / side * across + k % TILE_SIDE / side] && dwell[k] == UNKNOWN) {
+                dwell[k] = dwell[k - x - y * TILE_SIDE];
+            }
         }
         __syncthreads();
     }
-    for (unsigned k = threadIdx.x; k < TILE * TILE; k += blockDim.x) {
-        const unsigned column = left + k % TILE, row = top + k / TILE;
+    for (unsigned k = threadIdx.x; k < TILE_SIDE * TILE_SIDE; k += blockDim.x) {
+        const unsigned column = left + k % TILE_SIDE, row = top + k / TILE_SIDE;
         if (column >= right || row >= bottom) continue;
         write_computed(rule, t, column, row, dwell[k] != UNKNOWN ? dwell[k] : dwell_at(rule, t, column, row));
     }
@@ -150,15 +149,16 @@ template <class N, class Rule> __device__ __forceinline__ void block(const Task<
 }
 
 #define KERNELS(rule, number, suffix)                                                                                  \
-    extern "C" __global__ void __launch_bounds__(256)                                                                  \
-        levels_border_##rule##suffix(Task<number> t, List list, List children, List leaves, unsigned parts,            \
-                                     unsigned min_size, unsigned divides) {                                            \
+    extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)                                                        \
+        levels_border_##rule##suffix(Task<number> t, RectangleList list, RectangleList children, RectangleList leaves, \
+                                     unsigned parts, unsigned min_size, unsigned divides) {                            \
         border<number, rule>(t, list, children, leaves, parts, min_size, divides);                                     \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(256) levels_leaf_##rule##suffix(Task<number> t, List leaves) {        \
+    extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)                                                        \
+        levels_leaf_##rule##suffix(Task<number> t, RectangleList leaves) {                                             \
         leaf<number, rule>(t, leaves);                                                                                 \
     }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(256) block_fill_##rule##suffix(Task<number> t) {                      \
+    extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) block_fill_##rule##suffix(Task<number> t) {            \
         block<number, rule>(t);                                                                                        \
     }
 #define OF_RULE(rule) KERNELS(rule, float, _f32) KERNELS(rule, double, _f64)

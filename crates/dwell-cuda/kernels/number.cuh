@@ -1,5 +1,5 @@
-// Numbers: IEEE binary32 and binary64 operations, each rounded to nearest on its own. The intrinsics name the rounding,
-// so that no flag lets the compiler contract or reassociate them.
+// Operations on IEEE binary32 and binary64 numbers, each rounded to nearest on its own. The intrinsics name the rounding, so
+// that no flag lets the compiler contract or reassociate them.
 #pragma once
 
 template <class N> struct Op;

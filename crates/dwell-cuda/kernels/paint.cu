@@ -1,14 +1,12 @@
-// From dwells to the bytes of a picture, so that these and not the dwells go over the bus: smooth values (smooth.rs of the
-// CPU kernels), positions in the palette, colours, averages in linear light (painter.rs and light.rs of the library), the
-// same operations in the same order.
+// From dwells to the bytes of a picture, so that the picture and not the dwells is copied over the bus: smooth values
+// (smooth.rs of the CPU kernels), positions in the palette, colours, averages in linear light (painter.rs and light.rs of the
+// library), the same operations in the same order.
 #include "task.cuh"
 #include "logarithm.cuh"
 
 // Smooth values of all points of rows `t.begin` to `t.end`, from z_n and c, in double for both numbers.
 template <class N, class Rule>
 __device__ __forceinline__ void smooth(const Task<N>& t, double* values, double per_log2_power) {
-    const double FAR_SQUARED = 65536.0, MOST = 1.7976931348623157e308;
-    const int MOST_STEPS = 200;
     const Rule rule(t);
     const unsigned long long first = (unsigned long long)(t.begin - t.first_row) * t.width;
     const unsigned long long count = (unsigned long long)(t.end - t.begin) * t.width;
@@ -21,13 +19,14 @@ __device__ __forceinline__ void smooth(const Task<N>& t, double* values, double 
             double x = t.end_x[first + i], y = t.end_y[first + i];
             const double a = p.a, b = p.b;
             unsigned extra = 0;
-            while (extra < MOST_STEPS && Rule::Recipe::norm(x, y) <= FAR_SQUARED) {
+            while (extra < SMOOTH_MOST_STEPS && Rule::Recipe::norm(x, y) <= SMOOTH_FAR_SQUARED) {
                 rule.step(x, y, a, b);
                 extra++;
             }
             double norm = Rule::Recipe::norm(x, y);
-            norm = norm <= MOST ? (norm > FAR_SQUARED ? norm : FAR_SQUARED) : MOST;
-            const double log = Op<double>::mul(dwell_log2(Op<double>::mul(dwell_log2(norm), 1.0 / 16.0)), per_log2_power);
+            norm = norm <= GREATEST_DOUBLE ? (norm > SMOOTH_FAR_SQUARED ? norm : SMOOTH_FAR_SQUARED) : GREATEST_DOUBLE;
+            const double from_far = Op<double>::mul(dwell_log2(norm), SMOOTH_PER_LOG2_FAR_SQUARED);
+            const double log = Op<double>::mul(dwell_log2(from_far), per_log2_power);
             value = Op<double>::sub(Op<double>::add(Op<double>::add((double)n, (double)extra), 1.0), log);
         }
         values[first + i] = value;
@@ -35,58 +34,35 @@ __device__ __forceinline__ void smooth(const Task<N>& t, double* values, double 
 }
 
 #define SMOOTH(rule)                                                                                                     \
-    extern "C" __global__ void __launch_bounds__(256) smooth_##rule##_f32(Task<float> t, double* values, double per) {   \
+    extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)                                                          \
+        smooth_##rule##_f32(Task<float> t, double* values, double per) {                                                 \
         smooth<float, rule>(t, values, per);                                                                             \
     }                                                                                                                    \
-    extern "C" __global__ void __launch_bounds__(256) smooth_##rule##_f64(Task<double> t, double* values, double per) {  \
+    extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)                                                          \
+        smooth_##rule##_f64(Task<double> t, double* values, double per) {                                                \
         smooth<double, rule>(t, values, per);                                                                            \
     }
 EACH_RULE(SMOOTH)
 
-enum { SCALE_ROOT = 0, SCALE_LINEAR = 1, SCALE_LOG = 2, SCALE_LIMIT = 3 };
-
-// A picture's colours. Its twin is src/task.rs.
-struct Paint {
-    const unsigned* dwell;
-    // Smooth values; null where dwells are coloured.
-    const double* smooth;
-    unsigned char* picture;
-    // Channels of a palette entry, 16 bits each, in 64; the interior's behind them.
-    const unsigned long long* palette;
-    // By dwell, the palette entry; null where positions are to be computed.
-    const unsigned short* bands;
-    // Light by palette entry, and of the interior: red, green, blue. And from light to the nearest value.
-    const unsigned* light;
-    const unsigned* midpoints;
-    const unsigned short* start;
-    // Iterations that the plain loop needs, and pixels that did not escape.
-    unsigned long long* totals;
-    double slope, start_position, limit_value;
-    unsigned width, rows;
-    unsigned samples, bytes;
-    unsigned scale, limit;
-    unsigned entries, values, shift;
-};
-
 // The palette entry of a sample.
-__device__ __forceinline__ unsigned entry(const Paint& p, unsigned long long at, unsigned n) {
+__device__ __forceinline__ unsigned entry(const PaintTask& p, unsigned long long at, unsigned n) {
     if (n == 0) return p.entries;
-    // A dwell beyond the limit is no dwell: a pixel that a kernel left out, which the engine finds by its count.
+    // A value beyond the limit is no dwell: a kernel left the pixel out, which the engine detects by the number written.
     if (p.bands) return n <= p.limit ? p.bands[n] : p.entries;
     double v = p.smooth ? p.smooth[at] : (double)n;
     if (!(v > 1.0)) v = 1.0;
     switch (p.scale) {
-        case SCALE_ROOT: v = Op<double>::mul(0.11, Op<double>::sub(__dsqrt_rn(v), 1.0)); break;
-        case SCALE_LINEAR: v = Op<double>::mul(v, 1.0 / 256.0); break;
-        case SCALE_LOG: v = Op<double>::mul(dwell_log2(v), 0.25); break;
+        case SCALE_ROOT: v = Op<double>::mul(TURNS_PER_ROOT, Op<double>::sub(__dsqrt_rn(v), 1.0)); break;
+        case SCALE_LINEAR: v = Op<double>::mul(v, TURNS_PER_UNIT); break;
+        case SCALE_LOG: v = Op<double>::mul(dwell_log2(v), TURNS_PER_LOG2); break;
         default: v = __ddiv_rn(v, p.limit_value); break;
     }
     const double position = Op<double>::add(Op<double>::mul(p.slope, v), p.start_position);
     return (unsigned)__double2ll_rd(position) & (p.entries - 1);
 }
 
-// Sums over a block into two totals.
-__device__ __forceinline__ void add_up(const Paint& p, unsigned long long iterations, unsigned long long inside) {
+// Adds the sums over a warp to the two totals.
+__device__ __forceinline__ void add_up(const PaintTask& p, unsigned long long iterations, unsigned long long inside) {
 #pragma unroll
     for (int far = 16; far > 0; far /= 2) {
         iterations += __shfl_down_sync(~0u, iterations, far);
@@ -98,13 +74,13 @@ __device__ __forceinline__ void add_up(const Paint& p, unsigned long long iterat
     }
 }
 
-__device__ __forceinline__ void tally(const Paint& p, unsigned n, unsigned long long& iterations, unsigned long long& inside) {
+__device__ __forceinline__ void tally(const PaintTask& p, unsigned n, unsigned long long& iterations, unsigned long long& inside) {
     iterations += n ? n : p.limit;
     inside += n == 0;
 }
 
-// A sample a pixel, a byte a channel: four pixels are three words.
-extern "C" __global__ void __launch_bounds__(256) paint_bytes(Paint p) {
+// One sample for each pixel, one byte for each channel: four pixels are three words.
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) paint_bytes(PaintTask p) {
     const unsigned long long count = (unsigned long long)p.width * p.rows, stride = (unsigned long long)gridDim.x * blockDim.x;
     unsigned long long iterations = 0, inside = 0;
     for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i * 4 < count; i += stride) {
@@ -121,28 +97,28 @@ extern "C" __global__ void __launch_bounds__(256) paint_bytes(Paint p) {
             }
         }
         if (whole) {
-            unsigned* out = (unsigned*)(p.picture + i * 12);
+            unsigned* out = (unsigned*)(p.picture + i * (4 * PIXEL_BYTES_8));
             out[0] = colour[0] | colour[1] << 24;
             out[1] = colour[1] >> 8 | colour[2] << 16;
             out[2] = colour[2] >> 16 | colour[3] << 8;
         } else {
             for (int k = 0; from + k < count; k++) {
-                for (int c = 0; c < 3; c++) p.picture[(from + k) * 3 + c] = (unsigned char)(colour[k] >> 8 * c);
+                for (int c = 0; c < 3; c++) p.picture[(from + k) * PIXEL_BYTES_8 + c] = (unsigned char)(colour[k] >> 8 * c);
             }
         }
     }
     add_up(p, iterations, inside);
 }
 
-// A sample a pixel, two bytes a channel, the high one first.
-extern "C" __global__ void __launch_bounds__(256) paint_words(Paint p) {
+// One sample for each pixel, two bytes for each channel, the high one first.
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) paint_words(PaintTask p) {
     const unsigned long long count = (unsigned long long)p.width * p.rows, stride = (unsigned long long)gridDim.x * blockDim.x;
     unsigned long long iterations = 0, inside = 0;
     for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < count; i += stride) {
         const unsigned n = p.dwell[i];
         tally(p, n, iterations, inside);
         const unsigned long long code = p.palette[entry(p, i, n)];
-        unsigned short* out = (unsigned short*)(p.picture + i * 6);
+        unsigned short* out = (unsigned short*)(p.picture + i * PIXEL_BYTES_16);
 #pragma unroll
         for (int c = 0; c < 3; c++) {
             const unsigned value = code >> 16 * c & 0xffff;
@@ -152,8 +128,8 @@ extern "C" __global__ void __launch_bounds__(256) paint_words(Paint p) {
     add_up(p, iterations, inside);
 }
 
-// Several samples a pixel, averaged in linear light: sums are whole numbers, so that their order makes no difference.
-extern "C" __global__ void __launch_bounds__(256) paint_averages(Paint p) {
+// Several samples for each pixel, averaged in linear light: sums are integers, so that their order makes no difference.
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) paint_averages(PaintTask p) {
     const unsigned across = p.width / p.samples, down = p.rows / p.samples, samples = p.samples * p.samples;
     const unsigned long long count = (unsigned long long)across * down, stride = (unsigned long long)gridDim.x * blockDim.x;
     unsigned long long iterations = 0, inside = 0;
@@ -175,11 +151,11 @@ extern "C" __global__ void __launch_bounds__(256) paint_averages(Paint p) {
             const unsigned light = (sum[c] + samples / 2) / samples;
             unsigned value = p.start[light >> p.shift];
             while (value < p.values && p.midpoints[value] <= light) value++;
-            if (p.bytes == 3) {
-                p.picture[i * 3 + c] = (unsigned char)value;
+            if (p.bytes == PIXEL_BYTES_8) {
+                p.picture[i * PIXEL_BYTES_8 + c] = (unsigned char)value;
             } else {
-                p.picture[i * 6 + 2 * c] = (unsigned char)(value >> 8);
-                p.picture[i * 6 + 2 * c + 1] = (unsigned char)value;
+                p.picture[i * PIXEL_BYTES_16 + 2 * c] = (unsigned char)(value >> 8);
+                p.picture[i * PIXEL_BYTES_16 + 2 * c + 1] = (unsigned char)value;
             }
         }
     }

@@ -1,5 +1,5 @@
-// The plain loop, one thread a pixel and one test a step, in the three launches of the published programs. No shortcut is
-// taken. Any block and grid will do: what a launch does not cover, its threads stride to.
+// The plain loop, one thread for each pixel and one test for each step, in the three launches of the published programs. No
+// shortcut is taken. Any block and grid will do: threads stride to the pixels that a launch does not cover.
 #include "orbit.cuh"
 
 template <class N, class Rule> __device__ __forceinline__ void one_pixel(const Task<N>& t, unsigned column, unsigned row) {
@@ -10,16 +10,16 @@ template <class N, class Rule> __device__ __forceinline__ void one_pixel(const T
     if (t.end_x) write_end(t, column, row, x, y);
 }
 
-// A thread a pixel: the grid covers the image.
+// One thread for each pixel: the grid covers the image.
 template <class N, class Rule> __device__ __forceinline__ void per_pixel(const Task<N>& t) {
     const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
-    // A grid has few rows at most, an image may have more.
+    // A grid has at most 65,535 rows of blocks; an image may have more.
     for (unsigned row = t.begin + blockIdx.y * blockDim.y + threadIdx.y; row < t.end; row += gridDim.y * blockDim.y) {
         if (column < t.width) one_pixel<N, Rule>(t, column, row);
     }
 }
 
-// A block a row, its threads side by side.
+// One block for each row, its threads side by side.
 template <class N, class Rule> __device__ __forceinline__ void row_per_block(const Task<N>& t) {
     for (unsigned row = t.begin + blockIdx.x; row < t.end; row += gridDim.x) {
         for (unsigned column = threadIdx.x; column < t.width; column += blockDim.x) one_pixel<N, Rule>(t, column, row);
@@ -35,9 +35,10 @@ template <class N, class Rule> __device__ __forceinline__ void grid_stride(const
     }
 }
 
-// Blocks of up to 1024 threads.
-#define KERNEL(kind, rule, number, suffix)                                                                        \
-    extern "C" __global__ void __launch_bounds__(1024) kind##_##rule##suffix(Task<number> t) { kind<number, rule>(t); }
+#define KERNEL(kind, rule, number, suffix)                                                                   \
+    extern "C" __global__ void __launch_bounds__(MOST_BLOCK_THREADS) kind##_##rule##suffix(Task<number> t) { \
+        kind<number, rule>(t);                                                                               \
+    }
 #define OF_RULE(rule)                          \
     KERNEL(per_pixel, rule, float, _f32)       \
     KERNEL(per_pixel, rule, double, _f64)      \

@@ -1,9 +1,10 @@
 // One iteration z -> w^N + c: the operations of crates/dwell-kernels/src/recipe.rs, in the same order. That file is the
-// definition; nothing here may be rounded otherwise.
+// definition; every rounding here equals the one there.
 #pragma once
+#include "generated.cuh"
 #include "number.cuh"
 
-// Complex numbers are two variables, real and imaginary part.
+// A complex number is a pair of variables, real and imaginary part.
 struct Fused {
     template <class N> static __device__ __forceinline__ void square(N& p, N& q) {
         N t = Op<N>::mul(q, q);
@@ -58,9 +59,7 @@ struct Separate {
     }
 };
 
-// What is done to z first. FOLD_* are the values of `Task::fold` too.
-enum { FOLD_NONE = 0, FOLD_ABSOLUTE = 1, FOLD_CONJUGATE = 2 };
-
+// The fold: what is done to z before the power. `how` is a code FOLD_*.
 template <class N> __device__ __forceinline__ void fold(unsigned how, N& x, N& y) {
     if (how == FOLD_ABSOLUTE) {
         x = Op<N>::abs(x);
@@ -70,11 +69,10 @@ template <class N> __device__ __forceinline__ void fold(unsigned how, N& x, N& y
     }
 }
 
-// A rule: a step of a formula in a recipe. Those of power 2 are types of their own, all others look fold and power up,
-// which are the same for all threads.
+// A rule: a step of a formula in a recipe. The rules of power 2 are types of their own; all others read fold and power from
+// the task, where they are the same for all threads.
 //
-// `UNROLL`, `UNROLL_COUNTED`: how many steps are written out one after another, bare ones and counted ones: as many as
-// the nearest instruction cache holds.
+// `UNROLL`, `UNROLL_COUNTED`: how many steps are unrolled, bare and counted: as many as the nearest instruction cache holds.
 template <unsigned FOLD, class R> struct Quadratic {
     using Recipe = R;
     static constexpr int UNROLL = 32, UNROLL_COUNTED = 16;
@@ -93,7 +91,7 @@ template <class R> struct Powers {
     template <class N> __device__ __forceinline__ void step(N& x, N& y, N a, N b) const {
         fold(how, x, y);
         N p = x, q = y;
-        // The digits of the power after the first and before the last.
+        // The binary digits of the power after the first and before the last.
         for (int digit = 30 - __clz(power); digit >= 1; digit--) {
             R::square(p, q);
             if (power >> digit & 1) R::product(p, q, x, y);
@@ -109,7 +107,7 @@ template <class R> struct Powers {
     }
 };
 
-// The rules by name, and all of them, for instantiations.
+// The rules by name, and a macro that instantiates a kernel for each.
 using square_fused = Quadratic<FOLD_NONE, Fused>;
 using ship_fused = Quadratic<FOLD_ABSOLUTE, Fused>;
 using tricorn_fused = Quadratic<FOLD_CONJUGATE, Fused>;

@@ -1,8 +1,9 @@
-// Rectangles of pixels for Mariani-Silver: a rectangle whose border has one dwell is filled with it. Heuristic on a grid.
+// Rectangles of pixels for Mariani-Silver: a rectangle whose border has one dwell is filled with it, which on a grid of
+// pixels is a heuristic.
 #pragma once
 #include "orbit.cuh"
 
-// Columns and rows, upper ends excluded.
+// The fields of `Corners`, with methods. (Derived from it, the struct is copied in another order, with other machine code.)
 struct Rectangle {
     unsigned left, top, right, bottom;
 
@@ -15,7 +16,7 @@ struct Rectangle {
         return w == 1 || h == 1 ? w * h : 2 * (w + h) - 4;
     }
 
-    // The k-th pixel of the border: the top row, the bottom row, and the columns between them.
+    // The k-th pixel of the border: first the top row, then the bottom row, then the columns between them.
     __device__ __forceinline__ void border_pixel(unsigned k, unsigned& column, unsigned& row) const {
         unsigned w = width(), h = height();
         if (k < w) {
@@ -26,13 +27,13 @@ struct Rectangle {
             row = bottom - 1;
         } else {
             k -= 2 * w;
-            // A rectangle one pixel wide has one column between, any other two.
+            // A rectangle one pixel wide has one such column, any other has two.
             row = top + 1 + (w == 1 ? k : k / 2);
             column = w == 1 || k % 2 == 0 ? left : right - 1;
         }
     }
 
-    // The i-th of parts x parts children: the split is exact, so that they cover it whatever its size.
+    // The i-th of parts x parts children: the split is exact, so that they cover a rectangle of any size.
     __device__ __forceinline__ Rectangle child(unsigned i, unsigned parts) const {
         unsigned across = i % parts, down = i / parts;
         return {left + (unsigned)((unsigned long long)width() * across / parts),
@@ -43,10 +44,15 @@ struct Rectangle {
 
     __device__ __forceinline__ bool is_empty() const { return left >= right || top >= bottom; }
 };
+static_assert(sizeof(Rectangle) == sizeof(Corners) && alignof(Rectangle) == alignof(Corners), "Rectangle");
+static_assert(offsetof(Rectangle, left) == offsetof(Corners, left), "Rectangle::left");
+static_assert(offsetof(Rectangle, top) == offsetof(Corners, top), "Rectangle::top");
+static_assert(offsetof(Rectangle, right) == offsetof(Corners, right), "Rectangle::right");
+static_assert(offsetof(Rectangle, bottom) == offsetof(Corners, bottom), "Rectangle::bottom");
 
-// Whether a rectangle may be filled with a dwell other than 0. It may not when it may hold c = 0 and with it the whole
-// Mandelbrot set, and never for sets that are not known to be connected: what strategy.rs of the library argues. Nor
-// where z_n is wanted of each point that escapes, which cannot be inferred.
+// Whether a rectangle may be filled with a dwell other than 0. It may not when it may contain c = 0 and with it the whole
+// Mandelbrot set, and never for sets that are not known to be connected: strategy.rs of the library has the argument. Nor
+// where z_n of each escaped point is stored, which cannot be inferred.
 template <class N> __device__ __forceinline__ bool may_infer_escape(const Task<N>& t, const Rectangle& r) {
     if (t.is_julia || t.fold != FOLD_NONE || t.end_x) return false;
     N least_re = 0, most_re = 0, least_im = 0, most_im = 0;
@@ -64,8 +70,8 @@ template <class N> __device__ __forceinline__ bool may_infer_escape(const Task<N
     return !(least_re <= N(0) && most_re >= N(0) && least_im <= N(0) && most_im >= N(0));
 }
 
-// Writes the dwell of a point that was computed, and z_n where it is wanted: by going there once more, which costs nothing
-// where it is not.
+// Writes the dwell of a computed point, and z_n where it is stored: by iterating to it once more, which costs nothing where
+// it is not stored.
 template <class N, class Rule>
 __device__ __forceinline__ void write_computed(const Rule& rule, const Task<N>& t, unsigned column, unsigned row, unsigned n) {
     write(t, column, row, n);
@@ -77,7 +83,7 @@ __device__ __forceinline__ void write_computed(const Rule& rule, const Task<N>& 
     }
 }
 
-// The least and the greatest value that a block's threads hold, for all of them. Any number of threads.
+// Gives all threads of a block the least and the greatest of their values. Any number of threads.
 __device__ __forceinline__ void block_range(unsigned& least, unsigned& most) {
     __shared__ unsigned both[2];
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
@@ -86,12 +92,12 @@ __device__ __forceinline__ void block_range(unsigned& least, unsigned& most) {
         both[1] = 0;
     }
     __syncthreads();
-    // One atomic operation for the lanes of a warp that agree, which most do.
+    // The lanes of a warp with equal values, which most have, take one atomic operation.
     atomicMin(&both[0], least);
     atomicMax(&both[1], most);
     __syncthreads();
     least = both[0];
     most = both[1];
-    // Before anybody begins the next.
+    // Before a thread begins the next range.
     __syncthreads();
 }

@@ -1,44 +1,17 @@
-// What a launch is about: which points, what is iterated, and where dwells go. Its twin is src/task.rs: same fields, same
-// order.
+// Points of a task, the tests that the task's terms decide, and where results are written. The task itself is defined in
+// src/task.rs.
 #pragma once
 #include "recipe.cuh"
 
-// Points that are tested at every step (see escape/late.rs of the CPU kernels: elsewhere a late test misses nothing).
-enum { EACH_STEP_NOBODY = 0, EACH_STEP_EVERYBODY = 1, EACH_STEP_REAL_PART_IN = 2, EACH_STEP_NORM_IN = 3 };
-
-template <class N> struct Task {
-    // Coordinates of every column and row of the image: c is the sum of what both contribute.
-    const N *re_of_column, *im_of_column, *re_of_row, *im_of_row;
-    // Dwells, row by row from `first_row` on.
-    unsigned* dwell;
-    // z_n of each escaped point, in the same places; null where nobody wants them.
-    N *end_x, *end_y;
-    // Where the pixels that were written are counted; null where nobody wants to know.
-    unsigned long long* written;
-    N julia_re, julia_im;
-    N radius_squared;
-    // 2 / (1 - kappa), 1 / (1 - kappa), kappa^2 / 8 / (1 - kappa), ((1 - delta) / 4)^2 of interior.rs.
-    N interior_terms[4];
-    N each_step_from, each_step_to;
-    unsigned width, first_row;
-    // Rows to compute.
-    unsigned begin, end;
-    // The image of a row is mirror_sum - row, where that is in mirror_begin..mirror_end.
-    unsigned mirror_sum, mirror_begin, mirror_end;
-    unsigned limit;
-    unsigned fold, power;
-    unsigned is_julia, is_rotated;
-    unsigned interior, cycles, each_step;
-};
-
+// A pixel's point.
 template <class N> struct Point {
-    // The pixel, and c.
+    // The pixel's coordinates, and c = a + bi.
     N re, im, a, b;
 
     __device__ __forceinline__ Point(const Task<N>& t, unsigned column, unsigned row)
         : Point(t, t.re_of_column[column], column, row) {}
 
-    // With what the column contributes to the real part, which does for all rows.
+    // With the column's contribution to the real part, which is the same for all rows.
     __device__ __forceinline__ Point(const Task<N>& t, N re_of_column, unsigned column, unsigned row) {
         re = re_of_column;
         im = t.im_of_row[row];
@@ -51,7 +24,7 @@ template <class N> struct Point {
     }
 };
 
-// Inside the main cardioid or the period-2 disc for certain: interior.rs has the proof and the terms.
+// Whether a point is certainly inside the main cardioid or the period-2 disc: interior.rs has the proof and the terms.
 template <class N> __device__ __forceinline__ bool is_inside(const Task<N>& t, N a, N b) {
     N b_squared = Op<N>::mul(b, b);
     N from_cusp = Op<N>::sub(a, N(0.25));
@@ -63,15 +36,16 @@ template <class N> __device__ __forceinline__ bool is_inside(const Task<N>& t, N
     return Op<N>::mul(m, m) <= p_squared || disc <= t.interior_terms[3];
 }
 
-// Whether a point is tested at every step.
+// Whether a point is tested at every step. For all others a late test misses no escape: see escape/late.rs of the CPU
+// kernels.
 template <class N, class R> __device__ __forceinline__ bool needs_each_step(const Task<N>& t, N re, N im) {
-    if (t.each_step == EACH_STEP_NOBODY) return false;
-    if (t.each_step == EACH_STEP_EVERYBODY) return true;
+    if (t.each_step == EACH_STEP_NONE) return false;
+    if (t.each_step == EACH_STEP_ALL) return true;
     N value = t.each_step == EACH_STEP_REAL_PART_IN ? re : R::norm(re, im);
     return value >= t.each_step_from && value < t.each_step_to;
 }
 
-// Has every lane of a warp write its pixel, and the pixel's image. Places are counted in 64 bits.
+// Writes the dwell of a pixel and of its mirror image. Places are counted in 64 bits.
 template <class N>
 __device__ __forceinline__ void write(const Task<N>& t, unsigned column, unsigned row, unsigned dwell) {
     t.dwell[(unsigned long long)(row - t.first_row) * t.width + column] = dwell;
@@ -81,7 +55,7 @@ __device__ __forceinline__ void write(const Task<N>& t, unsigned column, unsigne
     }
 }
 
-// z_n likewise: the image's is the conjugate (its sign is that of nothing that smooth values look at).
+// Writes z_n likewise: the mirror image's is the conjugate (smooth values do not depend on its sign).
 template <class N>
 __device__ __forceinline__ void write_end(const Task<N>& t, unsigned column, unsigned row, N x, N y) {
     unsigned long long place = (unsigned long long)(row - t.first_row) * t.width + column;
@@ -95,7 +69,7 @@ __device__ __forceinline__ void write_end(const Task<N>& t, unsigned column, uns
     }
 }
 
-// Counts pixels written; by one thread for many.
+// Adds to the number of pixels written. One thread does so for many pixels.
 template <class N> __device__ __forceinline__ void count_written(const Task<N>& t, unsigned long long pixels) {
     if (t.written && pixels) atomicAdd(t.written, pixels);
 }

@@ -1,27 +1,20 @@
-// The default: exact, and the fastest there is.
+// The default kernel: exact, and the fastest.
 //
-// `tuned_first`: a thread a pixel, warps of 8 x 4 pixels. Points inside the cardioid or the disc are done at once; the
-// head's steps are counted one by one, as most points end there; the rest fly in batches. Who still flies after some
-// steps goes on a list, so that a few long orbits do not hold whole warps. `tuned_stage`: those of a list, 32 to a warp,
-// for some more steps each; who still flies goes on the next list.
+// `tuned_first`: one thread for each pixel, warps of 8 x 4 pixels. Points inside the cardioid or the disc are done at once;
+// the steps of the prologue are counted one by one, since most points escape there; the rest are iterated in batches. Points
+// that survive some steps go on a list, so that a few long orbits do not hold up whole warps. `tuned_stage` iterates the
+// points of a list, 32 to a warp, for some more steps each; the survivors go on the next list.
 #include "orbit.cuh"
 
-// Points that fly on: z and the place of each, as rows of the task's width from its `begin` on.
-template <class N> struct Survivors {
-    N *x, *y;
-    unsigned* place;
-    unsigned* count;
-};
-
-// Has each lane that wants to put its point on a list do so: one atomic addition a warp.
+// Appends the points of the lanes that survive to a list, with one atomic addition for the warp.
 template <class N>
-__device__ __forceinline__ void survive(const Survivors<N>& list, bool wants, N x, N y, unsigned place) {
-    unsigned mask = __ballot_sync(~0u, wants);
+__device__ __forceinline__ void append(const Survivors<N>& list, bool survives, N x, N y, unsigned place) {
+    unsigned mask = __ballot_sync(~0u, survives);
     if (!mask) return;
     unsigned lane = threadIdx.x & 31, first = 0;
     if (lane == 0) first = atomicAdd(list.count, __popc(mask));
     first = __shfl_sync(~0u, first, 0);
-    if (wants) {
+    if (survives) {
         unsigned slot = first + __popc(mask & ((1u << lane) - 1));
         list.x[slot] = x;
         list.y[slot] = y;
@@ -29,29 +22,27 @@ __device__ __forceinline__ void survive(const Survivors<N>& list, bool wants, N 
     }
 }
 
-#define THREADS 256
-// Rows of 8 x 4 pixels that a warp does one after the other, so that what belongs to its columns is done once.
-#define TILES 2
-
-// Whether a point still flies after some steps; if it has escaped, `n` is when, and with KEEP `f` where.
+// Whether a point survives some steps. If it has escaped, `n` is its dwell, and with KEEP `orbit` has its z_n.
 template <int BATCH, bool KEEP, class N, class Rule>
-__device__ __forceinline__ bool flies_on(const Rule& rule, const Task<N>& t, const Point<N>& p, Flight<N>& f,
-                                         unsigned steps, unsigned& n) {
-    Outcome outcome = fly<BATCH, false>(rule, f, p.a, p.b, t.radius_squared, steps);
-    if (outcome == ESCAPED) n = replay<BATCH, KEEP>(rule, f, p.a, p.b, t.radius_squared, t.limit);
-    return outcome == STILL_FLYING;
+__device__ __forceinline__ bool survives_steps(const Rule& rule, const Task<N>& t, const Point<N>& p,
+                                               Orbit<N>& orbit, unsigned steps, unsigned& n) {
+    Outcome outcome = iterate<BATCH, false>(rule, orbit, p.a, p.b, t.radius_squared, steps);
+    if (outcome == ESCAPED) n = replay<BATCH, KEEP>(rule, orbit, p.a, p.b, t.radius_squared, t.limit);
+    return outcome == UNDECIDED;
 }
 
 template <class N, class Rule, bool KEEP>
 __device__ __forceinline__ void first(const Task<N>& t, const Survivors<N>& list, unsigned steps) {
     const Rule rule(t);
     const unsigned lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const unsigned column = blockIdx.x * 32 + (warp & 3) * 8 + (lane & 7);
+    // Shifts as written: with divisions by the constants the compiler assigns other registers, mostly fewer but not always.
+    static_assert(WARPS_ACROSS == 1 << 2 && WARP_COLUMNS == 1 << 3, "the shifts and masks divide by these");
+    const unsigned column = blockIdx.x * BLOCK_COLUMNS + (warp & 3) * WARP_COLUMNS + (lane & 7);
     const N re_of_column = t.re_of_column[min(column, t.width - 1)];
-    unsigned row = t.begin + blockIdx.y * (8 * TILES) + (warp >> 2) * 4 + (lane >> 3);
-    for (int tile = 0; tile < TILES; tile++, row += 8) {
+    unsigned row = t.begin + blockIdx.y * BLOCK_ROWS + (warp >> 2) * WARP_ROWS + (lane >> 3);
+    for (int tile = 0; tile < TILES_OF_WARP; tile++, row += TILE_ROWS) {
         bool survives = false;
-        Flight<N> f = {N(0), N(0), 0};
+        Orbit<N> orbit = {N(0), N(0), 0};
         if (column < t.width && row < t.end) {
             const Point<N> p(t, re_of_column, column, row);
             N x = p.re, y = p.im;
@@ -62,19 +53,19 @@ __device__ __forceinline__ void first(const Task<N>& t, const Survivors<N>& list
                 n = plain_dwell(rule, x, y, p.a, p.b, t.limit, t.radius_squared);
             } else if (Rule::Recipe::norm(x, y) <= t.radius_squared) {
                 bool in = true;
-                for (int i = 0; in && i < HEAD; i += 4) {
-                    in = counted_steps<4, KEEP>(rule, x, y, p.a, p.b, t.radius_squared, n);
+                for (int i = 0; in && i < PROLOGUE_STEPS; i += PROLOGUE_BATCH) {
+                    in = counted_steps<PROLOGUE_BATCH, KEEP>(rule, x, y, p.a, p.b, t.radius_squared, n);
                 }
                 if (in ? n >= t.limit : n > t.limit) {
                     n = 0;
                 } else if (in) {
-                    f = {x, y, t.limit - n};
-                    // So few steps that cycles are not looked for.
+                    orbit = {x, y, t.limit - n};
+                    // There are so few steps that cycles are not looked for.
                     n = 0;
-                    survives = t.cycles ? flies_on<SHORT_BATCH, KEEP>(rule, t, p, f, steps, n)
-                                        : flies_on<LONG_BATCH, KEEP>(rule, t, p, f, steps, n);
-                    x = f.x;
-                    y = f.y;
+                    survives = t.cycles ? survives_steps<SHORT_BATCH, KEEP>(rule, t, p, orbit, steps, n)
+                                        : survives_steps<LONG_BATCH, KEEP>(rule, t, p, orbit, steps, n);
+                    x = orbit.x;
+                    y = orbit.y;
                 }
             }
             if (!survives) {
@@ -82,48 +73,48 @@ __device__ __forceinline__ void first(const Task<N>& t, const Survivors<N>& list
                 if (KEEP) write_end(t, column, row, x, y);
             }
         }
-        survive(list, survives, f.x, f.y, (row - t.begin) * t.width + column);
+        append(list, survives, orbit.x, orbit.y, (row - t.begin) * t.width + column);
     }
 }
 
-// All points of `list` have `left` steps to the limit, and fly `steps` of them.
+// Iterates the points of `list`, which have `left` steps to the limit, for `steps` steps.
 template <int BATCH, bool CYCLES, class N, class Rule, bool KEEP>
 __device__ __forceinline__ void stage(const Task<N>& t, const Survivors<N>& list, const Survivors<N>& next, unsigned left,
                                       unsigned steps) {
     const Rule rule(t);
     const unsigned count = *list.count;
     const unsigned lane = threadIdx.x & 31;
-    // Whole warps: all lanes of one take part in what it asks its lanes.
-    for (unsigned long long from = (unsigned long long)blockIdx.x * THREADS + (threadIdx.x & ~31u); from < count;
-         from += (unsigned long long)gridDim.x * THREADS) {
+    // Whole warps: all lanes of a warp take part in its ballots.
+    for (unsigned long long from = (unsigned long long)blockIdx.x * BLOCK_THREADS + (threadIdx.x & ~31u); from < count;
+         from += (unsigned long long)gridDim.x * BLOCK_THREADS) {
         bool survives = false;
-        Flight<N> f = {N(0), N(0), left};
+        Orbit<N> orbit = {N(0), N(0), left};
         unsigned place = 0;
         if (from + lane < count) {
             place = list.place[from + lane];
             const unsigned row = t.begin + place / t.width, column = place % t.width;
             const Point<N> p(t, column, row);
-            f.x = list.x[from + lane];
-            f.y = list.y[from + lane];
-            Outcome outcome = fly<BATCH, CYCLES>(rule, f, p.a, p.b, t.radius_squared, steps);
-            survives = outcome == STILL_FLYING;
+            orbit.x = list.x[from + lane];
+            orbit.y = list.y[from + lane];
+            Outcome outcome = iterate<BATCH, CYCLES>(rule, orbit, p.a, p.b, t.radius_squared, steps);
+            survives = outcome == UNDECIDED;
             unsigned n = 0;
-            if (outcome == ESCAPED) n = replay<BATCH, KEEP>(rule, f, p.a, p.b, t.radius_squared, t.limit);
+            if (outcome == ESCAPED) n = replay<BATCH, KEEP>(rule, orbit, p.a, p.b, t.radius_squared, t.limit);
             if (!survives) {
                 write(t, column, row, n);
-                if (KEEP) write_end(t, column, row, f.x, f.y);
+                if (KEEP) write_end(t, column, row, orbit.x, orbit.y);
             }
         }
-        survive(next, survives, f.x, f.y, place);
+        append(next, survives, orbit.x, orbit.y, place);
     }
 }
 
 #define KERNELS(rule, number, suffix, keep)                                                                     \
-    extern "C" __global__ void __launch_bounds__(THREADS)                                                       \
+    extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)                                                 \
         tuned_first_##rule##suffix(Task<number> t, Survivors<number> list, unsigned steps) {                    \
         first<number, rule, keep>(t, list, steps);                                                              \
     }                                                                                                           \
-    extern "C" __global__ void __launch_bounds__(THREADS) tuned_stage_##rule##suffix(                           \
+    extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) tuned_stage_##rule##suffix(                     \
         Task<number> t, Survivors<number> list, Survivors<number> next, unsigned left, unsigned steps) {        \
         if (t.cycles) {                                                                                         \
             stage<SHORT_BATCH, true, number, rule, keep>(t, list, next, left, steps);                           \

@@ -1,110 +1,137 @@
 //! The limit of a formula on a device. See `kernels/peak.cu`.
 
-use crate::driver::{self, Buffer, Context, Event, Fault, Stream};
-use crate::modules::{Modules, Source};
+use crate::driver::{self, Buffer, Context, Device, Event, Fault, Stream};
+use crate::modules::Modules;
+use crate::shared::{BLOCK_THREADS, PEAK_BATCH, fold_code, shared_struct};
 use crate::task::rule;
+use bytemuck::Pod;
 use dwell::{Formula, NumberKind, Recipe};
+use dwell_kernels::Kernels;
 use serde::Serialize;
-use std::ffi::c_void;
+use std::sync::Arc;
 
 /// The measured limit of a device.
 #[derive(Clone, Debug, Serialize)]
 pub struct DevicePeak {
     /// Iterations per second: each is the recipe's operations and nothing else.
     pub peak_iterations_per_second: f64,
-    /// What was iterated.
+    /// The formula's name.
     pub formula: &'static str,
-    /// Its power.
+    /// The formula's power.
     pub power: u32,
-    /// The number.
+    /// The number's name.
     pub number: &'static str,
+    /// The same as `number`, under the name of the program's flag.
+    pub precision: &'static str,
     /// The order of roundings.
     pub recipe: &'static str,
+    /// The same as `recipe`, under the name of the program's flag.
+    pub rounding: &'static str,
     /// The device's name.
     pub device: String,
-    /// Its number.
+    /// The device's number.
     pub device_number: u32,
-    /// How many orbits in flight in a thread were fastest.
+    /// Orbits iterated at once in a thread, in the fastest round.
     pub orbits_in_flight: u32,
-    /// Clock that the multiprocessors ran at meanwhile, in MHz: their own cycles over the time.
+    /// Clock of the multiprocessors during that round, in MHz: their own cycles divided by the time.
     pub clock_mhz: f64,
-    /// Iterations of a multiprocessor in one of its cycles.
+    /// Iterations of a multiprocessor in each of its cycles.
     pub iterations_per_cycle: f64,
 }
 
-/// Steps of a round, and rounds.
+/// Steps of a round.
 const STEPS: u32 = 1 << 16;
+/// Rounds of each kernel.
 const ROUNDS: usize = 7;
-const THREADS: u32 = 256;
+/// Numbers of orbits that kernels are compiled for.
 const ORBITS: [u32; 2] = [1, 2];
 
-#[repr(C)]
-struct Choice {
-    fold: u32,
-    power: u32,
+const _: () = assert!((STEPS / ORBITS[1]).is_multiple_of(PEAK_BATCH));
+
+shared_struct! {
+    /// The rule that `peak` iterates.
+    struct PeakRule {
+        fold: u32,
+        power: u32,
+    }
 }
 
-/// Measures for about a second; the best round counts.
+const _: () = assert!(size_of::<PeakRule>() == 8);
+
+/// A measured round.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    iterations: f64,
+    seconds: f64,
+    /// Cycles of the slowest block.
+    cycles: f64,
+    orbits: u32,
+}
+
+impl Round {
+    fn rate(&self) -> f64 {
+        self.iterations / self.seconds
+    }
+}
+
+/// Measures for about a second; the fastest round counts.
 ///
 /// # Errors
-/// Why the device could not.
+/// When the device fails.
 pub fn peak(number: u32, formula: Formula, kind: NumberKind, recipe: Recipe) -> Result<DevicePeak, Fault> {
     let device = driver::device(number)?;
     let context = Context::new(number)?;
-    let mut modules = Modules::new(&context);
-    let stream = Stream::new(&context)?;
-    let (began, ended) = (Event::new(&context)?, Event::new(&context)?);
-    let name = rule(formula, recipe);
-    let fold = match formula.fold() {
-        dwell::Fold::None => 0,
-        dwell::Fold::Absolute => 1,
-        dwell::Fold::Conjugate => 2,
-    };
-    let mut choice = Choice { fold, power: formula.power() };
-    let mut best = DevicePeak {
-        peak_iterations_per_second: 0.0,
+    let best = match kind {
+        NumberKind::F32 => fastest::<f32>(&context, &device, formula, recipe),
+        NumberKind::F64 => fastest::<f64>(&context, &device, formula, recipe),
+    }?;
+    Ok(DevicePeak {
+        peak_iterations_per_second: best.rate(),
         formula: formula.name(),
         power: formula.power(),
         number: kind.name(),
+        precision: kind.name(),
         recipe: recipe.name(),
-        device: device.name.clone(),
+        rounding: recipe.name(),
+        device: device.name,
         device_number: number,
-        orbits_in_flight: 0,
-        clock_mhz: 0.0,
-        iterations_per_cycle: 0.0,
-    };
+        orbits_in_flight: best.orbits,
+        clock_mhz: best.cycles / best.seconds / 1e6,
+        iterations_per_cycle: best.iterations / f64::from(device.multiprocessors) / best.cycles.max(1.0),
+    })
+}
+
+/// The fastest of some rounds of each kernel.
+fn fastest<N: Kernels + Pod>(
+    context: &Arc<Context>,
+    device: &Device,
+    formula: Formula,
+    recipe: Recipe,
+) -> Result<Round, Fault> {
+    let mut modules = Modules::new(context);
+    let stream = Stream::new(context)?;
+    let (began, ended) = (Event::new(context)?, Event::new(context)?);
+    let peak_rule = PeakRule { fold: fold_code(formula.fold()), power: formula.power() };
+    let mut best: Option<Round> = None;
     for orbits in ORBITS {
-        let function = modules.function(Source::Peak, &format!("peak_{name}_{}_{orbits}", kind.name()))?;
-        let blocks = function.occupancy(THREADS, &device)?.blocks.max(1) * device.multiprocessors;
-        let sums = Buffer::new(&context, blocks as usize * THREADS as usize * 8)?;
-        let cycles = Buffer::new(&context, blocks as usize * 8)?;
+        let kernel = modules.peak::<N>(rule(formula, recipe), orbits)?;
+        let blocks = kernel.occupancy(BLOCK_THREADS, device)?.blocks.max(1) * device.multiprocessors;
+        let sums = Buffer::<N>::new(context, blocks as usize * BLOCK_THREADS as usize)?;
+        let cycles = Buffer::<u64>::new(context, blocks as usize)?;
         for _ in 0..ROUNDS {
-            let (mut sums_at, mut cycles_at, mut steps) = (sums.at(0), cycles.at(0), STEPS / orbits);
-            let arguments: &mut [*mut c_void] = &mut [
-                (&raw mut choice).cast(),
-                (&raw mut steps).cast(),
-                (&raw mut sums_at).cast(),
-                (&raw mut cycles_at).cast(),
-            ];
+            let steps = STEPS / orbits;
             began.record(&stream)?;
-            #[allow(unsafe_code, reason = "kernels have no types")]
-            // SAFETY: the kernel's parameters in their order; the buffers live until the event has come.
-            unsafe {
-                stream.launch(function, [blocks, 1], [THREADS, 1], arguments)?;
-            }
+            let arguments = (peak_rule, steps, sums.address(), cycles.address());
+            kernel.launch(&stream, [blocks, 1], [BLOCK_THREADS, 1], arguments)?;
             ended.record(&stream)?;
             ended.wait()?;
             let seconds = ended.seconds_since(&began)?;
-            let iterations = f64::from(blocks) * f64::from(THREADS) * f64::from(orbits) * f64::from(steps);
-            let rate = iterations / seconds;
-            if rate > best.peak_iterations_per_second {
-                let longest = cycles.read_words()?.into_iter().take(blocks as usize).max().unwrap_or(0);
-                best.peak_iterations_per_second = rate;
-                best.orbits_in_flight = orbits;
-                best.clock_mhz = longest as f64 / seconds / 1e6;
-                best.iterations_per_cycle = iterations / f64::from(device.multiprocessors) / (longest as f64).max(1.0);
+            let iterations = f64::from(blocks) * f64::from(BLOCK_THREADS) * f64::from(orbits) * f64::from(steps);
+            if best.is_none_or(|best| iterations / seconds > best.rate()) {
+                let cycles = cycles.read()?.into_iter().max().unwrap_or(0) as f64;
+                best = Some(Round { iterations, seconds, cycles, orbits });
             }
         }
     }
-    Ok(best)
+    best.ok_or_else(|| Fault::Lost("no round was measured".to_owned()))
 }

@@ -1,88 +1,250 @@
-//! What kernels are told: twins of the structs in `kernels/task.cuh`, `rectangle.cuh`, `tuned.cu` and `paint.cu`, same
-//! fields, same order. Addresses are the device's.
+//! What a launch computes: the parameter that all kernels of dwells take.
 
-use dwell::{Fold, Formula, Plan, Points, Recipe, Shortcuts};
+use crate::driver::{Address, Buffer, ConstAddress, Context, Fault, Stream};
+use crate::shared::{
+    EACH_STEP_ALL, EACH_STEP_NONE, EACH_STEP_NORM_IN, EACH_STEP_REAL_PART_IN, fold_code, shared_struct,
+};
+use crate::upload::Upload;
+use dwell::{DirectPoints, Fold, Formula, Plan, Recipe, Shortcuts};
 use dwell_kernels::Kernels;
-use dwell_kernels::escape::{self, Bounds};
-use dwell_kernels::terms::{EachStep, Terms};
+use dwell_kernels::escape::{self, KernelSettings};
+use dwell_kernels::shortcut_constants::{EachStep, ShortcutConstants};
+use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// What a launch is about.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Task<N> {
-    pub(crate) axes: [u64; 4],
-    pub(crate) dwell: u64,
-    pub(crate) ends: [u64; 2],
-    pub(crate) written: u64,
-    julia: [N; 2],
-    radius_squared: N,
-    interior_terms: [N; 4],
-    each_step_range: [N; 2],
-    pub(crate) width: u32,
-    pub(crate) first_row: u32,
-    pub(crate) begin: u32,
-    pub(crate) end: u32,
-    pub(crate) mirror_sum: u32,
-    pub(crate) mirror_begin: u32,
-    pub(crate) mirror_end: u32,
-    pub(crate) limit: u32,
-    fold: u32,
-    power: u32,
-    is_julia: u32,
-    is_rotated: u32,
-    interior: u32,
-    cycles: u32,
-    each_step: u32,
+shared_struct! {
+    /// What a launch computes: which points, by which rule, and where dwells are written.
+    struct Task<'a, N> {
+        /// Coordinates of every column and row of the image: c is the sum of a column's and a row's contributions.
+        re_of_column: ConstAddress<'a, N>,
+        im_of_column: ConstAddress<'a, N>,
+        re_of_row: ConstAddress<'a, N>,
+        im_of_row: ConstAddress<'a, N>,
+        /// Dwells, row by row from `first_row` on.
+        dwell: Address<'a, u32>,
+        /// z_n of each escaped point, in the same places; null where they are not stored.
+        end_x: Address<'a, N>,
+        end_y: Address<'a, N>,
+        /// Number of pixels written; null where they are not counted.
+        written: Address<'a, u64>,
+        julia_re: N,
+        julia_im: N,
+        radius_squared: N,
+        /// 2 / (1 - kappa), 1 / (1 - kappa), kappa^2 / 8 / (1 - kappa), ((1 - delta) / 4)^2 of interior.rs.
+        interior_terms: [N; 4],
+        /// The range of EACH_STEP_REAL_PART_IN and EACH_STEP_NORM_IN.
+        each_step_from: N,
+        each_step_to: N,
+        width: u32,
+        first_row: u32,
+        /// Rows to compute, upper end excluded.
+        begin: u32,
+        end: u32,
+        /// The mirror image of a row is mirror_sum - row, where that is in mirror_begin..mirror_end.
+        mirror_sum: u32,
+        mirror_begin: u32,
+        mirror_end: u32,
+        limit: u32,
+        /// A code of a fold.
+        fold: u32,
+        power: u32,
+        is_julia: u32,
+        is_rotated: u32,
+        /// Whether the test for the interior is made.
+        interior: u32,
+        /// Whether orbits are tested for cycles.
+        cycles: u32,
+        /// A code of the points that are tested at every step.
+        each_step: u32,
+    }
 }
 
-impl<N: Kernels> Task<N> {
-    /// Whether the shortcut `cycles` is taken.
-    pub(crate) fn looks_for_cycles(&self) -> bool {
-        self.cycles != 0
+// 8 addresses, 9 numbers and 15 integers, without gaps.
+const _: () = assert!(size_of::<Task<'_, f32>>() == 8 * 8 + 9 * 4 + 15 * 4);
+const _: () = assert!(size_of::<Task<'_, f64>>() == 8 * 8 + 9 * 8 + 15 * 4 + 4);
+const _: () = assert!(std::mem::offset_of!(Task<'_, f64>, width) == 8 * 8 + 9 * 8);
+
+/// Coordinates of a plan, on the device.
+#[derive(Debug)]
+pub(crate) struct DeviceAxes<N> {
+    memory: Upload,
+    /// Where each array begins, in bytes, and its length.
+    arrays: [(usize, usize); 4],
+    numbers: PhantomData<N>,
+}
+
+impl<N: Kernels> DeviceAxes<N> {
+    /// Room for so many coordinates.
+    pub(crate) fn new(context: &Arc<Context>, coordinates: usize) -> Result<Self, Fault> {
+        let memory = Upload::new(context, Upload::bytes_of::<N>(coordinates, 4))?;
+        Ok(Self { memory, arrays: [(0, 0); 4], numbers: PhantomData })
     }
 
-    /// The same over these rows.
-    pub(crate) fn over(self, rows: Range<u32>) -> Self {
-        Self { begin: rows.start, end: rows.end, ..self }
+    /// Copies the coordinates of a plan there, in a stream's order.
+    pub(crate) fn load(&mut self, points: &DirectPoints<N>, stream: &Stream) -> Result<(), Fault> {
+        let axes = points.axes.arrays();
+        let bytes = Upload::bytes_of::<N>(axes.iter().map(|axis| axis.len()).sum(), 4);
+        self.memory.fill(bytes, stream, |sections| {
+            self.arrays = axes.map(|axis| (sections.numbers(axis), axis.len()));
+        })
     }
 
-    /// Of a plan: all but addresses and rows.
-    pub(crate) fn new(plan: &Plan, points: &Points<N>, shortcuts: Shortcuts) -> Self {
+    /// The address of an array.
+    fn array(&self, which: usize) -> ConstAddress<'_, N> {
+        let (at, len) = self.arrays[which];
+        self.memory.values(at, len).read_only()
+    }
+}
+
+/// Memory for the dwells of some rows and, where they are needed, for both parts of z_n.
+#[derive(Debug)]
+pub(crate) struct DeviceField<N> {
+    pub(crate) dwell: Buffer<u32>,
+    ends: Option<[Buffer<N>; 2]>,
+}
+
+impl<N: Kernels> DeviceField<N> {
+    /// Allocates for so many pixels.
+    pub(crate) fn new(context: &Arc<Context>, pixels: usize, with_ends: bool) -> Result<Self, Fault> {
+        let end = || Buffer::new(context, pixels);
+        let ends = if with_ends { Some([end()?, end()?]) } else { None };
+        Ok(Self { dwell: Buffer::new(context, pixels)?, ends })
+    }
+
+    /// Bytes of a pixel.
+    pub(crate) fn bytes_per_pixel(with_ends: bool) -> u64 {
+        size_of::<u32>() as u64 + if with_ends { 2 * size_of::<N>() as u64 } else { 0 }
+    }
+}
+
+impl<'a, N: Kernels> Task<'a, N> {
+    /// The task of a plan, without memory and rows.
+    pub(crate) fn new(plan: &Plan, points: &DirectPoints<N>, shortcuts: Shortcuts) -> Self {
         let map = &points.map;
-        let bounds = Bounds {
+        let settings = KernelSettings {
             map: *map,
             limit: plan.limit(),
             radius_squared: points.radius_squared,
-            shortcuts: escape::Shortcuts { interior: shortcuts.interior, cycles: shortcuts.cycles },
+            shortcuts: escape::KernelShortcuts { interior: shortcuts.interior, cycles: shortcuts.cycles },
         };
-        let terms = Terms::of(&bounds);
-        let (each_step, each_step_range) = match terms.each_step {
-            EachStep::Nobody => (0, [N::default(); 2]),
-            EachStep::Everybody => (1, [N::default(); 2]),
-            EachStep::RealPartIn(range) => (2, range),
-            EachStep::NormIn(range) => (3, range),
+        let constants = ShortcutConstants::of(&settings);
+        let (each_step, [each_step_from, each_step_to]) = match constants.each_step {
+            EachStep::Never => (EACH_STEP_NONE, [N::default(); 2]),
+            EachStep::Always => (EACH_STEP_ALL, [N::default(); 2]),
+            EachStep::RealPartIn(range) => (EACH_STEP_REAL_PART_IN, range),
+            EachStep::NormIn(range) => (EACH_STEP_NORM_IN, range),
         };
+        let [julia_re, julia_im] = map.julia.unwrap_or_default();
         Self {
-            julia: map.julia.unwrap_or_default(),
+            re_of_column: ConstAddress::NULL,
+            im_of_column: ConstAddress::NULL,
+            re_of_row: ConstAddress::NULL,
+            im_of_row: ConstAddress::NULL,
+            dwell: Address::NULL,
+            end_x: Address::NULL,
+            end_y: Address::NULL,
+            written: Address::NULL,
+            julia_re,
+            julia_im,
             radius_squared: points.radius_squared,
-            interior_terms: terms.interior.unwrap_or_default(),
-            each_step_range,
+            interior_terms: constants.interior.unwrap_or_default(),
+            each_step_from,
+            each_step_to,
             width: plan.size().width,
+            first_row: 0,
+            begin: 0,
+            end: 0,
+            mirror_sum: 0,
+            mirror_begin: 0,
+            mirror_end: 0,
             limit: plan.limit(),
-            fold: match map.formula.fold() {
-                Fold::None => 0,
-                Fold::Absolute => 1,
-                Fold::Conjugate => 2,
-            },
+            fold: fold_code(map.formula.fold()),
             power: map.formula.power(),
             is_julia: map.julia.is_some().into(),
             is_rotated: points.axes.is_rotated().into(),
-            interior: terms.interior.is_some().into(),
+            interior: constants.interior.is_some().into(),
             cycles: shortcuts.cycles.into(),
             each_step,
-            ..Self::default()
         }
+    }
+
+    /// The same task with memory for these rows, which are all that launches may compute: those of the field from a pixel
+    /// on. Mirror images are written as well.
+    ///
+    /// # Panics
+    /// When the memory has no places for the rows or their mirror images.
+    pub(crate) fn within<'b>(
+        self,
+        axes: &'b DeviceAxes<N>,
+        (field, from): (&'b DeviceField<N>, usize),
+        rows: Range<u32>,
+        (mirrored, mirror_sum): (Range<u32>, u32),
+    ) -> Task<'b, N>
+    where
+        'a: 'b,
+    {
+        let [columns, _, _, rows_of_axes] = axes.arrays.map(|(_, len)| len);
+        assert!(columns == self.width as usize, "coordinates of each column");
+        let last = rows.end.max(mirrored.end) as usize;
+        let places = field.dwell.len().saturating_sub(from) / self.width as usize;
+        assert!(rows_of_axes >= last && rows.start as usize + places >= last, "coordinates and a place of each row");
+        assert!(mirrored.is_empty() || mirrored.start >= rows.start, "a place of each mirror image");
+        Task {
+            re_of_column: axes.array(0),
+            im_of_column: axes.array(1),
+            re_of_row: axes.array(2),
+            im_of_row: axes.array(3),
+            dwell: field.dwell.at(from),
+            end_x: field.ends.as_ref().map_or(Address::NULL, |[x, _]| x.at(from)),
+            end_y: field.ends.as_ref().map_or(Address::NULL, |[_, y]| y.at(from)),
+            first_row: rows.start,
+            begin: rows.start,
+            end: rows.end,
+            mirror_sum,
+            mirror_begin: mirrored.start,
+            mirror_end: mirrored.end,
+            ..self
+        }
+    }
+
+    /// The same task over some of its rows.
+    ///
+    /// # Panics
+    /// When they are not among its rows.
+    pub(crate) fn over(self, rows: Range<u32>) -> Self {
+        assert!(self.begin <= rows.start && rows.end <= self.end, "rows of the task");
+        Self { begin: rows.start, end: rows.end, ..self }
+    }
+
+    /// The same, with pixels written counted there.
+    pub(crate) fn counting(self, written: Address<'a, u64>) -> Self {
+        Self { written, ..self }
+    }
+
+    /// Pixels of a row.
+    pub(crate) fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The first row that the task's memory is for.
+    pub(crate) fn first_row(&self) -> u32 {
+        self.first_row
+    }
+
+    /// Rows to compute.
+    pub(crate) fn rows(&self) -> Range<u32> {
+        self.begin..self.end
+    }
+
+    /// Iterations at most.
+    pub(crate) fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// Whether orbits are tested for cycles.
+    pub(crate) fn tests_for_cycles(&self) -> bool {
+        self.cycles != 0
     }
 }
 
@@ -95,80 +257,5 @@ pub(crate) fn rule(formula: Formula, recipe: Recipe) -> &'static str {
         (Recipe::Fused, ..) => "power_fused",
         (Recipe::Separate, Fold::None, 2) => "square_separate",
         (Recipe::Separate, ..) => "power_separate",
-    }
-}
-
-/// Points that fly on.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Survivors {
-    pub(crate) z: [u64; 2],
-    pub(crate) place: u64,
-    pub(crate) count: u64,
-}
-
-/// A list of rectangles.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct RectangleList {
-    pub(crate) rectangles: u64,
-    pub(crate) count: u64,
-    pub(crate) capacity: u32,
-    pub(crate) padding: u32,
-}
-
-/// A rectangle of pixels: left, top, right, bottom.
-pub(crate) type Rectangle = [u32; 4];
-
-/// How device-side launches divide.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Divide {
-    pub(crate) parts: u32,
-    pub(crate) min_size: u32,
-    pub(crate) max_depth: u32,
-    pub(crate) padding: u32,
-    pub(crate) failed: u64,
-    pub(crate) error: u64,
-}
-
-/// What is painted, and how.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct PaintTask {
-    pub(crate) dwell: u64,
-    pub(crate) smooth: u64,
-    pub(crate) picture: u64,
-    pub(crate) palette: u64,
-    pub(crate) bands: u64,
-    pub(crate) light: u64,
-    pub(crate) midpoints: u64,
-    pub(crate) start: u64,
-    pub(crate) totals: u64,
-    pub(crate) slope: f64,
-    pub(crate) start_position: f64,
-    pub(crate) limit_value: f64,
-    pub(crate) width: u32,
-    pub(crate) rows: u32,
-    pub(crate) samples: u32,
-    pub(crate) bytes: u32,
-    pub(crate) scale: u32,
-    pub(crate) limit: u32,
-    pub(crate) entries: u32,
-    pub(crate) values: u32,
-    pub(crate) shift: u32,
-    pub(crate) padding: u32,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_those_of_the_kernels() {
-        // 8 addresses, 9 numbers, 15 integers; as `sizeof` has it.
-        assert_eq!((size_of::<Task<f32>>(), size_of::<Task<f64>>()), (160, 200));
-        assert_eq!((size_of::<Survivors>(), size_of::<RectangleList>(), size_of::<Divide>()), (32, 24, 32));
-        assert_eq!(size_of::<PaintTask>(), 12 * 8 + 10 * 4);
     }
 }

@@ -1,31 +1,30 @@
-//! Micro-benchmarks: each kernel on each level, as a fraction of the peak measured around it; a formula's peak is that of
-//! z^2 + c times the ratio of their operations. `cargo bench` runs them;
-//! `cargo bench -- --check` runs each once and checks its output only. Words select cases by name, level or number.
+//! Micro-benchmarks: the rate of each kernel on each level, as a fraction of the peak measured around it. The peak of a
+//! formula is that of z^2 + c times the ratio of their operations. `cargo bench` runs the benchmarks; `cargo bench --
+//! --check` runs each once and only checks its output. Words select cases by name, level or number type.
 //!
-//! Every case's output is compared with the plain loop before a time is taken: a kernel that gets it wrong has none.
-//! Each round measures the peak and the case in turn, so that a machine that slows down slows both; the median of the
-//! rounds' ratios is shown.
+//! The output of every case is compared with the plain loop before its time is reported. Each round measures the peak
+//! and then the case, so that a change of the clock rate affects both; the median of the ratios of all rounds is shown.
 
-#![allow(clippy::print_stdout, clippy::panic, reason = "a program for developers, talking to them")]
+#![expect(clippy::print_stdout, clippy::panic, reason = "a program for developers that reports on the terminal")]
 
-use dwell_kernels::escape::{Bounds, Shortcuts, Workspace};
+use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
 use dwell_kernels::{Fold, Formula, Grid, Kernels, Level, Map, Recipe, naive, peak};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// A block of points and what to do with it.
+/// A block of points and the kernels to run on it.
 struct Case {
     name: &'static str,
     what: &'static str,
-    /// xmin, xmax, ymin, ymax.
+    /// The view: xmin, xmax, ymin, ymax.
     bounds: [f64; 4],
     formula: (Fold, u32),
     julia: Option<[f64; 2]>,
     limit: u32,
-    shortcuts: Shortcuts,
+    shortcuts: KernelShortcuts,
     with_smooth: bool,
     with_distance: bool,
-    /// As one row of points instead of a block.
+    /// Whether the points are given as a list instead of a block.
     listed: bool,
 }
 
@@ -36,7 +35,7 @@ const PLAIN: Case = Case {
     formula: (Fold::None, 2),
     julia: None,
     limit: 0,
-    shortcuts: Shortcuts::NONE,
+    shortcuts: KernelShortcuts::NONE,
     with_smooth: false,
     with_distance: false,
     listed: false,
@@ -45,15 +44,15 @@ const PLAIN: Case = Case {
 const CASES: [Case; 17] = [
     Case {
         name: "far",
-        what: "escaped at once: reading and writing",
+        what: "escapes at n = 1: reading and writing",
         bounds: [2.0, 3.0, 2.0, 3.0],
         limit: 32,
         ..PLAIN
     },
-    Case { name: "head", what: "escaped within the head", bounds: [0.5, 1.0, 0.2, 0.7], limit: 64, ..PLAIN },
+    Case { name: "prologue", what: "escapes within the prologue", bounds: [0.5, 1.0, 0.2, 0.7], limit: 64, ..PLAIN },
     Case {
-        name: "flight",
-        what: "inside: bundles that stay whole",
+        name: "bundle",
+        what: "interior points: bundles that stay whole",
         bounds: [-0.1, 0.1, -0.1, 0.1],
         limit: 4000,
         ..PLAIN
@@ -68,18 +67,18 @@ const CASES: [Case; 17] = [
     Case { name: "set", what: "the whole set", bounds: [-2.0, 1.0, -1.5, 1.5], limit: 256, ..PLAIN },
     Case {
         name: "interior",
-        what: "the same with the test for the inside",
+        what: "the whole set with the test for interior points",
         bounds: [-2.0, 1.0, -1.5, 1.5],
         limit: 256,
-        shortcuts: Shortcuts { interior: true, cycles: false },
+        shortcuts: KernelShortcuts { interior: true, cycles: false },
         ..PLAIN
     },
     Case {
         name: "cycles",
-        what: "an island of period 3, with cycles looked for",
+        what: "an island of period 3, with the test for cycles",
         bounds: [-1.79, -1.74, -0.025, 0.025],
         limit: 4000,
-        shortcuts: Shortcuts { interior: false, cycles: true },
+        shortcuts: KernelShortcuts { interior: false, cycles: true },
         ..PLAIN
     },
     Case {
@@ -115,11 +114,12 @@ const CASES: [Case; 17] = [
     Case { name: "burning-ship-3", what: "the Burning Ship of power 3", formula: (Fold::Absolute, 3), ..FORMULA },
 ];
 
-/// A formula's whole set.
+/// The whole set of a formula.
 const FORMULA: Case = Case { bounds: [-1.6, 1.4, -1.5, 1.5], limit: 1000, ..PLAIN };
 
-/// Points across and down.
+/// The number of columns and of rows of the block.
 const SIDE: usize = 128;
+/// The number of rounds that are timed.
 const ROUNDS: usize = 9;
 
 fn main() {
@@ -128,90 +128,113 @@ fn main() {
     let words: Vec<&str> = words.iter().filter(|word| !word.starts_with("--")).map(String::as_str).collect();
     println!("| case | number | level | ns a point | iterations a second / peak | |\n|---|---|---|---|---|---|");
     for level in Level::available() {
-        run::<f32>(level, &words, check);
-        run::<f64>(level, &words, check);
+        run_cases::<f32>(level, &words, check);
+        run_cases::<f64>(level, &words, check);
     }
 }
 
-fn run<N: Kernels>(level: Level, words: &[&str], check: bool) {
+/// Runs the cases that all words select.
+fn run_cases<N: Kernels>(level: Level, words: &[&str], check: bool) {
     for case in CASES {
-        let names = [case.name, level.name().as_str(), N::NAME];
+        let names = [case.name, level.name().name(), N::NAME];
         if words.iter().all(|word| names.contains(word)) {
-            one::<N>(level, &case, check);
+            run_case::<N>(level, &case, check);
         }
     }
 }
 
-fn one<N: Kernels>(level: Level, case: &Case, check: bool) {
-    let [xmin, xmax, ymin, ymax] = case.bounds;
-    let along = |least: f64, most: f64| -> Vec<N> {
-        (0..SIDE).map(|i| N::nearest(least + (i as f64 + 0.5) * (most - least) / SIDE as f64)).collect()
-    };
-    let (columns, rows) = (along(xmin, xmax), along(ymax, ymin));
-    let nothing = vec![Grid::<N>::nothing(); SIDE];
-    let block =
-        Grid { re_of_column: &columns, im_of_column: &nothing, re_of_row: &nothing, im_of_row: &rows, monotonic: true };
-    let points: Vec<[N; 2]> = (0..SIDE * SIDE).map(|i| block.point(i % SIDE, i / SIDE)).collect();
-    let (re, im): (Vec<N>, Vec<N>) = points.iter().map(|[a, b]| (*a, *b)).unzip();
-    let one_row = [Grid::<N>::nothing()];
-    let (grid, width) = if case.listed { (Grid::list(&re, &im, &one_row), SIDE * SIDE) } else { (block, SIDE) };
+/// The coordinate arrays of a case.
+struct Coordinates<N> {
+    columns: Vec<N>,
+    rows: Vec<N>,
+    /// As many -0 as there are columns.
+    negative_zeros: Vec<N>,
+    /// Re c and im c of every point, row by row.
+    re: Vec<N>,
+    im: Vec<N>,
+}
 
-    let radius_squared = N::from(4_u8);
+impl<N: Kernels> Coordinates<N> {
+    fn of(case: &Case) -> Self {
+        let [xmin, xmax, ymin, ymax] = case.bounds;
+        let along = |least: f64, most: f64| -> Vec<N> {
+            (0..SIDE).map(|i| N::nearest(least + (i as f64 + 0.5) * (most - least) / SIDE as f64)).collect()
+        };
+        let mut coordinates = Self {
+            columns: along(xmin, xmax),
+            rows: along(ymax, ymin),
+            negative_zeros: vec![Grid::<N>::negative_zero(); SIDE],
+            re: Vec::new(),
+            im: Vec::new(),
+        };
+        let block = coordinates.block();
+        (coordinates.re, coordinates.im) =
+            (0..SIDE * SIDE).map(|i| block.point(i % SIDE, i / SIDE)).map(|[re, im]| (re, im)).unzip();
+        coordinates
+    }
+
+    fn block(&self) -> Grid<'_, N> {
+        Grid {
+            re_of_column: &self.columns,
+            im_of_column: &self.negative_zeros,
+            re_of_row: &self.negative_zeros,
+            im_of_row: &self.rows,
+            monotonic: true,
+        }
+    }
+}
+
+/// The results of a case: dwells, and smooth values or distances if the case computes them.
+struct Values {
+    dwell: Vec<u32>,
+    value: Vec<f64>,
+}
+
+/// Measures one case, checks its output and prints its row of the table.
+fn run_case<N: Kernels>(level: Level, case: &Case, check: bool) {
+    let coordinates = Coordinates::<N>::of(case);
+    let one_row = [Grid::<N>::negative_zero()];
+    let list = Grid::list(&coordinates.re, &coordinates.im, &one_row);
+    let (grid, width) = if case.listed { (list, SIDE * SIDE) } else { (coordinates.block(), SIDE) };
     let (fold, power) = case.formula;
-    let Some(formula) = Formula::new(fold, power) else { panic!("{power} is no power") };
+    let Some(formula) = Formula::new(fold, power) else { panic!("{power} is not a supported power") };
     let map = Map { formula, recipe: Recipe::Fused, julia: case.julia.map(|c| c.map(N::nearest)) };
-    let bounds = Bounds { map, limit: case.limit, radius_squared, shortcuts: case.shortcuts };
+    let settings = KernelSettings { map, limit: case.limit, radius_squared: N::from(4_u8), shortcuts: case.shortcuts };
     let stop = AtomicBool::new(false);
     let mut workspace = Workspace::default();
-    let (mut dwell, mut smooth) = (vec![u32::MAX; SIDE * SIDE], vec![f64::NAN; SIDE * SIDE]);
-    let mut once = || {
+    let mut values = Values { dwell: vec![u32::MAX; SIDE * SIDE], value: vec![f64::NAN; SIDE * SIDE] };
+    let mut compute = |Values { dwell, value }: &mut Values| {
         let mut dwell_rows: Vec<&mut [u32]> = dwell.chunks_mut(width).collect();
-        let done = N::dwells(level, bounds, &mut workspace, grid, &mut dwell_rows, case.with_smooth, &stop);
-        assert!(done, "nobody told it to stop");
+        let completed = N::dwells(level, settings, &mut workspace, grid, &mut dwell_rows, case.with_smooth, &stop);
+        assert!(completed, "the kernel returned early although `stop` is not set");
+        let mut rows: Vec<&mut [f64]> = value.chunks_mut(width).collect();
         if case.with_smooth {
-            let mut smooth_rows: Vec<&mut [f64]> = smooth.chunks_mut(width).collect();
-            N::smooth_values(level, &map, &workspace, grid, &dwell_rows, &mut smooth_rows);
+            N::smooth_values(level, &map, &workspace, grid, &dwell_rows, &mut rows);
         }
         if case.with_distance {
-            let mut rows: Vec<&mut [f64]> = smooth.chunks_mut(width).collect();
             assert!(N::distances(level, &map, &workspace, grid, 1.0, &dwell_rows, &mut rows, &stop));
         }
     };
     let began = Instant::now();
-    once();
-    let once_seconds = began.elapsed().as_secs_f64();
-    // The second run is timed below; the first must be right, and so must the last.
-    let repeats = if check { 1 } else { (0.02 / once_seconds).ceil().max(1.0) as u32 };
+    compute(&mut values);
+    let first_seconds = began.elapsed().as_secs_f64();
+    // The output is checked after the last run; a workspace that has been used must give the same dwells.
+    let repeats = if check { 1 } else { (0.02 / first_seconds).ceil().max(1.0) as u32 };
     let mut ratios = Vec::new();
     let mut nanoseconds = Vec::new();
     for _ in 0..if check { 1 } else { ROUNDS } {
-        // What the formula's operations allow, at the rate of those of z^2 + c.
+        // The rate that the operations of the formula allow, from the rate of those of z^2 + c.
         let allowed = f64::from(Formula::MANDELBROT.operations()) / f64::from(formula.operations());
         let peak = if check { 1.0 } else { peak_rate::<N>(level) * allowed };
         let began = Instant::now();
         for _ in 0..repeats {
-            once();
+            compute(&mut values);
         }
         let seconds = began.elapsed().as_secs_f64() / f64::from(repeats);
         nanoseconds.push(seconds * 1e9 / (SIDE * SIDE) as f64);
         ratios.push(1.0 / (seconds * peak));
     }
-    let expected: Vec<u32> =
-        points.iter().map(|point| naive::dwell(&map, *point, case.limit, radius_squared)).collect();
-    assert_eq!(dwell, expected, "{} {} {:?}", case.name, N::NAME, level);
-    if case.with_smooth {
-        let right = |(n, s): (&u32, &f64)| if *n == 0 { *s == 0.0 } else { (*s - f64::from(*n)).abs() < 9.0 };
-        assert!(dwell.iter().zip(&smooth).all(right), "{} {} {:?}", case.name, N::NAME, level);
-    }
-    if case.with_distance {
-        let right = |(n, d): (&u32, &f64)| if *n == 0 { *d == 0.0 } else { *d > 0.0 && *d < 2.5 };
-        assert!(dwell.iter().zip(&smooth).all(right), "{} {} {:?}", case.name, N::NAME, level);
-    }
-    let iterations: f64 = expected.iter().map(|n| f64::from(if *n == 0 { case.limit } else { *n })).sum();
-    let median = |values: &mut Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
+    let iterations = check_values(level, case, &settings, &coordinates, &values);
     let times = if check {
         "right | |".to_owned()
     } else {
@@ -220,12 +243,46 @@ fn one<N: Kernels>(level: Level, case: &Case, check: bool) {
     println!("| {} | {} | {} | {times} {} |", case.name, N::NAME, level.name(), case.what);
 }
 
-/// Iterations per second of z^2 + c alone, with the number of vectors in flight that is best here.
+/// Compares the results of a case with the plain loop. Returns the number of iterations that the plain loop needs.
+fn check_values<N: Kernels>(
+    level: Level,
+    case: &Case,
+    settings: &KernelSettings<N>,
+    coordinates: &Coordinates<N>,
+    Values { dwell, value }: &Values,
+) -> f64 {
+    let KernelSettings { map, limit, radius_squared, .. } = settings;
+    let expected: Vec<u32> = coordinates
+        .re
+        .iter()
+        .zip(&coordinates.im)
+        .map(|(re, im)| naive::dwell(map, [*re, *im], *limit, *radius_squared))
+        .collect();
+    let label = format!("{} {} {level:?}", case.name, N::NAME);
+    assert_eq!(*dwell, expected, "{label}");
+    if case.with_smooth {
+        let right = |(n, s): (&u32, &f64)| if *n == 0 { *s == 0.0 } else { (*s - f64::from(*n)).abs() < 9.0 };
+        assert!(dwell.iter().zip(value).all(right), "{label}");
+    }
+    if case.with_distance {
+        let right = |(n, d): (&u32, &f64)| if *n == 0 { *d == 0.0 } else { *d > 0.0 && *d < 2.5 };
+        assert!(dwell.iter().zip(value).all(right), "{label}");
+    }
+    expected.iter().map(|n| f64::from(if *n == 0 { *limit } else { *n })).sum()
+}
+
+/// The median; the values are sorted.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Iterations per second of z^2 + c alone, with the number of vectors in flight that is fastest on this machine.
 fn peak_rate<N: Kernels>(level: Level) -> f64 {
     let rate = |in_flight: usize| {
         let began = Instant::now();
         let (iterations, sum) = N::peak(level, Formula::MANDELBROT, Recipe::Fused, in_flight, 60_000);
-        assert!(sum.is_finite(), "the orbit of a point in the set");
+        assert!(sum.is_finite(), "the orbit of a point of the set is bounded");
         iterations as f64 / began.elapsed().as_secs_f64()
     };
     peak::IN_FLIGHT.into_iter().map(rate).fold(0.0, f64::max)

@@ -1,47 +1,48 @@
-//! Exterior distance: how far an escaped point is from the set, estimated from the derivative of its orbit.
+//! Exterior distance: the distance of an escaped point from the set, estimated from the derivative of its orbit.
 //!
-//! Beside z_n its derivative D_n by the pixel is iterated. With w = u + iv the folded z (see [`crate::formula`]), m = N
-//! w^(N-1), and d a column of D,
+//! The derivative D_n of z_n with respect to the pixel is iterated together with z_n. With w = u + iv the folded z (see
+//! [`crate::formula`]), m = N w^(N-1), and d a column of D,
 //!
 //! ```text
 //! d' = m fold(d) + (1 or i in the parameter plane, 0 for a Julia set),    D_1 = 1, i
 //! distance = |z| ln|z| / |grad |z||
 //! ```
 //!
-//! at the first m >= n with |z_m| > 256. For formulas without a fold D is a complex number
-//! (the second column is i times the first, and is not computed) and |grad |z|| = |D|: the classical estimate (Milnor
-//! 1989; Peitgen and Saupe, "The Science of Fractal Images", 1988), from whose bounds by Koebe's theorem it follows that
-//! near the Mandelbrot set or a connected Julia set the true distance is between half of it and twice of it. With a fold D
-//! is a real 2x2 matrix, and no bounds are known to us, but the estimate has the same meaning.
+//! at the first m >= n with |z_m| > 256. For formulas without a fold D is a complex number (the second column is i
+//! times the first and is not computed) and |grad |z|| = |D|. This is the classical estimate (Milnor 1989; Peitgen and
+//! Saupe, "The Science of Fractal Images", 1988). By its bounds from Koebe's theorem, near the Mandelbrot set or a
+//! connected Julia set the true distance is between half and twice the estimate. With a fold D is a real 2x2 matrix. No
+//! bounds are known to the authors for that case, but the estimate has the same meaning.
 //!
-//! Roundings: m as the recipe's squarings and products on the way to w^(N-1), then one product with N for each part (a
-//! sum, exact, for N = 2); d' as one product of the recipe and a sum. Up to z_n it is done in the map's number, on the same
-//! orbit that escaped, and after that in f64. A derivative beyond the number's range gives 0: so near is the set then.
+//! Roundings: m is computed with the squarings and products of the recipe for w^(N-1) and then one product with N for
+//! each part (for N = 2 a sum, which is exact); d' is one product of the recipe and a sum. Up to z_n the computation
+//! uses the number type of the map and the same orbit that escaped, and f64 after that. A derivative beyond the range
+//! of the number gives the distance 0, since such a point is very near the set.
 
+use crate::arithmetic::Arithmetic;
 use crate::escape::Workspace;
 use crate::formula::{Fold, Map};
 use crate::grid::Grid;
 use crate::level::{Kernel, Level};
 use crate::log2::log2;
 use crate::number::Number;
-use crate::real::Real;
 use crate::recipe::{Roundings, Rule, with_rule};
-use crate::smooth::{FAR_SQUARED, MOST_STEPS};
+use crate::smooth::{MAX_STEPS, SMOOTH_RADIUS_SQUARED};
 use crate::vector::{Vector, bits};
 use fearless_simd::Simd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// ln 2 / 2, nearest double: ln|z| = this times log2 |z|^2.
+/// ln 2 / 2, nearest double: ln|z| is this times log2 |z|^2.
 const HALF_LN_2: f64 = 0.346_573_590_279_972_64;
-/// Steps between two looks at `stop`.
-const STEPS_AT_ONCE: u32 = 1 << 14;
-/// Vectors in flight.
+/// The number of steps between two reads of `stop`.
+const STEPS_PER_STOP_CHECK: u32 = 1 << 14;
+/// The number of vectors in flight.
 const IN_FLIGHT: usize = 2;
-/// The most points treated together: [`IN_FLIGHT`] of the widest vectors there are.
-const MOST: usize = IN_FLIGHT * 16;
+/// The greatest number of points computed together: [`IN_FLIGHT`] of the widest vectors.
+const MAX_POINTS: usize = IN_FLIGHT * 16;
 
-/// [`crate::Kernels::distances`] for either number.
-#[allow(clippy::too_many_arguments, reason = "a call's parts")]
+/// Implements [`crate::Kernels::distances`] for f32 and f64.
+#[expect(clippy::too_many_arguments, reason = "the parts of one call")]
 pub(crate) fn distances<N: Number>(
     level: Level,
     map: &Map<N>,
@@ -52,58 +53,58 @@ pub(crate) fn distances<N: Number>(
     distance: &mut [&mut [f64]],
     stop: &AtomicBool,
 ) -> bool {
-    assert_eq!(dwell.len(), distance.len(), "one row of distances for each row of points");
+    assert_eq!(dwell.len(), distance.len(), "`dwell` and `distance` differ in their number of rows");
     for (dwell, distance) in dwell.iter().zip(distance.iter()) {
-        assert_eq!(dwell.len(), distance.len(), "one distance for each point");
+        assert_eq!(dwell.len(), distance.len(), "rows of `dwell` and `distance` differ in length");
     }
     let conformal = map.formula.fold() == Fold::None;
     let julia = map.julia;
     with_rule!(map.formula, map.recipe, rule => {
         if conformal {
-            level.run(Run::<_, _, true> { rule, julia, workspace, grid, scale, dwell, distance, stop })
+            level.run(DistanceKernel::<_, _, true> { rule, julia, workspace, grid, scale, dwell, distance, stop })
         } else {
-            level.run(Run::<_, _, false> { rule, julia, workspace, grid, scale, dwell, distance, stop })
+            level.run(DistanceKernel::<_, _, false> { rule, julia, workspace, grid, scale, dwell, distance, stop })
         }
     })
 }
 
-/// With `CONFORMAL`, D is a complex number.
-struct Run<'a, 'b, 'c, N, M, const CONFORMAL: bool> {
-    rule: M,
+/// The computation of the distances of one block. With `CONFORMAL`, D is a complex number.
+struct DistanceKernel<'a, 'b, 'c, N, R, const CONFORMAL: bool> {
+    rule: R,
     julia: Option<[N; 2]>,
     workspace: &'a Workspace<N>,
     grid: Grid<'a, N>,
-    /// What distances are multiplied by.
+    /// The factor that distances are multiplied by.
     scale: f64,
     dwell: &'a [&'b mut [u32]],
     distance: &'a mut [&'c mut [f64]],
     stop: &'a AtomicBool,
 }
 
-/// An orbit with its derivative: z, and the columns of D.
+/// A point of an orbit with its derivative: z and the columns of D.
 #[derive(Clone, Copy)]
-struct Orbit<R> {
-    z: [R; 2],
-    columns: [[R; 2]; 2],
+struct Orbit<T> {
+    z: [T; 2],
+    columns: [[T; 2]; 2],
 }
 
-/// One step of z and D.
+/// Computes one step of z and D. `pixel_term` is one where c depends on the pixel, and is added to the derivative.
 #[inline(always)]
-fn step<R: Real, M: Rule, const CONFORMAL: bool>(
-    rule: M,
-    Orbit { z, columns }: Orbit<R>,
-    c: [R; 2],
-    moved_by_pixel: Option<R>,
-    power: R,
-) -> Orbit<R> {
-    let slope = rule.slope(z, power);
+fn step<T: Arithmetic, R: Rule, const CONFORMAL: bool>(
+    rule: R,
+    Orbit { z, columns }: Orbit<T>,
+    c: [T; 2],
+    pixel_term: Option<T>,
+    power: T,
+) -> Orbit<T> {
+    let power_derivative = rule.power_derivative(z, power);
     let mut next = columns;
     for (i, column) in next.iter_mut().enumerate() {
         if CONFORMAL && i == 1 {
             break;
         }
-        *column = M::Roundings::product(slope, rule.fold_near(z, *column));
-        if let Some(one) = moved_by_pixel {
+        *column = R::Roundings::product(power_derivative, rule.fold_derivative(z, *column));
+        if let Some(one) = pixel_term {
             column[i] = column[i].add(one);
         }
     }
@@ -111,7 +112,7 @@ fn step<R: Real, M: Rule, const CONFORMAL: bool>(
     Orbit { z: [x, y], columns: next }
 }
 
-impl<N: Number, M: Rule, const CONFORMAL: bool> Kernel for Run<'_, '_, '_, N, M, CONFORMAL> {
+impl<N: Number, R: Rule, const CONFORMAL: bool> Kernel for DistanceKernel<'_, '_, '_, N, R, CONFORMAL> {
     type Output = bool;
 
     #[inline(always)]
@@ -121,21 +122,22 @@ impl<N: Number, M: Rule, const CONFORMAL: bool> Kernel for Run<'_, '_, '_, N, M,
             let width = self.dwell[row].len();
             let mut from = 0;
             while from < width {
-                let here = group.min(width - from);
-                if !self.one_group(simd, row, from, here) {
+                let count = group.min(width - from);
+                if !self.distance_group(simd, row, from, count) {
                     return false;
                 }
-                from += here;
+                from += count;
             }
         }
         true
     }
 }
 
-impl<N: Number, M: Rule, const CONFORMAL: bool> Run<'_, '_, '_, N, M, CONFORMAL> {
-    /// Distances of `here` points of a row from a column on, at most [`IN_FLIGHT`] vectors of them.
+impl<N: Number, R: Rule, const CONFORMAL: bool> DistanceKernel<'_, '_, '_, N, R, CONFORMAL> {
+    /// Computes the distances of `count` points of a row from column `from` on: at most [`IN_FLIGHT`] vectors. Returns
+    /// false if `stop` was set.
     #[inline(always)]
-    fn one_group<S: Simd>(&mut self, simd: S, row: usize, from: usize, here: usize) -> bool {
+    fn distance_group<S: Simd>(&mut self, simd: S, row: usize, from: usize, count: usize) -> bool {
         let lanes = Vector::<S, N>::LEN;
         let zero = Vector::<S, N>::splat(simd, N::default());
         let one = Vector::<S, N>::splat(simd, N::from(1_u8));
@@ -143,7 +145,7 @@ impl<N: Number, M: Rule, const CONFORMAL: bool> Run<'_, '_, '_, N, M, CONFORMAL>
         let power_here = Vector::splat(simd, N::from_parts(false, u64::from(power), 0));
         let columns = self.workspace.columns(self.grid, from, IN_FLIGHT * lanes);
         let of_row = [Vector::splat(simd, self.grid.re_of_row[row]), Vector::splat(simd, self.grid.im_of_row[row])];
-        let dwell = &self.dwell[row][from..from + here];
+        let dwell = &self.dwell[row][from..from + count];
 
         let start = Orbit { z: [zero, zero], columns: [[one, zero], [zero, one]] };
         let mut orbit = [start; IN_FLIGHT];
@@ -157,27 +159,28 @@ impl<N: Number, M: Rule, const CONFORMAL: bool> Run<'_, '_, '_, N, M, CONFORMAL>
                 None => orbit[j].z,
             };
         }
-        let moved_by_pixel = self.julia.is_none().then_some(one);
+        let pixel_term = self.julia.is_none().then_some(one);
         // z_n, c and D_n of each point: two, two and four numbers.
-        let mut ends = [[0.0_f64; MOST]; 8];
+        let mut ends = [[0.0_f64; MAX_POINTS]; 8];
         let mut n = 1;
         loop {
-            // The next escape; all that have escaped by then go on, to no effect.
+            // The n of the next escape. Points that escaped before it are iterated further, and the results are
+            // ignored.
             let next = dwell.iter().copied().filter(|d| *d >= n).min();
             let Some(next) = next else { break };
             while n < next {
                 if self.stop.load(Ordering::Relaxed) {
                     return false;
                 }
-                let steps = (next - n).min(STEPS_AT_ONCE);
+                let steps = (next - n).min(STEPS_PER_STOP_CHECK);
                 for _ in 0..steps {
                     for j in 0..IN_FLIGHT {
-                        orbit[j] = step::<_, _, CONFORMAL>(self.rule, orbit[j], c[j], moved_by_pixel, power_here);
+                        orbit[j] = step::<_, _, CONFORMAL>(self.rule, orbit[j], c[j], pixel_term, power_here);
                     }
                 }
                 n += steps;
             }
-            let mut all = [[N::default(); MOST]; 8];
+            let mut all = [[N::default(); MAX_POINTS]; 8];
             for j in 0..IN_FLIGHT {
                 let Orbit { z, columns: [u, v] } = orbit[j];
                 for (part, all) in [z[0], z[1], c[j][0], c[j][1], u[0], u[1], v[0], v[1]].into_iter().zip(&mut all) {
@@ -193,13 +196,13 @@ impl<N: Number, M: Rule, const CONFORMAL: bool> Run<'_, '_, '_, N, M, CONFORMAL>
                 break;
             }
             for j in 0..IN_FLIGHT {
-                orbit[j] = step::<_, _, CONFORMAL>(self.rule, orbit[j], c[j], moved_by_pixel, power_here);
+                orbit[j] = step::<_, _, CONFORMAL>(self.rule, orbit[j], c[j], pixel_term, power_here);
             }
             n += 1;
         }
-        let moved_by_pixel = self.julia.is_none();
-        let out = &mut self.distance[row][from..from + here];
-        beyond::<S, M, CONFORMAL>(simd, self.rule, &ends, moved_by_pixel, self.scale, out);
+        let pixel_term = self.julia.is_none();
+        let out = &mut self.distance[row][from..from + count];
+        estimate_distances::<S, R, CONFORMAL>(simd, self.rule, &ends, pixel_term, self.scale, out);
         for (out, dwell) in out.iter_mut().zip(&self.dwell[row][from..]) {
             if *dwell == 0 {
                 *out = 0.0;
@@ -209,58 +212,58 @@ impl<N: Number, M: Rule, const CONFORMAL: bool> Run<'_, '_, '_, N, M, CONFORMAL>
     }
 }
 
-/// From z_n and D_n on until |z| > 256, and the estimate there.
+/// Iterates from z_n and D_n to |z| > 256 and computes the estimate there.
 #[inline(always)]
-fn beyond<S: Simd, M: Rule, const CONFORMAL: bool>(
+fn estimate_distances<S: Simd, R: Rule, const CONFORMAL: bool>(
     simd: S,
-    rule: M,
-    ends: &[[f64; MOST]; 8],
-    moved_by_pixel: bool,
+    rule: R,
+    ends: &[[f64; MAX_POINTS]; 8],
+    pixel_term: bool,
     scale: f64,
     out: &mut [f64],
 ) {
     let lanes = Vector::<S, f64>::LEN;
     let splat = |v: f64| Vector::<S, f64>::splat(simd, v);
-    let far = splat(FAR_SQUARED);
-    let moved_by_pixel = moved_by_pixel.then_some(splat(1.0));
+    let radius_squared = splat(SMOOTH_RADIUS_SQUARED);
+    let pixel_term = pixel_term.then_some(splat(1.0));
     let power = splat(f64::from(rule.formula().power()));
     for (group, out) in out.chunks_mut(lanes).enumerate() {
-        let load = |of: &[f64; MOST]| Vector::<S, f64>::load(simd, &of[group * lanes..]);
+        let load = |of: &[f64; MAX_POINTS]| Vector::<S, f64>::load(simd, &of[group * lanes..]);
         let [a, b] = [load(&ends[2]), load(&ends[3])];
         let columns = [[load(&ends[4]), load(&ends[5])], [load(&ends[6]), load(&ends[7])]];
         let mut orbit = Orbit { z: [load(&ends[0]), load(&ends[1])], columns };
-        for _ in 0..MOST_STEPS {
-            let near = !M::norm(orbit.z[0], orbit.z[1]).not_at_most(far);
-            if bits(near) == 0 {
+        for _ in 0..MAX_STEPS {
+            let inside_radius = !R::norm(orbit.z[0], orbit.z[1]).not_at_most(radius_squared);
+            if bits(inside_radius) == 0 {
                 break;
             }
-            let next = step::<_, _, CONFORMAL>(rule, orbit, [a, b], moved_by_pixel, power);
+            let next = step::<_, _, CONFORMAL>(rule, orbit, [a, b], pixel_term, power);
             for part in 0..2 {
-                orbit.z[part] = next.z[part].where_else(near, orbit.z[part]);
+                orbit.z[part] = next.z[part].where_else(inside_radius, orbit.z[part]);
                 for column in 0..2 {
-                    let (next, now) = (next.columns[column][part], orbit.columns[column][part]);
-                    orbit.columns[column][part] = next.where_else(near, now);
+                    let (next, current) = (next.columns[column][part], orbit.columns[column][part]);
+                    orbit.columns[column][part] = next.where_else(inside_radius, current);
                 }
             }
         }
         let [x, y] = orbit.z;
         let [u, v] = orbit.columns;
-        let norm = M::norm(x, y);
-        // |grad |z||^2: |D|^2, or |D^T z|^2 / |z|^2.
+        let norm = R::norm(x, y);
+        // |grad |z||^2 is |D|^2, or |D^T z|^2 / |z|^2.
         let (gradient, over) = if CONFORMAL {
-            (M::norm(u[0], u[1]), splat(1.0))
+            (R::norm(u[0], u[1]), splat(1.0))
         } else {
             let along = |column: [Vector<S, f64>; 2]| x.mul(column[0]).add(y.mul(column[1]));
-            (M::norm(along(u), along(v)), norm)
+            (R::norm(along(u), along(v)), norm)
         };
         let capped = splat(f64::MAX).where_else(norm.not_at_most(splat(f64::MAX)), norm);
-        // Something that has a logarithm where a point did not escape.
-        let capped = far.where_else(capped.less(splat(2.0)), capped);
+        // Points that have not escaped get a number that has a logarithm.
+        let capped = radius_squared.where_else(capped.less(splat(2.0)), capped);
         let log = Vector::<S, f64>(log2(simd, capped.0)).mul(splat(HALF_LN_2));
         for (i, out) in out.iter_mut().enumerate() {
             let gradient = (gradient.0[i] / over.0[i]).sqrt();
             let distance = capped.0[i].sqrt() * log.0[i] / gradient * scale;
-            // Not a number where the derivative was beyond all numbers.
+            // NaN, where the derivative overflowed, becomes 0.
             *out = if distance >= 0.0 { distance.min(f64::MAX) } else { 0.0 };
         }
     }
@@ -269,27 +272,28 @@ fn beyond<S: Simd, M: Rule, const CONFORMAL: bool>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::escape::{Bounds, Shortcuts, dwells};
+    use crate::escape::{KernelSettings, KernelShortcuts, dwells};
     use crate::formula::tests::some_maps;
     use crate::recipe::Recipe;
 
     fn distance_of<N: Number>(level: Level, map: Map<N>, points: &[(N, N)], limit: u32) -> (Vec<u32>, Vec<f64>) {
         let mut workspace = Workspace::default();
         let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
-        let nothing = [Grid::<N>::nothing()];
-        let grid = Grid::list(&re, &im, &nothing);
+        let negative_zero = [Grid::<N>::negative_zero()];
+        let grid = Grid::list(&re, &im, &negative_zero);
         let mut dwell = vec![0; points.len()];
         let mut distance = vec![f64::NAN; points.len()];
-        let bounds = Bounds { map, limit, radius_squared: N::from_parts(false, 4, 0), shortcuts: Shortcuts::ALL };
+        let settings =
+            KernelSettings { map, limit, radius_squared: N::from_parts(false, 4, 0), shortcuts: KernelShortcuts::ALL };
         let stop = AtomicBool::new(false);
-        assert!(dwells(level, bounds, &mut workspace, grid, &mut [&mut dwell], false, &stop));
+        assert!(dwells(level, settings, &mut workspace, grid, &mut [&mut dwell], false, &stop));
         let rows = (&[&mut dwell[..]], &mut [&mut distance[..]]);
         assert!(distances(level, &map, &workspace, grid, 1.0, rows.0, rows.1, &stop));
         (dwell, distance)
     }
 
     #[test]
-    fn is_the_distance_to_a_disc() {
+    fn distance_to_a_disc() {
         // The Julia set of z^2 is the unit circle: ln|z| |z| is |z| - 1 near it, for every power.
         for power in [2, 3, 8] {
             let formula = crate::Formula::new(Fold::None, power).unwrap();
@@ -303,11 +307,11 @@ mod tests {
     }
 
     #[test]
-    fn is_the_distance_to_the_mandelbrot_set_within_a_factor_of_two() {
-        // Left of the tip the nearest point is -2. Right of the cusp it is near the cardioid, whose bays reach past 1/4: on
-        // the discs attached to it, which at an angle t are about t^3 / (8 pi^2) in radius where the bay is t^3 / 4 wide,
-        // so that it is up to a tenth nearer than the cardioid itself.
-        #[allow(clippy::disallowed_methods, reason = "a reference")]
+    fn distance_to_the_mandelbrot_set_within_a_factor_of_two() {
+        // Left of the tip the nearest point of the set is -2. Right of the cusp it is near the cardioid, whose bays
+        // extend past 1/4. It lies on the discs attached to the cardioid: at an angle t they have radii of about t^3 /
+        // (8 pi^2) where the bay is t^3 / 4 wide, so the set is up to a tenth nearer than the cardioid itself.
+        #[expect(clippy::disallowed_methods, reason = "a reference value of a test")]
         let to_cardioid = |a: f64| {
             let at = |t: f64| {
                 let (re, im) = (t.cos() / 2.0 - (2.0 * t).cos() / 4.0, t.sin() / 2.0 - (2.0 * t).sin() / 4.0);
@@ -325,9 +329,9 @@ mod tests {
         }
     }
 
-    /// The derivative of |z_n| by finite differences, for every formula: what the estimate rests on.
+    /// Compares the derivative of |z_n|, on which the estimate rests, with finite differences for every formula.
     #[test]
-    fn the_derivative_is_that_of_the_orbit() {
+    fn derivative_agrees_with_finite_differences() {
         for (map, _) in some_maps() {
             for pixel in [(0.9, 0.83), (-1.3, 0.7), (0.8, -1.1), (-2.5, 1.7)] {
                 let (dwell, found) = distance_of(Level::best(), map, &[pixel], 100);
@@ -339,10 +343,10 @@ mod tests {
                     let [a, b] = map.c(pixel);
                     let [mut x, mut y] = pixel;
                     let mut n = 1;
-                    // As far as the unmoved point goes.
+                    // As many steps as for the point without the displacement.
                     let (mut x0, mut y0) = pixel_of(pixel, dx, dy);
                     let [a0, b0] = map.c([x0, y0]);
-                    while n < dwell[0] || x0 * x0 + y0 * y0 <= FAR_SQUARED {
+                    while n < dwell[0] || x0 * x0 + y0 * y0 <= SMOOTH_RADIUS_SQUARED {
                         with_rule!(map.formula, map.recipe, rule => {
                             (x, y) = rule.step(x, y, a, b);
                             (x0, y0) = rule.step(x0, y0, a0, b0);
@@ -357,20 +361,20 @@ mod tests {
                     (modulus(0.0, h) - modulus(0.0, -h)) / (2.0 * h),
                 ];
                 let z = modulus(0.0, 0.0);
-                #[allow(clippy::disallowed_methods, reason = "a reference")]
+                #[expect(clippy::disallowed_methods, reason = "a reference value of a test")]
                 let expected = z * z.ln() / (gradient[0] * gradient[0] + gradient[1] * gradient[1]).sqrt();
                 assert!((found[0] / expected - 1.0).abs() < 1e-3, "{map:?} {pixel:?}: {} {expected}", found[0]);
             }
         }
     }
 
-    /// The pixel that was moved.
+    /// The pixel without the displacement `dx`, `dy`.
     fn pixel_of(moved: [f64; 2], dx: f64, dy: f64) -> (f64, f64) {
         (moved[0] - dx, moved[1] - dy)
     }
 
     #[test]
-    fn is_the_same_on_every_level_in_any_company() {
+    fn distances_depend_on_neither_level_nor_neighbours() {
         let points: Vec<_> =
             (0..333).map(|i| (f64::from(i % 37) / 12.0 - 2.2, f64::from(i / 37) / 3.0 - 1.5)).collect();
         let narrow: Vec<_> = points.iter().map(|&(a, b)| (a as f32, b as f32)).collect();
@@ -390,12 +394,12 @@ mod tests {
     }
 
     #[test]
-    fn far_away_and_beyond_all_numbers() {
+    fn distant_points_and_overflowing_derivatives_give_finite_distances() {
         let points = [(1e3, 0.0), (1e200, 0.0), (f64::INFINITY, 0.0), (f64::NAN, 0.0), (0.0, 0.0)];
         let (_, distance) = distance_of(Level::best(), Map::mandelbrot(Recipe::Fused), &points, 10);
         assert!(distance.iter().all(|d| d.is_finite() && *d >= 0.0), "{distance:?}");
         assert!((distance[0] / 6900.0 - 1.0).abs() < 0.01 && distance[4] == 0.0, "{distance:?}");
-        // At the tip of the needle the derivative grows fourfold a step, beyond f32 within 64.
+        // At the tip of the needle the derivative grows fourfold a step and exceeds the range of f32 within 64 steps.
         let narrow = [(-2.0_f32 + 2e-7, 1e-30)];
         let (dwell, distance) = distance_of(Level::best(), Map::mandelbrot(Recipe::Fused), &narrow, 1 << 20);
         assert!(distance[0] == 0.0 || dwell[0] > 0, "{dwell:?} {distance:?}");

@@ -1,97 +1,125 @@
-//! Dwells of a block of points, bit for bit those of [`crate::naive`].
+//! The fast kernel: dwells of a block of points, equal bit for bit to those of [`crate::naive`].
 //!
-//! # How
+//! # The idea
 //!
-//! 1. *Head* (`head.rs`). The first `HEAD` steps of every point, four vectors at a time, of four rows, so that what is
-//!    in flight lies close together and ends together. The first steps are tested one by one, since most exterior points
-//!    of most views end there; then every fourth, and the exact n is found from the last z known not to have escaped.
-//! 2. *Flight* (`flight.rs`). The survivors fly in bundles of full vectors, all at the same n, so n is one scalar and no
-//!    vector is spent on counting. Escape is tested every 32 to 128 steps; when a lane has escaped, the point is noted
-//!    with the z before the batch. At n = 64, 128, ... a bundle that has lost a quarter of its lanes is broken up: what is
-//!    left waits in the queue of its n (`lists.rs`) until a full bundle has come together. A bundle that stays whole
-//!    flies on to the limit without ever being stored.
-//! 3. *Replay* (`replay.rs`). The points noted are iterated again from the z noted, in full vectors, with a test at every
-//!    step, which finds the exact n.
-//! 4. Whoever is left at the limit has dwell 0; and so has, with the shortcut `cycles`, whoever comes back to a z it had
-//!    before, and, with the shortcut `interior`, whoever is inside the main cardioid or the period-2 disc
+//! ```text
+//! for each group of 4 vectors of points:                          prologue
+//!     iterate to n = 32, testing after steps 1 to 4 and then after every 4th
+//!     write the dwells of the points that escaped; 0 for the others
+//!     push the others to queue[32], unless they are proved to be interior
+//!     while a queue holds a full bundle:
+//!         iterate a bundle from the queue with the greatest such n
+//! while a queue holds points:
+//!     iterate a bundle from the queue with the least n
+//! while the replay queue holds points:
+//!     replay
+//!
+//! iterate a bundle:                                               bundle
+//!     load 8 vectors (5 with 16 registers) of points at one n
+//!     while n < limit and 3/4 of the lanes are alive:
+//!         for each batch of the stage that begins at n:
+//!             iterate 8 to 128 steps without a test, then test once
+//!             push z and n before the batch of each point that has escaped to the replay queue
+//!             finish each point whose z is that of the start of the stage: its dwell is 0
+//!     if n < limit: push the lanes that are alive to queue[n]     requeue
+//!
+//! replay:                                                         replay
+//!     iterate 4 vectors of the queued points, testing after every step, and write their dwells
+//! ```
+//!
+//! 1. *Prologue* (`prologue.rs`). The first `PROLOGUE_STEPS` steps of every point, for four vectors at a time, of four
+//!    rows, so that the points of a group are close together and escape at about the same n. The first steps are tested
+//!    one by one, because most exterior points of most views escape there. After that every fourth step is tested, and
+//!    the exact n is found from the last z that had not escaped.
+//! 2. *Bundles* (`bundle.rs`). The survivors are iterated in bundles of full vectors, all at the same n (except from n
+//!    = 4096 on, where each point has its own), so n is one scalar and no vector is spent on counting. Escape is tested
+//!    every 8 to 128 steps. When a lane has escaped, the point is queued for the replay with the z before the batch. At
+//!    n = 64, 128, ... (at quarters of these octaves where many points escape) a bundle that has lost more than a
+//!    quarter of its lanes is regrouped: the remaining points wait in the queue of their n (`queues.rs`) for a full
+//!    bundle. A bundle that stays whole is iterated to the limit and is not stored in a queue again.
+//! 3. *Replay* (`replay.rs`). The queued points are iterated again from the z before the batch, in full vectors, with a
+//!    test after every step (`tested_steps.rs`), which finds the exact n.
+//! 4. Points that have not escaped at the limit have dwell 0. So have, with the shortcut `cycles`, points that return to
+//!    a z they had before, and, with the shortcut `interior`, points inside the main cardioid or the period-2 disc
 //!    ([`crate::interior`]).
 //!
 //! # Why a cycle proves dwell 0
 //!
-//! A step is a function of the bits of z and c alone. If z_m = z_n as computed, m > n, then from n on the orbit repeats
-//! for ever what it did between, and none of that escaped. Holds for every formula, recipe and R. Zeros of unlike sign
-//! compare equal and may differ in bits; but the sign of a zero part of z only ever decides the sign of zeros in the
-//! next z and in |z|^2 (a product or sum that is not zero does not depend on the sign of a zero that goes into it), so
-//! the orbits stay equal up to signs of zeros, and so do the tests. z is compared at the end of each batch (32 to
-//! 128 steps) with its value at the start of the stage (4096 steps at most), so a cycle is found whose length divides the
-//! number of steps between. Points in the set usually settle within some hundreds of steps, attracted faster than
-//! bits last.
+//! A step is a function of the bits of z and c alone. If z_m = z_n as computed, m > n, then from m on the orbit repeats
+//! for ever the part between n and m, in which no z escaped. This holds for every formula, recipe and R. Zeros of
+//! opposite sign compare equal and may differ in bits. But the sign of a zero part of z only affects the sign of zeros
+//! in the next z and in |z|^2 (a product or sum that is not zero does not depend on the sign of a zero operand), so the
+//! orbits stay equal up to signs of zeros, and so do the tests. z is compared at the end of each batch (32 to 128
+//! steps) with its value at the start of the stage (at most 4096 steps), so a cycle is found if its length divides the
+//! number of steps between the two. Points of the set usually reach their cycle within some hundreds of steps: the
+//! attraction exhausts the bits of the number quickly.
 //!
 //! # Why testing late changes nothing
 //!
-//! Once over R, the modulus grows, beyond what rounding could undo: see `late.rs` for the proof, formula by formula, and
-//! for the few points for which there is none and that are iterated by the plain loop.
+//! Once the modulus exceeds R, it grows by more than rounding could undo. See `late.rs` for the proof for each
+//! formula, and for the few points that the proof does not cover, which are iterated by the plain loop.
 //!
 //! # What was tried
 //!
 //! Fractions of [`crate::peak`], one thread, avx512, no shortcuts, Zen 4; views [-2,1]x[-1,1] 3000x2000 limit 1000,
 //! [-1.5,0.5]x[-1,1] 4096^2 limit 512, [-2,2]^2 2048^2 limits 256 and 32 (`cargo run --release -p xtask -- speed`
-//! measures them anew), f64, then f32 where it was measured:
+//! measures them again); f64, then f32 where it was measured:
 //!
 //! | | 1000 | 512 | 256 | 32 |
 //! |---|---|---|---|---|
-//! | head and stages over spans of 4096 points, batches of 8, a vector with an escape replayed at once | 0.58 | 0.51 | 0.35 | 0.17 |
-//! | batches of 8 to 64, two steps a turn | 0.65 | 0.55 | 0.28 | 0.17 |
-//! | replays gathered into full vectors, nothing packed where nothing escaped | 0.67 | 0.57 | 0.36 | 0.17 |
-//! | packing and replays work from memory, not from arrays of registers indexed by a variable | 0.70 | 0.61 | 0.42 | 0.20 |
-//! | a head of 24 steps instead of 16; workspaces kept | 0.71 | 0.63 | 0.43 | 0.22 |
-//! | blocks of columns and rows instead of spans: c is two additions, not two arrays; four rows in flight in the head; queues by n, full bundles only | 0.72 0.74 | 0.68 0.67 | 0.52 0.46 | 0.32 0.25 |
-//! | a bundle that stays whole flies on; c and z in flight in memory between batches | 0.81 0.77 | 0.76 0.72 | 0.57 0.50 | 0.31 0.27 |
-//! | head: tests one by one up to n = 4 only, then every fourth, the exact n found from the last z kept | 0.85 0.82 | 0.79 0.77 | 0.59 0.54 | 0.35 0.31 |
+//! | prologue and stages over spans of 4096 points, batches of 8, a vector with an escape replayed at once | 0.58 | 0.51 | 0.35 | 0.17 |
+//! | batches of 8 to 64, two steps in each turn of the loop | 0.65 | 0.55 | 0.28 | 0.17 |
+//! | replays gathered into full vectors, no packing where no point escaped | 0.67 | 0.57 | 0.36 | 0.17 |
+//! | packing and replays read memory instead of arrays of registers indexed by a variable | 0.70 | 0.61 | 0.42 | 0.20 |
+//! | a prologue of 24 steps instead of 16; workspaces reused | 0.71 | 0.63 | 0.43 | 0.22 |
+//! | blocks of columns and rows instead of spans: c is two additions, not two arrays; four rows in flight in the prologue; queues by n, full bundles only | 0.72 0.74 | 0.68 0.67 | 0.52 0.46 | 0.32 0.25 |
+//! | a bundle that stays whole is iterated further; c and z of bundles in memory between batches | 0.81 0.77 | 0.76 0.72 | 0.57 0.50 | 0.31 0.27 |
+//! | prologue: tests one by one up to n = 4 only, then every fourth, the exact n found from the last z kept | 0.85 0.82 | 0.79 0.77 | 0.59 0.54 | 0.35 0.31 |
 //! | queues aligned with cache lines | 0.86 0.83 | 0.81 0.78 | 0.61 0.55 | 0.37 0.31 |
-//! | dwells written where they belong, not copied | 0.86 0.85 | 0.82 0.80 | 0.63 0.58 | 0.40 0.35 |
-//! | whole vectors wait in a queue of their own, which so stays aligned | 0.86 0.84 | 0.82 0.80 | 0.63 0.59 | 0.41 0.36 |
+//! | dwells written to their final place, not copied | 0.86 0.85 | 0.82 0.80 | 0.63 0.58 | 0.40 0.35 |
+//! | whole vectors in a queue of their own, which stays aligned | 0.86 0.84 | 0.82 0.80 | 0.63 0.59 | 0.41 0.36 |
 //! | batches of n steps, not n / 2 | 0.87 0.85 | 0.83 0.81 | 0.65 0.61 | 0.40 0.38 |
 //!
-//! The last row is what there is now, but for views full of late escapes, where a stage in which the last bundle lost many
-//! is tested four times as often (1.16 times as fast at the edge of the seahorse valley, half a percent slower here) and
-//! cut in quarters (1.03 times).
+//! The last row is the present kernel, except for views with many late escapes: a stage in which many points of the
+//! last bundle escaped is tested four times as often (1.16 times as fast at the edge of the seahorse valley, half a
+//! percent slower here) and cut into quarters (1.03 times).
 //!
-//! *avx2* has sixteen registers: with eight vectors in flight z itself goes through the stack, and each step waits for a
-//! store. Four to six vectors with c in registers: 0.60 on the second view; five, with c read again in each step: 0.73
-//! (six: 0.61; one step a turn: 0.69).
+//! *avx2* has sixteen registers: with eight vectors in flight z itself goes through the stack, and each step waits for
+//! a store. Four to six vectors with c in registers: 0.60 on the second view; five, with c read again in each step:
+//! 0.73 (six: 0.61; one step in each turn of the loop: 0.69).
 //!
-//! *Lost:* a head of 8 or 16 steps, or 3 or 6 single tests (all within 0.02 below); 6 vectors in the head (0.85 0.80 0.59
-//! 0.32: less alike, so later done); regrouping at a half or at 7/8 instead of 3/4 of the lanes (0.79, 0.80 on the first
-//! view when it stood at 0.81); tests as an unsigned comparison of bits, to relieve the multiply-add pipes (slower: it
-//! uses the same ones); six or seven vectors in flight (the same); prefetching the lines that dwells will be written to
-//! (no gain, 0.02 lost); square tiles of 128 pixels on several threads (see `TileSize::fitting`); a head that forgets who
-//! has escaped and looks every fourth step only whether anybody is left (0.71 0.62 0.40 0.19 when it was at 0.43); stages
-//! of at most 2^10 steps (more packing than they save) and 2^14 (lanes idle for too long). `std::array::from_fn` and `map`
-//! over vectors are not inlined into functions compiled for a level: each cost a quarter of the head.
+//! *Tried without gain:* a prologue of 8 or 16 steps, or 3 or 6 single tests (all within 0.02 below); 6 vectors in the
+//! prologue (0.85 0.80 0.59 0.32: the points are less alike, so they finish later); regrouping at a half or at 7/8
+//! instead of 3/4 of the lanes (0.79, 0.80 on the first view when it stood at 0.81); tests as an unsigned comparison of
+//! bits, to relieve the multiply-add pipes (slower: it uses the same ones); six or seven vectors in flight (the same);
+//! prefetching the lines that dwells will be written to (no gain, 0.02 lost); square tiles of 128 pixels on several
+//! threads (see `TileSize::fitting`); a prologue that does not record which points have escaped and tests every fourth
+//! step only whether any are left (0.71 0.62 0.40 0.19 when it was at 0.43); stages of at most 2^10 steps (more packing
+//! than they save) and 2^14 (lanes idle for too long). `std::array::from_fn` and `map` over vectors are not inlined
+//! into functions compiled for a level: each cost a quarter of the prologue.
 //!
-//! *Library against intrinsics:* the flight's loop runs at 0.97 of the peak (`cargo bench -- flight`), and the peak, of
-//! the same vectors, at the bound of the machine: one 512-bit multiply-add a cycle is 3 cycles for 8 steps in f64, 9.79 G
-//! steps a second at the 3.672 GHz found by a chain of integer multiplications; measured 9.80. A loop in hand-written
-//! assembly with seven chains gave 8.8. So there is nothing for intrinsics to gain.
+//! *Library against intrinsics:* the loop of the bundles runs at 0.97 of the peak (`cargo bench -- bundle`), and the
+//! peak, measured with the same vectors, is at the bound of the machine: one 512-bit multiply-add a cycle is 3 cycles
+//! for 8 steps in f64, 9.79 G steps a second at the 3.672 GHz found by a chain of integer multiplications; measured
+//! 9.80. A loop in hand-written assembly with seven chains gave 8.8. So intrinsics have nothing to gain.
 //!
 //! *What limits the rest.* On the second view, in cycles for each vector of eight pixels, of 722 at 0.83: 602 are steps
-//! that the plain loop needs. 30 are tests of the head (a test is two multiply-adds and a comparison, all three on the
-//! pipes that do the steps: as dear as a step). 12 are tests in flight and 11 replays. 17 is the 3 % by which the flight's
-//! loop misses the peak at the seams of batches (16 stores). 16 are coordinates, writing dwells and loop control, 12 the
-//! queues; the other 22 are mispredicted ends of bundles, some 20 cycles for each four vectors of the head. Lanes are busy:
-//! 99 % of those in flight are alive. At limit 32 a vector needs 5.8 useful steps, 17 cycles, of 43: there the tests (as
-//! many again), the ends and the 16 cycles of start-up and writing are what is left.
+//! that the plain loop needs. 30 are tests of the prologue (a test is two multiply-adds and a comparison, all three on
+//! the pipes that compute the steps, so it costs as much as a step). 12 are tests of bundles and 11 replays. 17 are the
+//! 3 % by which the loop of the bundles misses the peak at the ends of batches (16 stores). 16 are coordinates, writing
+//! dwells and loop control, 12 the queues; the other 22 are mispredicted ends of bundles, some 20 cycles for each four
+//! vectors of the prologue. 99 % of the lanes of bundles are alive. At limit 32 a vector needs 5.8 useful steps, 17
+//! cycles, of 43: the rest is tests (as many again), mispredicted ends and the 16 cycles of start-up and writing.
 
-mod flight;
-mod head;
+mod bundle;
 pub(crate) mod late;
-mod lists;
+mod prologue;
+mod queues;
 mod replay;
-mod watch;
+mod tested_steps;
 mod workspace;
 
-pub use workspace::{LONGEST_SIDE, Workspace};
+pub use workspace::{MAX_SIDE, Workspace};
 
 use crate::formula::{Formula, Map};
 use crate::grid::Grid;
@@ -102,122 +130,131 @@ use crate::vector::Vector;
 use fearless_simd::Simd;
 use std::sync::atomic::AtomicBool;
 
-/// Steps of the head.
-const HEAD: u32 = 32;
-/// Steps of the head that are tested one by one.
-const HEAD_SINGLE: u32 = 4;
-/// Steps between tests in the rest of the head.
-const HEAD_BATCH: u32 = 4;
-/// Vectors of the head in flight.
-const HEAD_VECTORS: usize = 4;
-/// Vectors of the replay in flight.
+/// The number of steps of the prologue.
+const PROLOGUE_STEPS: u32 = 32;
+/// The number of steps of the prologue that are tested one by one.
+const PROLOGUE_SINGLE_STEPS: u32 = 4;
+/// The number of steps between tests in the rest of the prologue.
+const PROLOGUE_BATCH: u32 = 4;
+/// The number of vectors of the prologue in flight.
+const PROLOGUE_VECTORS: usize = 4;
+/// The number of vectors of the replay in flight.
 const REPLAY_VECTORS: usize = 4;
-/// The most steps between tests in a flight.
-const LONGEST_BATCH: u32 = 128;
-/// Lanes of the widest vector: 16 f32 in 512 bits.
-const WIDEST: usize = 16;
-/// Lanes of the widest bundle: 8 vectors.
-const MOST_LANES: usize = 8 * WIDEST;
+/// The greatest number of steps between tests of a bundle.
+const MAX_BATCH: u32 = 128;
+/// The lanes of the widest vector: 16 f32 in 512 bits.
+const MAX_LANES: usize = 16;
+/// The lanes of the widest bundle: 8 vectors.
+const MAX_BUNDLE: usize = 8 * MAX_LANES;
 
-/// Exact shortcuts of the kernel: they change no dwell, only the time it takes.
+/// The exact shortcuts of the kernel. They change only the time, never a dwell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shortcuts {
-    /// Points inside the main cardioid or the period-2 disc are not iterated. Holds for z^2 + c, both recipes and every
+pub struct KernelShortcuts {
+    /// Do not iterate points inside the main cardioid or the period-2 disc. Applies to z^2 + c, both recipes and every
     /// R >= 2. See [`crate::interior`].
     pub interior: bool,
-    /// A point whose orbit comes back to a z that it had before is spared the rest. Holds for every formula, recipe and
-    /// R. See above.
+    /// Stop iterating a point whose orbit returns to a z that it had before. Applies to every formula, recipe and R.
+    /// See the [module](self).
     pub cycles: bool,
 }
 
-impl Shortcuts {
-    /// All of them.
+impl KernelShortcuts {
+    /// All shortcuts.
     pub const ALL: Self = Self { interior: true, cycles: true };
-    /// None of them: every point is iterated to its escape or the limit.
+    /// No shortcut: every point is iterated to its escape or to the limit.
     pub const NONE: Self = Self { interior: false, cycles: false };
 }
 
-/// What to iterate to.
+/// The map, the limit, the escape radius and the shortcuts of a computation.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds<N> {
-    /// What is iterated, and in which order of roundings.
+pub struct KernelSettings<N> {
+    /// The iterated map and its order of roundings.
     pub map: Map<N>,
-    /// The greatest n tried, at least 1.
+    /// The greatest n tested, at least 1.
     pub limit: u32,
-    /// R^2, R >= 2.
+    /// The squared escape radius R^2, R >= 2.
     pub radius_squared: N,
-    /// Which shortcuts to take.
-    pub shortcuts: Shortcuts,
+    /// The enabled shortcuts.
+    pub shortcuts: KernelShortcuts,
 }
 
-/// [`crate::Kernels::dwells`] for either number.
+/// Implements [`crate::Kernels::dwells`] for f32 and f64.
 pub(crate) fn dwells<N: Number>(
     level: Level,
-    bounds: Bounds<N>,
+    settings: KernelSettings<N>,
     workspace: &mut Workspace<N>,
     grid: Grid<'_, N>,
     out: &mut [&mut [u32]],
-    keep_ends: bool,
+    keep_escaped_z: bool,
     stop: &AtomicBool,
 ) -> bool {
     let (width, height) = (grid.width(), grid.height());
-    assert!(width <= LONGEST_SIDE && height <= LONGEST_SIDE, "{width} x {height} points are too many for a block");
-    assert!(grid.im_of_column.len() == width && grid.im_of_row.len() == height, "both parts of c of each point");
-    assert!(out.len() == height && out.iter().all(|row| row.len() == width), "one dwell for each point");
-    assert!(bounds.radius_squared.to_f64() >= 4.0, "testing late is exact for R >= 2 only");
+    assert!(
+        width <= MAX_SIDE && height <= MAX_SIDE,
+        "a block of {width} x {height} points is larger than {MAX_SIDE} x {MAX_SIDE}"
+    );
+    assert!(
+        grid.im_of_column.len() == width && grid.im_of_row.len() == height,
+        "the arrays of re c and im c differ in length"
+    );
+    assert!(
+        out.len() == height && out.iter().all(|row| row.len() == width),
+        "the shape of `out` differs from that of the block"
+    );
+    assert!(settings.radius_squared.to_f64() >= 4.0, "testing late is exact for R >= 2 only");
     if width == 0 || height == 0 {
         return true;
     }
-    workspace.start(grid, keep_ends);
-    let of_the_set = bounds.map.formula == Formula::MANDELBROT && bounds.map.julia.is_none();
-    let shortcuts = Shortcuts { interior: bounds.shortcuts.interior && of_the_set, ..bounds.shortcuts };
-    let bounds = Bounds { shortcuts, ..bounds };
-    with_rule!(bounds.map.formula, bounds.map.recipe, rule => {
-        level.run(Run { rule, bounds, workspace, grid, out, keep_ends, stop })
+    workspace.prepare(grid, keep_escaped_z);
+    let is_mandelbrot = settings.map.formula == Formula::MANDELBROT && settings.map.julia.is_none();
+    let shortcuts = KernelShortcuts { interior: settings.shortcuts.interior && is_mandelbrot, ..settings.shortcuts };
+    let settings = KernelSettings { shortcuts, ..settings };
+    with_rule!(settings.map.formula, settings.map.recipe, rule => {
+        level.run(DwellKernel { rule, settings, workspace, grid, out, keep_escaped_z, stop })
     })
 }
 
-/// The work on one block.
-struct Run<'a, 'b, N, M> {
-    rule: M,
-    bounds: Bounds<N>,
+/// The computation of the dwells of one block.
+struct DwellKernel<'a, 'b, N, R> {
+    rule: R,
+    settings: KernelSettings<N>,
     workspace: &'a mut Workspace<N>,
     grid: Grid<'a, N>,
-    /// Dwells, row by row. Whoever survives the head has 0 until it escapes.
+    /// Dwells, row by row. Survivors of the prologue have 0 until they escape.
     out: &'a mut [&'b mut [u32]],
-    keep_ends: bool,
+    keep_escaped_z: bool,
     stop: &'a AtomicBool,
 }
 
-impl<N: Number, M: Rule> Kernel for Run<'_, '_, N, M> {
+impl<N: Number, R: Rule> Kernel for DwellKernel<'_, '_, N, R> {
     type Output = bool;
 
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(mut self, simd: S) -> bool {
-        if !late::is_exact(&self.bounds) {
-            return self.finish_plainly(|_| true);
+        if !late::is_exact(&self.settings) {
+            return self.run_plain_loop(|_| true);
         }
-        self.head::<S, REGISTERS>(simd) && self.finish::<S, REGISTERS>(simd)
+        self.prologue::<S, REGISTERS>(simd) && self.finish_queues::<S, REGISTERS>(simd)
     }
 }
 
-/// Where in the block a point is, as one integer.
+/// Packs a row and a column into one integer.
 #[inline(always)]
-fn place(row: usize, column: usize) -> u32 {
+fn pack_position(row: usize, column: usize) -> u32 {
     ((row << 16) + column) as u32
 }
 
-/// Row and column of a place.
+/// The row and the column of a packed position.
 #[inline(always)]
-fn at_place(place: u32) -> (usize, usize) {
-    ((place >> 16) as usize, (place & 0xffff) as usize)
+fn unpack_position(position: u32) -> (usize, usize) {
+    ((position >> 16) as usize, (position & 0xffff) as usize)
 }
 
-/// Whole numbers below 2^20, held exactly, as integers: added to 2^52 (2^23) they stand in the low bits of the
-/// significand.
+/// Converts counts below 2^20, held as numbers, to integers and writes them to `out`: added to 2^52 (2^23 for f32) they
+/// appear in the low bits of the significand.
 #[inline(always)]
-fn small_counts<S: Simd, N: Number>(counts: Vector<S, N>, out: &mut [u32]) {
-    let mut all = [N::default(); WIDEST];
+fn store_counts<S: Simd, N: Number>(counts: Vector<S, N>, out: &mut [u32]) {
+    let mut all = [N::default(); MAX_LANES];
     counts.store(&mut all);
     let lanes = Vector::<S, N>::LEN;
     for (out, count) in out[..lanes].iter_mut().zip(&all[..lanes]) {
@@ -231,7 +268,7 @@ mod tests {
     use crate::naive;
     use crate::recipe::Recipe;
 
-    /// A small generator with a printed seed: xorshift64*.
+    /// A small random number generator with a fixed seed: xorshift64*.
     struct Random(u64);
     impl Random {
         fn next(&mut self) -> u64 {
@@ -245,40 +282,43 @@ mod tests {
         }
     }
 
+    /// A number type with a conversion from f64.
     trait Cast: Number {
-        fn of(v: f64) -> Self;
+        fn from_f64(v: f64) -> Self;
     }
     impl Cast for f32 {
-        fn of(v: f64) -> Self {
+        fn from_f64(v: f64) -> Self {
             v as Self
         }
     }
     impl Cast for f64 {
-        fn of(v: f64) -> Self {
+        fn from_f64(v: f64) -> Self {
             v
         }
     }
 
-    /// Every level against the plain loop, dwell and z_n, on these points.
+    /// Compares dwell and z_n of these points with the plain loop, on every level.
     fn check<N: Cast>(map: Map<N>, points: &[(N, N)], limit: u32, radius: f64) {
         let stop = AtomicBool::new(false);
         let mut workspace = Workspace::default();
         let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
-        let nothing = [Grid::<N>::nothing()];
-        let grid = Grid::list(&re, &im, &nothing);
-        let radius_squared = N::of(radius * radius);
+        let negative_zero = [Grid::<N>::negative_zero()];
+        let grid = Grid::list(&re, &im, &negative_zero);
+        let radius_squared = N::from_f64(radius * radius);
         let expected: Vec<_> =
             points.iter().map(|&(a, b)| naive::escape(&map, [a, b], limit, radius_squared)).collect();
         for level in Level::available() {
-            for (keep_ends, shortcuts) in [(false, Shortcuts::NONE), (true, Shortcuts::NONE), (true, Shortcuts::ALL)] {
-                let bounds = Bounds { map, limit, radius_squared, shortcuts };
+            for (keep_escaped_z, shortcuts) in
+                [(false, KernelShortcuts::NONE), (true, KernelShortcuts::NONE), (true, KernelShortcuts::ALL)]
+            {
+                let settings = KernelSettings { map, limit, radius_squared, shortcuts };
                 let mut dwell = vec![77; points.len()];
-                assert!(dwells(level, bounds, &mut workspace, grid, &mut [&mut dwell], keep_ends, &stop));
-                let [x, y] = if keep_ends { workspace.ends(0) } else { [&re[..], &im] };
+                assert!(dwells(level, settings, &mut workspace, grid, &mut [&mut dwell], keep_escaped_z, &stop));
+                let [x, y] = if keep_escaped_z { workspace.escaped_z(0) } else { [&re[..], &im] };
                 for (i, e) in expected.iter().enumerate() {
                     let what = format!("{} {level:?} {map:?} limit {limit} R {radius} at {:?}", N::NAME, points[i]);
                     assert_eq!(dwell[i], e.map_or(0, |e| e.dwell), "{what}");
-                    if let (true, Some(e)) = (keep_ends, e) {
+                    if let (true, Some(e)) = (keep_escaped_z, e) {
                         let same = |p: N, q: N| p == q || (p.to_f64().is_nan() && q.to_f64().is_nan());
                         assert!(same(x[i], e.x) && same(y[i], e.y), "{what}");
                     }
@@ -287,41 +327,42 @@ mod tests {
         }
     }
 
-    fn check_both(wide: Map<f64>, narrow: Map<f32>, points: &[(f64, f64)], limit: u32, radius: f64) {
+    fn check_f64_and_f32(wide: Map<f64>, narrow: Map<f32>, points: &[(f64, f64)], limit: u32, radius: f64) {
         check(wide, points, limit, radius);
-        let points: Vec<_> = points.iter().map(|&(a, b)| (f32::of(a), f32::of(b))).collect();
+        let points: Vec<_> = points.iter().map(|&(a, b)| (f32::from_f64(a), f32::from_f64(b))).collect();
         check(narrow, &points, limit, radius);
     }
 
-    /// z^2 + c.
-    fn both(points: &[(f64, f64)], limit: u32, radius: f64) {
+    /// Checks z^2 + c in both recipes.
+    fn check_mandelbrot(points: &[(f64, f64)], limit: u32, radius: f64) {
         for recipe in Recipe::ALL {
-            check_both(Map::mandelbrot(recipe), Map::mandelbrot(recipe), points, limit, radius);
+            check_f64_and_f32(Map::mandelbrot(recipe), Map::mandelbrot(recipe), points, limit, radius);
         }
     }
 
-    /// Every other kind of map.
-    fn others(points: &[(f64, f64)], limit: u32, radius: f64) {
+    /// Checks every other kind of map.
+    fn check_other_maps(points: &[(f64, f64)], limit: u32, radius: f64) {
         for (wide, narrow) in crate::formula::tests::some_maps().into_iter().skip(2) {
-            check_both(wide, narrow, points, limit, radius);
+            check_f64_and_f32(wide, narrow, points, limit, radius);
         }
     }
 
     #[test]
-    fn every_other_formula() {
+    fn every_other_formula_agrees_with_the_plain_loop() {
         let mut random = Random(11);
         for (len, limit, radius) in [(31, 3, 2.0), (65, 1000, 2.0), (257, 100, 2.0), (500, 300, 2.5), (65, 50, 15.0)] {
             let points: Vec<_> = (0..len).map(|_| (random.unit() * 4.4 - 2.2, random.unit() * 4.0 - 2.0)).collect();
-            others(&points, limit, radius);
+            check_other_maps(&points, limit, radius);
         }
-        let far = [1e10, -1e160, f64::INFINITY, f64::NAN, 0.0, -0.0, 2.0, -3.0];
-        let points: Vec<_> = far.iter().flat_map(|&a| far.iter().map(move |&b| (a, b))).collect();
-        others(&points, 50, 2.0);
+        let extremes = [1e10, -1e160, f64::INFINITY, f64::NAN, 0.0, -0.0, 2.0, -3.0];
+        let points: Vec<_> = extremes.iter().flat_map(|&a| extremes.iter().map(move |&b| (a, b))).collect();
+        check_other_maps(&points, 50, 2.0);
     }
 
     #[test]
-    fn around_every_tip_in_steps_of_an_ulp() {
-        // Where |z| stays at 2: c = -2 for the Tricorn and its turns by a third; -2 and 1 - i sqrt 3 for the Ship.
+    fn points_one_ulp_apart_around_every_tip() {
+        // The points where |z| stays at 2: c = -2 for the Tricorn and its rotations by a third of a turn; -2 and 1 - i
+        // sqrt 3 for the Burning Ship.
         let root = 3_f64.sqrt();
         let mut points = Vec::new();
         for (a, b) in [(-2.0, 0.0), (1.0, -root), (1.0, root), (-1.0, root), (0.0, 2.0), (0.0, -2.0), (2.0, 0.0)] {
@@ -336,45 +377,45 @@ mod tests {
         }
         for (wide, narrow) in crate::formula::tests::some_maps() {
             if wide.formula.power() == 2 && wide.julia.is_none() {
-                check_both(wide, narrow, &points, 500, 2.0);
-                check_both(wide, narrow, &points, 60, 3.0);
+                check_f64_and_f32(wide, narrow, &points, 500, 2.0);
+                check_f64_and_f32(wide, narrow, &points, 60, 3.0);
             }
         }
     }
 
     #[test]
-    fn julia_sets_with_any_constant() {
+    fn julia_sets_for_many_constants() {
         let mut random = Random(13);
         let points: Vec<_> = (0..200).map(|_| (random.unit() * 4.0 - 2.0, random.unit() * 4.0 - 2.0)).collect();
-        // Within the radius, on it, a hair inside, beyond it; and c at a tip.
+        // |c| within the radius, on it, just inside it and beyond it; and c at a tip.
         for c in [[0.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [-2.0, 0.0], [1.999_999_9, 0.0], [-3.0, 4.0], [1e200, 0.0]] {
             for (wide, narrow) in crate::formula::tests::some_maps() {
                 if wide.julia.is_some() {
-                    let narrow = Map { julia: Some(c.map(f32::of)), ..narrow };
-                    check_both(Map { julia: Some(c), ..wide }, narrow, &points, 200, 2.0);
-                    check_both(Map { julia: Some(c), ..wide }, narrow, &points[..40], 200, 4.0);
+                    let narrow = Map { julia: Some(c.map(f32::from_f64)), ..narrow };
+                    check_f64_and_f32(Map { julia: Some(c), ..wide }, narrow, &points, 200, 2.0);
+                    check_f64_and_f32(Map { julia: Some(c), ..wide }, narrow, &points[..40], 200, 4.0);
                 }
             }
         }
     }
 
     #[test]
-    fn the_whole_set_at_odd_lengths_limits_and_radii() {
+    fn random_points_for_many_lengths_limits_and_radii() {
         let mut random = Random(1);
         for len in [1, 2, 7, 8, 9, 31, 63, 64, 65, 257, 1000] {
             let points: Vec<_> = (0..len).map(|_| (random.unit() * 4.0 - 2.6, random.unit() * 3.0 - 1.5)).collect();
             for limit in [1, 2, 3, 15, 16, 17, 18, 23, 24, 25, 31, 32, 33, 47, 48, 49, 100, 1000] {
-                both(&points, limit, 2.0);
+                check_mandelbrot(&points, limit, 2.0);
             }
             for radius in [2.000_000_1, 2.5, 4.0, 256.0, 1e9] {
-                both(&points, 300, radius);
+                check_mandelbrot(&points, 300, radius);
             }
         }
     }
 
     #[test]
-    fn around_the_tip_of_the_needle_in_steps_of_an_ulp() {
-        // c = -2 is where the late test could go wrong: |z| stays at 2 and rounding decides.
+    fn points_one_ulp_apart_around_the_needle_tip() {
+        // At c = -2 the late test could fail: |z| stays at 2 and rounding decides.
         let mut points = Vec::new();
         for i in -40..40_i32 {
             for j in [-3, -1, 0, 1, 2, 5] {
@@ -386,35 +427,35 @@ mod tests {
                 points.push((-2.0 + f64::from(i) * 2f64.powi(-17), f64::from(j) * 2f64.powi(-9)));
             }
         }
-        both(&points, 700, 2.0);
-        both(&points, 100, 3.0);
+        check_mandelbrot(&points, 700, 2.0);
+        check_mandelbrot(&points, 100, 3.0);
     }
 
     #[test]
-    fn around_the_circle_of_radius_two() {
+    fn points_around_the_circle_of_radius_two() {
         let mut points = Vec::new();
         for i in 0..720 {
             let angle = f64::from(i) * std::f64::consts::PI / 360.0;
-            #[allow(clippy::disallowed_methods, reason = "any points near the circle will do")]
+            #[expect(clippy::disallowed_methods, reason = "any points near the circle will do")]
             let (s, c) = (angle.sin(), angle.cos());
             for k in -2..=2_i64 {
                 let grow = |v: f64| f64::from_bits((2.0 * v).to_bits().wrapping_add_signed(k));
                 points.push((grow(c), grow(s)));
             }
         }
-        both(&points, 100, 2.0);
+        check_mandelbrot(&points, 100, 2.0);
     }
 
     #[test]
-    fn far_away_infinite_and_nan() {
-        let far = [1e10, -1e10, 1e30, 1e160, -1e300, f64::MAX, f64::INFINITY, f64::NAN, 0.0, 2.0, -2.0, 3.0];
-        let points: Vec<_> = far.iter().flat_map(|&a| far.iter().map(move |&b| (a, b))).collect();
-        both(&points, 50, 2.0);
-        both(&points, 50, 1e9);
+    fn distant_infinite_and_nan_points() {
+        let extremes = [1e10, -1e10, 1e30, 1e160, -1e300, f64::MAX, f64::INFINITY, f64::NAN, 0.0, 2.0, -2.0, 3.0];
+        let points: Vec<_> = extremes.iter().flat_map(|&a| extremes.iter().map(move |&b| (a, b))).collect();
+        check_mandelbrot(&points, 50, 2.0);
+        check_mandelbrot(&points, 50, 1e9);
     }
 
     #[test]
-    fn deep_escapes_next_to_the_real_axis() {
+    fn late_escapes_next_to_the_real_axis() {
         let mut random = Random(3);
         let points: Vec<_> = (0..600)
             .map(|i| match i % 2 {
@@ -422,13 +463,13 @@ mod tests {
                 _ => (0.25 + random.unit() * 1e-5, (random.unit() - 0.5) * 1e-7),
             })
             .collect();
-        both(&points, 5000, 2.0);
+        check_mandelbrot(&points, 5000, 2.0);
     }
 
     #[test]
     fn cycles_of_every_kind() {
-        // Centres of components (z comes back to 0 exactly), points settling slowly next to a parabolic one, c = 0 and the signs
-        // of zero, and the long cycles that rounding makes at the boundary.
+        // Centres of components (where z returns to 0 exactly), points that converge slowly next to a parabolic one, c
+        // = 0 and the signs of zero, and the long cycles that rounding causes at the boundary.
         let mut random = Random(5);
         let mut points =
             vec![(0.0, 0.0), (-0.0, -0.0), (-1.0, 0.0), (-1.0, -0.0), (0.0, 1.0), (-2.0, 0.0), (0.25, 0.0)];
@@ -444,52 +485,62 @@ mod tests {
                 _ => near(&mut random, -1.754_877_666, 0.0, 0.02),
             });
         }
-        both(&points, 6000, 2.0);
+        check_mandelbrot(&points, 6000, 2.0);
     }
 
-    /// Dwells of a list of points.
-    fn list(level: Level, bounds: Bounds<f64>, re: &[f64], im: &[f64], stop: bool) -> Option<Vec<u32>> {
-        let nothing = [Grid::<f64>::nothing()];
-        let grid = Grid::list(re, im, &nothing);
+    /// The dwells of a list of points, or `None` if the kernel returned early.
+    fn dwells_of_list(
+        level: Level,
+        settings: KernelSettings<f64>,
+        re: &[f64],
+        im: &[f64],
+        stop: bool,
+    ) -> Option<Vec<u32>> {
+        let negative_zero = [Grid::<f64>::negative_zero()];
+        let grid = Grid::list(re, im, &negative_zero);
         let mut dwell = vec![7; re.len()];
         let stop = AtomicBool::new(stop);
-        dwells(level, bounds, &mut Workspace::default(), grid, &mut [&mut dwell], false, &stop).then_some(dwell)
+        dwells(level, settings, &mut Workspace::default(), grid, &mut [&mut dwell], false, &stop).then_some(dwell)
     }
 
     #[test]
-    fn a_cycle_spares_the_rest() {
-        // Three points that settle on cycles of 1, 2 and 3: at the greatest limit this ends only if that is noticed.
+    fn a_cycle_ends_the_iteration() {
+        // Three points that converge to cycles of lengths 1, 2 and 3: with the greatest limit this ends only if the
+        // cycles are found.
         for level in Level::available() {
-            let shortcuts = Shortcuts { interior: false, cycles: true };
-            let bounds =
-                Bounds { map: Map::mandelbrot(Recipe::Fused), limit: u32::MAX, radius_squared: 4.0, shortcuts };
-            assert_eq!(list(level, bounds, &[-0.1, -1.05, -0.12], &[0.2, 0.02, 0.74], false), Some(vec![0; 3]));
+            let shortcuts = KernelShortcuts { interior: false, cycles: true };
+            let settings =
+                KernelSettings { map: Map::mandelbrot(Recipe::Fused), limit: u32::MAX, radius_squared: 4.0, shortcuts };
+            assert_eq!(
+                dwells_of_list(level, settings, &[-0.1, -1.05, -0.12], &[0.2, 0.02, 0.74], false),
+                Some(vec![0; 3])
+            );
         }
     }
 
     #[test]
-    fn the_inside_is_spared_all() {
-        // Points that do not come back to a z within a second or a minute: settling slowly, near the boundary.
+    fn interior_points_are_not_iterated() {
+        // Points near the boundary that converge so slowly that they do not return to a z within minutes.
         for level in Level::available() {
-            let shortcuts = Shortcuts { interior: true, cycles: false };
-            let bounds =
-                Bounds { map: Map::mandelbrot(Recipe::Fused), limit: u32::MAX, radius_squared: 4.0, shortcuts };
+            let shortcuts = KernelShortcuts { interior: true, cycles: false };
+            let settings =
+                KernelSettings { map: Map::mandelbrot(Recipe::Fused), limit: u32::MAX, radius_squared: 4.0, shortcuts };
             let (re, im) = ([-0.7499, 0.249, -1.2499, 0.0, -1.0], [0.0, 0.0, 0.0, 0.0, 0.2]);
-            assert_eq!(list(level, bounds, &re, &im, false), Some(vec![0; 5]));
+            assert_eq!(dwells_of_list(level, settings, &re, &im, false), Some(vec![0; 5]));
         }
     }
 
     #[test]
     fn blocks_of_every_shape() {
-        // Rows and columns both, of lengths around the vectors' and the bundles'; rotated, so that all four arrays count.
+        // Numbers of rows and columns around those of vectors and bundles; rotated, so that all four arrays contribute.
         let mut random = Random(9);
         let mut workspace = Workspace::default();
         for (width, height) in [(1, 1), (1, 9), (3, 2), (16, 4), (17, 5), (33, 7), (64, 3), (130, 131), (5, 40)] {
-            let mut some = |n: usize, from: f64, step: f64| -> Vec<f64> {
+            let mut samples = |n: usize, from: f64, step: f64| -> Vec<f64> {
                 (0..n).map(|i| from + (i as f64 + random.unit()) * step / n as f64).collect()
             };
-            let (re_of_column, im_of_column) = (some(width, -2.2, 3.0), some(width, -0.1, 0.2));
-            let (re_of_row, im_of_row) = (some(height, -0.1, 0.2), some(height, -1.2, 2.4));
+            let (re_of_column, im_of_column) = (samples(width, -2.2, 3.0), samples(width, -0.1, 0.2));
+            let (re_of_row, im_of_row) = (samples(height, -0.1, 0.2), samples(height, -1.2, 2.4));
             let grid = Grid {
                 re_of_column: &re_of_column,
                 im_of_column: &im_of_column,
@@ -498,18 +549,21 @@ mod tests {
                 monotonic: false,
             };
             for level in Level::available() {
-                for (limit, shortcuts) in [(3, Shortcuts::NONE), (300, Shortcuts::NONE), (5000, Shortcuts::ALL)] {
-                    let bounds = Bounds { map: Map::mandelbrot(Recipe::Fused), limit, radius_squared: 4.0, shortcuts };
+                for (limit, shortcuts) in
+                    [(3, KernelShortcuts::NONE), (300, KernelShortcuts::NONE), (5000, KernelShortcuts::ALL)]
+                {
+                    let settings =
+                        KernelSettings { map: Map::mandelbrot(Recipe::Fused), limit, radius_squared: 4.0, shortcuts };
                     let mut dwell = vec![9; width * height];
                     let mut rows: Vec<&mut [u32]> = dwell.chunks_mut(width).collect();
                     let stop = AtomicBool::new(false);
-                    assert!(dwells(level, bounds, &mut workspace, grid, &mut rows, true, &stop));
+                    assert!(dwells(level, settings, &mut workspace, grid, &mut rows, true, &stop));
                     for (i, dwell) in dwell.iter().enumerate() {
                         let [a, b] = grid.point(i % width, i / width);
-                        let expected = naive::escape(&bounds.map, [a, b], limit, 4.0);
+                        let expected = naive::escape(&settings.map, [a, b], limit, 4.0);
                         assert_eq!(*dwell, expected.map_or(0, |e| e.dwell), "{width} x {height} at {i}, {limit}");
                         if let Some(end) = expected {
-                            let [x, y] = workspace.ends(i / width);
+                            let [x, y] = workspace.escaped_z(i / width);
                             assert_eq!((x[i % width], y[i % width]), (end.x, end.y), "{width} x {height} at {i}");
                         }
                     }
@@ -519,16 +573,16 @@ mod tests {
     }
 
     #[test]
-    fn gives_up_when_told() {
+    fn returns_false_once_stop_is_set() {
         for level in Level::available() {
             for a in [0.0, -2.0] {
-                let bounds = Bounds {
+                let settings = KernelSettings {
                     map: Map::mandelbrot(Recipe::Fused),
                     limit: u32::MAX,
                     radius_squared: 4.0,
-                    shortcuts: Shortcuts::NONE,
+                    shortcuts: KernelShortcuts::NONE,
                 };
-                assert_eq!(list(level, bounds, &[a; 64], &[0.0; 64], true), None);
+                assert_eq!(dwells_of_list(level, settings, &[a; 64], &[0.0; 64], true), None);
             }
         }
     }

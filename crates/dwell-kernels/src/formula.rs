@@ -1,4 +1,4 @@
-//! Formulas: what is iterated, z -> w^N + c, where w is z, folded or not.
+//! Formulas: the iterated maps z -> w^N + c, where w is z, folded or not.
 //!
 //! | name | w | N | set |
 //! |---|---|---|---|
@@ -7,21 +7,25 @@
 //! | `burning-ship` | \|x\| + i\|y\| | 2 to 16 | the Burning Ship (Michelitsch and Rössler, 1992) |
 //! | `tricorn` | x - iy | 2 to 16 | the Tricorn, or Mandelbar (Crowe and others, 1989), and the Multicorns |
 //!
-//! In the parameter plane z_1 = c is the pixel. For the Julia set of a formula z_1 is the pixel and c is constant. What
-//! stands in [`Map`] is all that an orbit depends on beside its pixel; the order of roundings is in [`crate::recipe`].
+//! In the parameter plane z_1 = c is the pixel. For the Julia set of a formula z_1 is the pixel and c is constant. A
+//! [`Map`] holds everything except the pixel that an orbit depends on; the order of roundings is defined in
+//! [`crate::recipe`].
 
+use crate::named::UnknownName;
 use crate::number::Number;
 use crate::recipe::Recipe;
+use std::fmt;
+use std::str::FromStr;
 
-/// What is done to z before it is raised to a power. Every fold is exact.
+/// The operation applied to z before it is raised to a power. Every fold is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Fold {
-    /// Nothing.
+    /// w = z.
     #[default]
     None,
-    /// Both parts become their absolute values.
+    /// w = |x| + i|y|.
     Absolute,
-    /// The imaginary part is negated.
+    /// w = x - iy.
     Conjugate,
 }
 
@@ -41,31 +45,23 @@ impl Default for Formula {
 impl Formula {
     /// z^2 + c.
     pub const MANDELBROT: Self = Self { fold: Fold::None, power: 2 };
-    /// The greatest power.
-    pub const MOST_POWER: u32 = 16;
-    /// The names of all formulas.
-    pub const NAMES: [&'static str; 4] = ["mandelbrot", "multibrot", "burning-ship", "tricorn"];
+    /// The greatest power that is supported.
+    pub const MAX_POWER: u32 = 16;
+    /// One formula of each name, with the usual power of that name: 3 for `multibrot`, 2 for the others.
+    pub const ALL: [Self; 4] = [
+        Self::MANDELBROT,
+        Self { fold: Fold::None, power: 3 },
+        Self { fold: Fold::Absolute, power: 2 },
+        Self { fold: Fold::Conjugate, power: 2 },
+    ];
 
-    /// The formula of this fold and power, if the power is in 2..=16.
+    /// The formula of this fold and power, or `None` if the power is not in 2..=16.
     #[must_use]
     pub fn new(fold: Fold, power: u32) -> Option<Self> {
-        (2..=Self::MOST_POWER).contains(&power).then_some(Self { fold, power })
+        (2..=Self::MAX_POWER).contains(&power).then_some(Self { fold, power })
     }
 
-    /// The formula of that name (see [`Self::NAMES`]) with the power that it usually has: 3 for a Multibrot, 2 otherwise.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let (fold, power) = match name {
-            "mandelbrot" => (Fold::None, 2),
-            "multibrot" => (Fold::None, 3),
-            "burning-ship" => (Fold::Absolute, 2),
-            "tricorn" => (Fold::Conjugate, 2),
-            _ => return None,
-        };
-        Some(Self { fold, power })
-    }
-
-    /// Its name: a Multibrot of power 2 is the Mandelbrot set.
+    /// The name of the formula. A Multibrot of power 2 is named `mandelbrot`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match (self.fold, self.power) {
@@ -76,23 +72,23 @@ impl Formula {
         }
     }
 
-    /// What is done to z first.
+    /// The fold.
     #[must_use]
     pub fn fold(self) -> Fold {
         self.fold
     }
 
-    /// N.
+    /// The power N, 2 to 16.
     #[must_use]
     pub fn power(self) -> u32 {
         self.power
     }
 
-    /// Whether the orbit of the conjugate pixel is the conjugate orbit, or has at least the same moduli: then a view's
-    /// mirror image in the real axis has the same dwells. Negating y negates the imaginary part of every product and
-    /// sum, to the bit, as long as c is negated with it: so it holds in the parameter plane without the Burning Ship's
-    /// fold, and for Julia sets whose c is real. The Burning Ship's fold forgets the sign of y at the first step, so
-    /// its Julia sets are symmetric whatever c is, and its parameter plane is not.
+    /// Whether the conjugate pixel has the same dwell, because its orbit is the conjugate orbit or has the same moduli.
+    /// Then the mirror image of a view in the real axis has the same dwells. Negating y negates the imaginary part of
+    /// every product and sum, to the bit, if c is negated with it. So this holds in the parameter plane for formulas
+    /// without the fold of the Burning Ship, and for their Julia sets with real c. The fold of the Burning Ship drops
+    /// the sign of y at the first step, so its Julia sets are symmetric for every c, and its parameter plane is not.
     #[must_use]
     pub fn mirrors<N: Number>(self, julia: Option<[N; 2]>) -> bool {
         match (self.fold, julia) {
@@ -102,8 +98,8 @@ impl Formula {
         }
     }
 
-    /// Arithmetic operations of a step in the recipe `fused`, without the test: each squaring and each product takes
-    /// four. Folds, which are changes of bits, are not counted.
+    /// The number of arithmetic operations of one step in the recipe `fused`, without the test: four for each squaring
+    /// and each product. Folds change only sign bits and are not counted.
     #[must_use]
     pub fn operations(self) -> u32 {
         let squarings = self.power.ilog2();
@@ -112,14 +108,30 @@ impl Formula {
     }
 }
 
-/// All that an orbit depends on, beside the pixel that it belongs to.
+impl fmt::Display for Formula {
+    /// Writes the name, without the power.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Formula {
+    type Err = UnknownName;
+
+    /// Reads a name; the formula has the usual power of that name, as in [`Self::ALL`].
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        UnknownName::find(text, "formula", &Self::ALL, Self::name)
+    }
+}
+
+/// Everything that an orbit depends on except its pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Map<N> {
-    /// What is iterated.
+    /// The formula.
     pub formula: Formula,
-    /// In which order of roundings.
+    /// The order of roundings.
     pub recipe: Recipe,
-    /// c, for a Julia set; in the parameter plane c is the pixel.
+    /// The constant c of a Julia set. `None` in the parameter plane, where c is the pixel.
     pub julia: Option<[N; 2]>,
 }
 
@@ -130,7 +142,7 @@ impl<N: Number> Map<N> {
         Self { formula: Formula::MANDELBROT, recipe, julia: None }
     }
 
-    /// c at a pixel.
+    /// The constant c of the orbit of a pixel.
     #[must_use]
     #[inline(always)]
     pub fn c(&self, pixel: [N; 2]) -> [N; 2] {
@@ -142,7 +154,7 @@ impl<N: Number> Map<N> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Maps of every kind, in both numbers.
+    /// One map of every kind, in both number types.
     pub(crate) fn some_maps() -> Vec<(Map<f64>, Map<f32>)> {
         let julia = [-0.390_625, 0.585_937_5];
         let kinds = [
@@ -172,9 +184,8 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn names_and_ranges() {
+    fn names_and_accepted_powers() {
         assert_eq!(Formula::default().name(), "mandelbrot");
-        assert!(Formula::NAMES.into_iter().all(|name| Formula::named(name).map(Formula::name) == Some(name)));
         assert_eq!(Formula::new(Fold::None, 3).map(Formula::name), Some("multibrot"));
         assert_eq!(Formula::new(Fold::Absolute, 2).map(Formula::name), Some("burning-ship"));
         assert_eq!(Formula::new(Fold::Conjugate, 16).map(Formula::name), Some("tricorn"));
@@ -182,7 +193,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn operations_are_those_of_the_chain() {
+    fn operations_count_squarings_and_products() {
         let of = |power| Formula::new(Fold::None, power).map(Formula::operations);
         // z^2; z^2 z; (z^2)^2; ((z^2) z)^2 z; (((z^2)^2)^2)^2.
         assert_eq!([2, 3, 4, 7, 16].map(of), [4, 8, 8, 16, 16].map(Some));

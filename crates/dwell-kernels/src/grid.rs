@@ -1,38 +1,39 @@
-//! Where points are: a block of them, given by what each column and each row contributes to c.
+//! The coordinates of a block of points, given by the contributions of each column and each row to c.
 
-/// A block of points. c at a column and a row is the sum of what the two contribute, each sum rounded once:
-/// re c = `re_of_column[column] + re_of_row[row]`, im c = `im_of_column[column] + im_of_row[row]`.
+/// A block of points. c at a column and a row is the sum of the contributions of the two, each sum rounded once: re c =
+/// `re_of_column[column] + re_of_row[row]`, im c = `im_of_column[column] + im_of_row[row]`.
 ///
-/// Where only one of the two rules, the other contributes [nothing](Grid::nothing): -0, since x + -0 is x to the bit,
-/// whatever the sign of a zero. So straight and rotated views and lists of points (one row) are the same thing.
+/// Where a part of c depends on only one of the two, the contribution of the other is [-0](Grid::negative_zero): x + -0
+/// is x to the bit, whatever the sign of a zero. So straight views, rotated views and lists of points (one row) have
+/// the same representation.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid<'a, N> {
-    /// What each column contributes to the real part.
+    /// The contribution of each column to the real part.
     pub re_of_column: &'a [N],
-    /// What each column contributes to the imaginary part.
+    /// The contribution of each column to the imaginary part.
     pub im_of_column: &'a [N],
-    /// What each row contributes to the real part.
+    /// The contribution of each row to the real part.
     pub re_of_row: &'a [N],
-    /// What each row contributes to the imaginary part.
+    /// The contribution of each row to the imaginary part.
     pub im_of_row: &'a [N],
-    /// Whether no array both rises and falls, so that its extremes stand at its ends.
+    /// Whether each array is monotonic, so that its extremes are its first and last numbers.
     pub monotonic: bool,
 }
 
 impl<'a, N: crate::Number> Grid<'a, N> {
-    /// The contribution that changes nothing: -0.
+    /// -0, the contribution that leaves a sum unchanged.
     #[must_use]
-    pub fn nothing() -> N {
+    pub fn negative_zero() -> N {
         -N::default()
     }
 
-    /// Columns.
+    /// The number of columns.
     #[must_use]
     pub fn width(&self) -> usize {
         self.re_of_column.len()
     }
 
-    /// Rows.
+    /// The number of rows.
     #[must_use]
     pub fn height(&self) -> usize {
         self.re_of_row.len()
@@ -40,21 +41,26 @@ impl<'a, N: crate::Number> Grid<'a, N> {
 
     /// c at a column and a row.
     ///
-    /// # Panics
-    /// When there is no such column or row.
+    /// If there is no such column or row.
     #[must_use]
     pub fn point(&self, column: usize, row: usize) -> [N; 2] {
         [self.re_of_column[column] + self.re_of_row[row], self.im_of_column[column] + self.im_of_row[row]]
     }
 
-    /// A list of points: one row.
+    /// A list of points as a block of one row. `negative_zero` holds [`Self::negative_zero`].
     #[must_use]
-    pub fn list(re: &'a [N], im: &'a [N], nothing: &'a [N; 1]) -> Self {
-        Self { re_of_column: re, im_of_column: im, re_of_row: nothing, im_of_row: nothing, monotonic: false }
+    pub fn list(re: &'a [N], im: &'a [N], negative_zero: &'a [N; 1]) -> Self {
+        Self {
+            re_of_column: re,
+            im_of_column: im,
+            re_of_row: negative_zero,
+            im_of_row: negative_zero,
+            monotonic: false,
+        }
     }
 
-    /// Bounds on c, as [least, greatest] of the real and of the imaginary part: rounding is monotonic, so the sums of
-    /// the extremes hold all sums. NaN is left out.
+    /// Bounds of c, as [least, greatest] of the real and of the imaginary part. Rounding is monotonic, so the sums of
+    /// the extremes bound all sums. NaN is ignored.
     pub(crate) fn extent(&self) -> [[f64; 2]; 2] {
         let extremes = |of: &[N]| {
             let ends = [of[0], of[of.len() - 1]];

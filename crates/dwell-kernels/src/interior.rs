@@ -1,12 +1,12 @@
-//! Inside the main cardioid or the period-2 disc: points whose computed orbit never escapes.
+//! Interior points: points inside the main cardioid or the period-2 disc, whose computed orbits never escape.
 //!
-//! Holds for z -> z^2 + c, both recipes, every R >= 2, with the margins of [`Number::CARDIOID_MARGINS`] and
+//! This holds for z -> z^2 + c, both recipes and every R >= 2, with the margins of [`Number::CARDIOID_MARGINS`] and
 //! [`Number::DISC_MARGINS`].
 //!
-//! # Why the computed orbit stays
+//! # Why the computed orbit stays bounded
 //!
-//! That the exact orbit of a c in there is bounded is classical. The computed one differs by a rounding error in every
-//! step, which near the boundary might carry it out; so the margin must be shown to be enough.
+//! It is classical that the exact orbit of such a c is bounded. The computed orbit differs by a rounding error in every
+//! step, which near the boundary could move it out of the set; so the margin must be shown to be large enough.
 //!
 //! *Noise.* With u the unit roundoff and |z| <= 1.8, |c| <= 1.3, the roundings of one step of either recipe move the
 //! result by at most eta = 10 u in the recipe fused, 18 u in separate, which rounds three products more.
@@ -38,99 +38,102 @@
 //! 4 p^2) w^2 + 4 p w^3 + w^4 is at most |w| (l + 4 |w| + 2 |w|^2 + |w|^3), and |phi'(0)| is at least min(1 - l, 0.1) /
 //! 4.2. And the points between lie in f(U).
 //!
-//! All of these sets lie in the filled Julia set, so |z| <= (1 + sqrt(1 + 4 |c|)) / 2, which is 1.5 for the cardioid and
-//! 1.73 for the disc: less than 2 by far more than rounding, whatever R. A test in this file holds the margins to the
-//! inequalities; the test below asks for a twentieth more, which covers its own rounding: that is some u where this is some
-//! delta / 20.
+//! All of these sets lie in the filled Julia set, so |z| <= (1 + sqrt(1 + 4 |c|)) / 2, which is 1.5 for the cardioid
+//! and 1.73 for the disc: below 2 by far more than the rounding errors, for every R. A test in this file checks that
+//! the margins satisfy the inequalities. The test below uses a margin larger by a twentieth, which covers its own
+//! rounding: that rounding is a few u, and a twentieth of delta is far more.
 //!
-//! # How it is tested
+//! # The test
 //!
 //! |lambda| <= 1 - delta for c = a + ib, with lambda = 1 - sqrt(1 - 4c), p = |c - 1/4| and kappa = 2 delta - delta^2,
-//! is 4 p + kappa <= 2 Re sqrt(1 - 4c), and squared, with Re sqrt(v) = sqrt((|v| + Re v) / 2), after some sorting,
+//! is 4 p + kappa <= 2 Re sqrt(1 - 4c). Squaring this, with Re sqrt(v) = sqrt((|v| + Re v) / 2), and collecting terms
+//! gives
 //!
 //! ```text
 //! m = (2 p^2 + (a - 1/4) + kappa^2 / 8 ) / (1 - kappa) <= p,
 //! ```
 //!
-//! so m^2 <= p^2 is enough: no root is needed.
+//! so m^2 <= p^2 is sufficient, and no root has to be computed.
 
+use crate::arithmetic::Arithmetic;
 use crate::number::Number;
-use crate::real::Real;
 use crate::recipe::Recipe;
 use crate::vector::{Mask, Vector};
 use fearless_simd::Simd;
 
-/// How much of the margin that is proved the test adds for its own rounding.
-const FOR_THE_TEST: f64 = 1.05;
+/// The factor by which the margins of the test exceed the proved ones, for the rounding of the test itself.
+const TEST_MARGIN_FACTOR: f64 = 1.05;
 
 /// The constants of the test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interior<N> {
     /// 2 / (1 - kappa).
-    of_square: N,
+    square_factor: N,
     /// 1 / (1 - kappa).
-    of_real: N,
+    real_factor: N,
     /// kappa^2 / 8 / (1 - kappa).
-    constant: N,
+    constant_term: N,
     /// ((1 - delta) / 4)^2.
-    disc: N,
+    disc_radius_squared: N,
 }
 
-/// The margins of the cardioid and of the disc.
+/// The proved margins delta of the cardioid and of the disc.
 fn margins<N: Number>(recipe: Recipe) -> [f64; 2] {
-    let which = match recipe {
+    let index = match recipe {
         Recipe::Fused => 0,
         Recipe::Separate => 1,
     };
-    [N::CARDIOID_MARGINS[which], N::DISC_MARGINS[which]]
+    [N::CARDIOID_MARGINS[index], N::DISC_MARGINS[index]]
 }
 
 impl<N: Number> Interior<N> {
+    /// The constants for a recipe.
     pub(crate) fn new(recipe: Recipe) -> Self {
         let [cardioid, disc] = margins::<N>(recipe);
-        let delta = FOR_THE_TEST * cardioid;
+        let delta = TEST_MARGIN_FACTOR * cardioid;
         let kappa = delta * (2.0 - delta);
-        let disc = (1.0 - FOR_THE_TEST * disc) / 4.0;
+        let disc = (1.0 - TEST_MARGIN_FACTOR * disc) / 4.0;
         Self {
-            of_square: N::nearest(2.0 / (1.0 - kappa)),
-            of_real: N::nearest(1.0 / (1.0 - kappa)),
-            constant: N::nearest(kappa * kappa / 8.0 / (1.0 - kappa)),
-            disc: N::nearest(disc * disc),
+            square_factor: N::nearest(2.0 / (1.0 - kappa)),
+            real_factor: N::nearest(1.0 / (1.0 - kappa)),
+            constant_term: N::nearest(kappa * kappa / 8.0 / (1.0 - kappa)),
+            disc_radius_squared: N::nearest(disc * disc),
         }
     }
 
-    /// The constants, in the order of the test.
-    pub(crate) fn terms(self) -> [N; 4] {
-        [self.of_square, self.of_real, self.constant, self.disc]
+    /// The constants in the order in which the test uses them.
+    pub(crate) fn constants(self) -> [N; 4] {
+        [self.square_factor, self.real_factor, self.constant_term, self.disc_radius_squared]
     }
 
-    /// Points that are inside for certain.
+    /// The lanes whose point c = a + ib is proved to be interior.
     #[inline(always)]
-    pub(crate) fn holds<S: Simd>(self, simd: S, a: Vector<S, N>, b: Vector<S, N>) -> Mask<S, N> {
+    pub(crate) fn contains<S: Simd>(self, simd: S, a: Vector<S, N>, b: Vector<S, N>) -> Mask<S, N> {
         let splat = |v: N| Vector::<S, N>::splat(simd, v);
         let b_squared = b.mul(b);
         let from_cusp = a.sub(splat(N::nearest(0.25)));
         let p_squared = from_cusp.fma(from_cusp, b_squared);
-        let m = p_squared.fma(splat(self.of_square), from_cusp.fma(splat(self.of_real), splat(self.constant)));
+        let m =
+            p_squared.fma(splat(self.square_factor), from_cusp.fma(splat(self.real_factor), splat(self.constant_term)));
         let from_centre = a.add(splat(N::from(1_u8)));
         let disc = from_centre.fma(from_centre, b_squared);
-        !m.mul(m).not_at_most(p_squared) | !disc.not_at_most(splat(self.disc))
+        !m.mul(m).not_at_most(p_squared) | !disc.not_at_most(splat(self.disc_radius_squared))
     }
 
-    /// Whether a point is inside for certain: the same in f64, for a look at single points.
-    pub(crate) fn holds_point([a, b]: [N; 2], recipe: Recipe) -> bool {
+    /// Whether one point is proved to be interior, computed in f64.
+    pub(crate) fn contains_point([a, b]: [N; 2], recipe: Recipe) -> bool {
         let test = Interior::<f64>::new(recipe);
         let (a, b) = (a.to_f64(), b.to_f64());
         let square = |v: f64| v * v;
         let p_squared = square(a - 0.25) + square(b);
-        let m = p_squared * test.of_square + (a - 0.25) * test.of_real + test.constant;
-        square(m) <= p_squared || square(a + 1.0) + square(b) <= test.disc
+        let m = p_squared * test.square_factor + (a - 0.25) * test.real_factor + test.constant_term;
+        square(m) <= p_squared || square(a + 1.0) + square(b) <= test.disc_radius_squared
     }
 }
 
-/// Whether a rectangle, as [least, greatest] of re and im, may hold a point that is inside: it meets one of two discs,
-/// of which one covers the cardioid.
-pub(crate) fn may_hold([re, im]: [[f64; 2]; 2]) -> bool {
+/// Whether a rectangle, as [least, greatest] of re c and im c, may contain interior points: whether it meets one of two
+/// discs, one of which covers the cardioid.
+pub(crate) fn may_contain([re, im]: [[f64; 2]; 2]) -> bool {
     let distance_squared = |a: f64| {
         let (dx, dy) = (a.clamp(re[0], re[1].max(re[0])) - a, 0.0_f64.clamp(im[0], im[1].max(im[0])));
         dx * dx + dy * dy
@@ -149,48 +152,48 @@ mod tests {
     use crate::vector::bits;
     use std::f64::consts::TAU;
 
-    /// The right hand side of the inequality above, less what is at the front.
-    fn room(l: f64) -> f64 {
+    /// The right-hand side of the inequality of the proof, without its first factor.
+    fn allowed_noise(l: f64) -> f64 {
         let r = (l / (1.0 + (1.0 - l * l).sqrt())).max(0.5);
         (1.0 - r) / (1.0 + r).powi(3) * r * (1.0 - r) * (1.0 - l) / (1.0 + l * r) / 4.0
     }
 
-    fn margins_leave_room<N: Number>() {
+    /// Checks the inequalities of the proof for 10,001 values of l and both recipes.
+    fn check_margins<N: Number>() {
         for (recipe, units) in [(Recipe::Fused, 10.0), (Recipe::Separate, 18.0)] {
             let eta = units * 0.5_f64.powi(i32::try_from(N::SIGNIFICAND_BITS).unwrap());
             let [cardioid, disc] = margins::<N>(recipe);
             for i in 0..=10_000 {
                 let part = f64::from(i) / 10_000.0;
                 let l = part * (1.0 - cardioid);
-                assert!(eta <= (1.0 - l) * room(l), "{} {recipe:?} cardioid {l}", N::NAME);
+                assert!(eta <= (1.0 - l) * allowed_noise(l), "{} {recipe:?} cardioid {l}", N::NAME);
                 let l = part * (1.0 - disc);
-                assert!(4.5 * eta <= (1.0 - l).min(0.1) / 4.2 * room(l), "{} {recipe:?} disc {l}", N::NAME);
+                assert!(4.5 * eta <= (1.0 - l).min(0.1) / 4.2 * allowed_noise(l), "{} {recipe:?} disc {l}", N::NAME);
             }
         }
     }
 
     #[test]
-    fn the_margins_are_those_of_the_proof() {
-        margins_leave_room::<f32>();
-        margins_leave_room::<f64>();
+    fn margins_satisfy_the_inequalities_of_the_proof() {
+        check_margins::<f32>();
+        check_margins::<f64>();
     }
 
-    struct Holds<'a, N>(&'a [[N; 2]], Recipe);
-    impl<N: Number> Kernel for Holds<'_, N> {
+    struct ContainsKernel<'a, N>(&'a [[N; 2]], Recipe);
+    impl<N: Number> Kernel for ContainsKernel<'_, N> {
         type Output = Vec<bool>;
         #[inline(always)]
         fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> Vec<bool> {
             let test = Interior::<N>::new(self.1);
             let mut found = Vec::new();
             for &[a, b] in self.0 {
-                found.push(bits(test.holds(simd, Vector::splat(simd, a), Vector::splat(simd, b))) & 1 == 1);
+                found.push(bits(test.contains(simd, Vector::splat(simd, a), Vector::splat(simd, b))) & 1 == 1);
             }
             found
         }
     }
 
-    /// c on the curve |lambda| = l of the cardioid, and of the disc.
-    #[allow(clippy::disallowed_methods, reason = "any points near the curves will do")]
+    /// Points c on the curve |lambda| = l of the cardioid, and of the disc.
     fn on_the_curves(l: f64) -> Vec<([f64; 2], [f64; 2])> {
         (0..2000)
             .map(|i| {
@@ -205,34 +208,35 @@ mod tests {
         for (level, recipe) in
             Level::available().into_iter().flat_map(|level| Recipe::ALL.map(|recipe| (level, recipe)))
         {
-            let ask = |times: f64| {
+            let run_test = |times: f64| {
                 let delta = margins::<N>(recipe).map(|margin| times * margin);
                 let narrow = |[a, b]: [f64; 2]| [N::nearest(a), N::nearest(b)];
                 let cardioid: Vec<_> = on_the_curves(1.0 - delta[0]).iter().map(|c| narrow(c.0)).collect();
                 let disc: Vec<_> = on_the_curves(1.0 - delta[1]).iter().map(|c| narrow(c.1)).collect();
-                [level.run(Holds(&cardioid, recipe)), level.run(Holds(&disc, recipe))]
+                [level.run(ContainsKernel(&cardioid, recipe)), level.run(ContainsKernel(&disc, recipe))]
             };
-            // Inside by more than the test's margin: found. Inside by the margin that is proved: not any more.
-            let found = ask(1.1);
+            // With 1.1 times the proved margin the test finds every point, since its own margin is smaller. With the
+            // proved margin itself it finds none.
+            let found = run_test(1.1);
             assert!(found.iter().flatten().all(|f| *f), "{} {level:?}", N::NAME);
-            let found = ask(1.0);
+            let found = run_test(1.0);
             assert!(!found.iter().flatten().any(|f| *f), "{} {level:?}", N::NAME);
         }
     }
 
     #[test]
-    fn the_test_follows_the_curves() {
+    fn the_test_agrees_with_the_curves() {
         inside_and_outside::<f32>();
         inside_and_outside::<f64>();
     }
 
     #[test]
-    fn nobody_inside_escapes() {
+    fn interior_points_do_not_escape() {
         for recipe in Recipe::ALL {
             for delta in margins::<f32>(recipe) {
                 for (on_cardioid, on_disc) in on_the_curves(1.0 - 1.06 * delta).into_iter().step_by(20) {
                     for c in [on_cardioid, on_disc].map(|c| c.map(|v| v as f32)) {
-                        if Interior::holds_point(c, recipe) {
+                        if Interior::contains_point(c, recipe) {
                             assert_eq!(naive::dwell(&Map::mandelbrot(recipe), c, 20_000, 4.0), 0, "{c:?}");
                         }
                     }
@@ -242,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn rectangles_that_may_hold_some() {
+    fn may_contain_finds_rectangles_that_meet_the_interior() {
         for (rectangle, expected) in [
             ([[-2.0, 1.0], [-1.0, 1.0]], true),
             ([[-0.1, 0.1], [-0.1, 0.1]], true),
@@ -252,11 +256,11 @@ mod tests {
             ([[0.6, 1.0], [-1.0, 1.0]], false),
             ([[f64::INFINITY, f64::NEG_INFINITY], [0.0, 0.0]], false),
         ] {
-            assert_eq!(may_hold(rectangle), expected, "{rectangle:?}");
+            assert_eq!(may_contain(rectangle), expected, "{rectangle:?}");
         }
         for (cardioid, disc) in on_the_curves(0.999) {
             for [a, b] in [cardioid, disc] {
-                assert!(may_hold([[a, a], [b, b]]), "{a} {b}");
+                assert!(may_contain([[a, a], [b, b]]), "{a} {b}");
             }
         }
     }

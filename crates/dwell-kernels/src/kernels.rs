@@ -1,8 +1,9 @@
-//! The kernels for f32 and f64: the face of this crate.
+//! The entry points of the kernels, for f32 and f64.
 //!
-//! They are instantiated here and not by their callers, so that they are compiled once, with this crate's optimisation.
+//! The generic kernels are instantiated in this file and not in the calling crates, so that they are compiled once,
+//! with the optimisation level of this crate.
 
-use crate::escape::{self, Bounds, Workspace};
+use crate::escape::{self, KernelSettings, Workspace};
 use crate::formula::{Formula, Map};
 use crate::grid::Grid;
 use crate::level::Level;
@@ -11,28 +12,28 @@ use crate::recipe::Recipe;
 use crate::{distance, peak, smooth};
 use std::sync::atomic::AtomicBool;
 
-/// A number that points can be iterated in.
+/// A number type that points can be iterated in: f32 or f64.
 pub trait Kernels: Number {
-    /// Computes the dwell of every point of a block into `out`, row by row. With `keep_ends`, z_n of each escaped point
-    /// stays in the workspace for [`Self::smooth_values`]. Returns false, with `out` undefined, when it gave up because
-    /// `stop` was set. See [`crate::escape`].
+    /// Computes the dwell of every point of a block into `out`, row by row. With `keep_escaped_z`, z_n of each escaped
+    /// point is kept in the workspace for [`Self::smooth_values`]. Returns false, with the contents of `out` undefined,
+    /// if `stop` was set before the end. See [`crate::escape`].
     ///
-    /// # Panics
-    /// When `out` has another shape than the block, a side of it is longer than [`escape::LONGEST_SIDE`], or R < 2.
+    /// If the shape of `out` differs from that of the block, if a side of the block is longer than
+    /// [`escape::MAX_SIDE`], or if R < 2.
     fn dwells(
         level: Level,
-        bounds: Bounds<Self>,
+        settings: KernelSettings<Self>,
         workspace: &mut Workspace<Self>,
         grid: Grid<'_, Self>,
         out: &mut [&mut [u32]],
-        keep_ends: bool,
+        keep_escaped_z: bool,
         stop: &AtomicBool,
     ) -> bool;
 
-    /// Smooth values of a block, right after [`Self::dwells`] of it with `keep_ends`. See [`crate::smooth`].
+    /// Computes the smooth values of a block into `smooth`. [`Self::dwells`] must have been called for the same block
+    /// and workspace immediately before, with `keep_escaped_z`. See [`crate::smooth`].
     ///
-    /// # Panics
-    /// When `dwell` or `smooth` has another shape than the block.
+    /// If the shape of `dwell` or `smooth` differs from that of the block.
     fn smooth_values(
         level: Level,
         map: &Map<Self>,
@@ -42,12 +43,12 @@ pub trait Kernels: Number {
         smooth: &mut [&mut [f64]],
     );
 
-    /// Distances from the set, times `scale`, of a block of which [`Self::dwells`] was just computed. Returns false, with `distance` undefined, when it gave up because `stop` was
-    /// set. See [`crate::distance`].
+    /// Computes the estimated distances from the set, multiplied by `scale`, of a block into `distance`.
+    /// [`Self::dwells`] must have been called for the same block and workspace immediately before. Returns false, with
+    /// the contents of `distance` undefined, if `stop` was set before the end. See [`crate::distance`].
     ///
-    /// # Panics
-    /// When `dwell` or `distance` has another shape than the block.
-    #[allow(clippy::too_many_arguments, reason = "a call's parts")]
+    /// If the shape of `dwell` or `distance` differs from that of the block.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
     fn distances(
         level: Level,
         map: &Map<Self>,
@@ -59,11 +60,10 @@ pub trait Kernels: Number {
         stop: &AtomicBool,
     ) -> bool;
 
-    /// Does `steps` steps on each of `in_flight` vectors of the level. Returns how many iterations that were and a sum
-    /// over the final z, which must be finite. See [`crate::peak`].
+    /// Computes `steps` steps on each of `in_flight` vectors of the level. Returns the number of iterations (vectors
+    /// times lanes times steps) and the sum of the parts of the final z, which is finite. See [`crate::peak`].
     ///
-    /// # Panics
-    /// When `in_flight` is none of [`peak::IN_FLIGHT`].
+    /// If `in_flight` is not one of [`peak::IN_FLIGHT`].
     #[must_use]
     fn peak(level: Level, formula: Formula, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64);
 }
@@ -73,14 +73,14 @@ macro_rules! kernels {
         $(impl Kernels for $t {
             fn dwells(
                 level: Level,
-                bounds: Bounds<Self>,
+                settings: KernelSettings<Self>,
                 workspace: &mut Workspace<Self>,
                 grid: Grid<'_, Self>,
                 out: &mut [&mut [u32]],
-                keep_ends: bool,
+                keep_escaped_z: bool,
                 stop: &AtomicBool,
             ) -> bool {
-                escape::dwells(level, bounds, workspace, grid, out, keep_ends, stop)
+                escape::dwells(level, settings, workspace, grid, out, keep_escaped_z, stop)
             }
 
             fn smooth_values(

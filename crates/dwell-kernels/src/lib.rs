@@ -1,26 +1,29 @@
-//! CPU kernels of `dwell`: code that iterates spans of points and knows numbers and slices, nothing else.
+//! CPU kernels of `dwell`: they compute blocks of points given as slices of numbers and depend on no other crate of the
+//! project.
 //!
-//! Every kernel is written once over a vector ([`real::Real`], `vector.rs`) and runs on every [`Level`]. The order of
-//! roundings stands in [`recipe`] alone; [`naive`] is the plain loop over the same recipe, and the oracle that every
-//! other kernel is tested against, bit for bit.
+//! Every kernel is written once over a vector type ([`arithmetic::Arithmetic`], `vector.rs`) and compiled for every
+//! [`Level`]. The order of roundings is defined in [`recipe`] alone. [`naive`] is the plain loop over the same recipe;
+//! every other kernel is tested against it, bit for bit.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | [`formula`] | what is iterated |
+//! | [`formula`] | the iterated formulas |
 //! | [`recipe`] | every rounding of every formula |
-//! | [`naive`] | the plain loop: one point at a time, tested every step |
-//! | [`grid`] | where the points of a block are |
-//! | [`escape`] | dwells of a block of points, fast |
-//! | [`interior`] | which points never escape, whatever the rounding |
-//! | [`terms`] | what the proofs come down to, for engines elsewhere |
+//! | [`naive`] | the plain loop: one point at a time, tested after every step |
+//! | [`grid`] | the coordinates of the points of a block |
+//! | [`escape`] | the fast kernel: dwells of a block of points |
+//! | [`interior`] | a test for points that never escape, whatever the rounding, with its proof |
+//! | [`shortcut_constants`] | the constants of the exact shortcuts, for engines that do not run on the CPU |
 //! | [`smooth`] | smooth values of a block of escaped points |
-//! | [`distance`] | how far escaped points are from the set |
-//! | [`log2`] | the one logarithm that reaches pixels |
-//! | [`peak`] | the limit of a formula on this machine: its operations and nothing else |
-//! | [`level`] | which instruction set, as a value that proves the machine has it |
-//! | [`number`], [`real`], `vector.rs` | f32 and f64, alone and in vectors |
-//! | `kernels.rs` | [`Kernels`]: all of that for f32 and f64, the face of this crate |
+//! | [`distance`] | estimated distances of escaped points from the set |
+//! | [`log2`] | the base-2 logarithm used for smooth values, distances and colours |
+//! | [`peak`] | the peak rate of a formula on this machine: its operations without tests, loads and stores |
+//! | [`level`] | instruction sets, as values that prove that the machine has them |
+//! | `named.rs` | names of enumerations, as users write them |
+//! | [`number`], [`arithmetic`], `vector.rs` | f32 and f64, alone and in vectors |
+//! | `kernels.rs` | [`Kernels`]: the public entry points, for f32 and f64 |
 
+pub mod arithmetic;
 pub mod distance;
 pub mod escape;
 pub mod formula;
@@ -30,17 +33,23 @@ mod kernels;
 pub mod level;
 pub mod log2;
 pub mod naive;
+mod named;
 pub mod number;
 pub mod peak;
-pub mod real;
 pub mod recipe;
+pub mod shortcut_constants;
 pub mod smooth;
-pub mod terms;
 mod vector;
 
 pub use formula::{Fold, Formula, Map};
 pub use grid::Grid;
 pub use kernels::Kernels;
 pub use level::{Level, LevelName};
+pub use named::UnknownName;
 pub use number::Number;
 pub use recipe::Recipe;
+
+/// Compiles and runs the example in the package's README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,44 +1,48 @@
-//! The base-2 logarithm, the one logarithm that reaches pixels.
+//! The base-2 logarithm, the only logarithm that affects pixels.
 //!
-//! Mathematics libraries differ in the last bits from one another and from one release to the next; colours must not.
-//! So this is the only logarithm used on the way to a picture: integer steps, additions, multiplications, one division
-//! and fused multiply-adds in one fixed order, the same on every level.
+//! Mathematics libraries differ in the last bits from one another and from one release to the next, and colours must
+//! not. So this is the only logarithm used on the way to a picture: integer operations, additions, multiplications, one
+//! division and fused multiply-adds in one fixed order, the same on every level.
 //!
 //! With x = m 2^e, m in [sqrt(1/2), sqrt(2)), and s = (m - 1) / (m + 1): log2 x = e + (2 / ln 2) (s + s^3/3 + s^5/5 +
 //! ...), from artanh. |s| < 0.1716, so 11 terms leave under 2^-60 of s. Error against a correctly rounded logarithm: at
 //! most 2.5 ulp on [2^-1022, 2^1024) (tested on 200,000 values).
 
+use crate::arithmetic::Arithmetic;
 use crate::level::{Kernel, Level};
-use crate::real::Real;
 use crate::vector::Vector;
 use fearless_simd::{Bytes, Simd, SimdBase};
 
+/// Terms of the series.
+pub const TERMS: usize = 11;
+/// 2 / ln 2, rounded to nearest.
+pub const TWO_OVER_LN_2: f64 = 2.885_390_081_777_926_8;
 /// Coefficients 2 / (ln 2 (2k + 1)) for k = 0..=10, nearest doubles.
-const COEFFICIENTS: [f64; 11] = {
-    // 2 / ln 2, rounded to nearest.
-    const TWO_OVER_LN_2: f64 = 2.885_390_081_777_926_8;
-    let mut c = [0.0; 11];
+const COEFFICIENTS: [f64; TERMS] = {
+    let mut c = [0.0; TERMS];
     let mut k = 0;
-    while k < 11 {
+    while k < TERMS {
         c[k] = TWO_OVER_LN_2 / (2 * k + 1) as f64;
         k += 1;
     }
     c
 };
-/// What rounding `COEFFICIENTS[0]` lost: 2 / ln 2 = C0 + this.
-const FIRST_LOW: f64 = 4.071_054_748_186_206_6e-17;
-/// Bits of sqrt(1/2): subtracting them carries into the exponent just when the significand is at least sqrt(1/2).
-const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
+/// The rounding error of [`TWO_OVER_LN_2`]: 2 / ln 2 less that constant, rounded to nearest.
+pub const FIRST_LOW: f64 = 4.071_054_748_186_206_6e-17;
+/// The bits of sqrt(1/2). Subtracting them from the bits of x borrows from the exponent exactly when the significand of
+/// x is below that of sqrt(1/2).
+pub const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
 const TWO_TO_52: f64 = 4_503_599_627_370_496.0;
+/// A mask of the stored bits of the significand.
 const SIGNIFICAND: u64 = (1 << 52) - 1;
 
-/// log2 of each lane. For positive normal numbers only.
+/// The base-2 logarithm of each lane, for positive normal numbers.
 #[inline(always)]
 pub(crate) fn log2<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     let bits: S::u64s = x.bitcast();
     let shifted = bits - S::u64s::splat(simd, SQRT_HALF_BITS);
-    // e + 1024, positive, put under the significand of 2^52, from which subtracting 2^52 + 1024 leaves e: exact, and no
-    // conversion instruction, which not every level has.
+    // e + 1024 is positive. It is placed in the significand of 2^52, and subtracting 2^52 + 1024 then leaves e. This is
+    // exact and needs no conversion instruction, which not every level has.
     let biased = (shifted + S::u64s::splat(simd, 1024 << 52)) >> 52;
     let e = (biased + S::u64s::splat(simd, TWO_TO_52.to_bits())).bitcast::<S::f64s>()
         - S::f64s::splat(simd, TWO_TO_52 + 1024.0);
@@ -48,49 +52,50 @@ pub(crate) fn log2<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     let one = S::f64s::splat(simd, 1.0);
     let s = Vector::<S, f64>((m - one) / (m + one));
     let q = s.mul(s);
-    let mut p = Vector::splat(simd, COEFFICIENTS[10]);
-    let mut k = 9;
+    let mut p = Vector::splat(simd, COEFFICIENTS[TERMS - 1]);
+    let mut k = TERMS - 2;
     while k >= 1 {
         p = p.fma(q, Vector::splat(simd, COEFFICIENTS[k]));
         k -= 1;
     }
-    // (p q + low) s is small beside C0 s, which is added last so that its rounding is the only one that counts.
+    // (p q + low) s is small beside C0 s. C0 s is added last, so that its rounding dominates the error.
     let p = p.fma(q, Vector::splat(simd, FIRST_LOW));
-    let tail = p.mul(s);
-    let head = s.fma(Vector::splat(simd, COEFFICIENTS[0]), tail);
-    (Vector::<S, f64>(e)).add(head).0
+    let correction = p.mul(s);
+    let log2_m = s.fma(Vector::splat(simd, COEFFICIENTS[0]), correction);
+    (Vector::<S, f64>(e)).add(log2_m).0
 }
 
-/// Replaces every value by its log2: the same bits on every level, whatever the number of values and each one's place
-/// among them.
+/// Replaces every value by its base-2 logarithm. The results have the same bits on every level and do not depend on the
+/// number of values or on their positions in the slice.
 ///
-/// Values are positive normal numbers; of any other the result is some number without a meaning (there is no error).
+/// Values are positive normal numbers; the result for any other value is unspecified (this is not an error).
 pub fn log2_each(level: Level, values: &mut [f64]) {
-    level.run(Each(values));
+    level.run(Log2Kernel(values));
 }
 
-struct Each<'a>(&'a mut [f64]);
+/// The kernel of [`log2_each`].
+struct Log2Kernel<'a>(&'a mut [f64]);
 
-/// The lanes of the widest vector there is, and more.
-const WIDEST: usize = 16;
+/// At least the number of lanes of the widest vector.
+const MAX_LANES: usize = 16;
 
-impl Kernel for Each<'_> {
+impl Kernel for Log2Kernel<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, simd: S) {
         let len = S::f64s::LEN;
-        let mut whole = self.0.chunks_exact_mut(len);
-        for x in &mut whole {
+        let mut vectors = self.0.chunks_exact_mut(len);
+        for x in &mut vectors {
             log2(simd, S::f64s::from_slice(simd, x)).store_slice(x);
         }
-        // What is left is filled up with ones: the same operations, so the same bits.
-        let rest = whole.into_remainder();
-        let mut filled = [1.0; WIDEST];
-        filled[..rest.len()].copy_from_slice(rest);
-        let filled = &mut filled[..len];
-        log2(simd, S::f64s::from_slice(simd, filled)).store_slice(filled);
-        rest.copy_from_slice(&filled[..rest.len()]);
+        // The remainder is padded with ones: the same operations give the same bits.
+        let rest = vectors.into_remainder();
+        let mut padded = [1.0; MAX_LANES];
+        padded[..rest.len()].copy_from_slice(rest);
+        let padded = &mut padded[..len];
+        log2(simd, S::f64s::from_slice(simd, padded)).store_slice(padded);
+        rest.copy_from_slice(&padded[..rest.len()]);
     }
 }
 
@@ -98,7 +103,7 @@ impl Kernel for Each<'_> {
 mod tests {
     use super::*;
 
-    /// log2 to about 100 bits: e + 2 / ln 2 artanh(s) in double-double, terms until nothing is added.
+    /// log2 to about 100 bits: e + 2 / ln 2 artanh(s) in double-double arithmetic, with 40 terms of the series.
     fn reference(x: f64) -> (f64, f64) {
         #[derive(Clone, Copy)]
         struct Dd(f64, f64);
@@ -146,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_constant_is_right() {
+    fn the_constant_is_two_over_ln_two() {
         // 2 / ln 2 (C0 + low) times ln 2 must be 2 to beyond double precision; ln 2 = hi + lo from its published digits
         // 0.69314718055994530941723212145817656807550013436.
         let (hi, lo) = (std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17);
@@ -156,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn within_two_and_a_half_ulp_and_the_same_on_every_level() {
+    fn error_is_below_two_and_a_half_ulp_and_levels_agree() {
         let mut x = Vec::new();
         let mut state = 7_u64;
         for i in 0..200_000_u64 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(i | 1);
             let r = state >> 12;
             x.push(match i % 4 {
-                // Any normal number; near one; the range of ln|z|; the range of |z|^2.
+                // Any normal number; numbers near one; the range of ln|z|; the range of |z|^2.
                 0 => f64::from_bits(((state % 2046) + 1) << 52 | r),
                 1 => 1.0 + (r as f64 - (1u64 << 51) as f64) * 2f64.powi(-(56 + (i % 40) as i32)),
                 2 => 1.0 + r as f64 * 2f64.powi(-52),
@@ -193,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn powers_of_two_are_exact() {
+    fn logarithms_of_powers_of_two_are_exact() {
         let x: Vec<f64> = (0..64).map(|e| 2f64.powi(e * 31 - 1000)).collect();
         for level in Level::available() {
             let mut y = x.clone();
@@ -205,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn any_length_and_any_place_give_the_same_bits_on_every_level() {
+    fn results_depend_on_neither_length_nor_position_nor_level() {
         let x: Vec<f64> = (1..=67).map(|i| f64::from(i) * f64::from(i) / 37.0).collect();
         let mut alone = x.clone();
         alone.iter_mut().for_each(|x| log2_each(Level::best(), std::slice::from_mut(x)));

@@ -1,6 +1,6 @@
-//! The numbers that kernels iterate in: IEEE 754 binary32 and binary64.
+//! The number types that kernels iterate in: IEEE 754 binary32 and binary64.
 
-use crate::real::Real;
+use crate::arithmetic::Arithmetic;
 use fearless_simd::SimdFloatElement;
 
 mod sealed {
@@ -10,47 +10,49 @@ mod sealed {
 }
 
 /// A machine number: `f32` or `f64`.
-pub trait Number: Real + SimdFloatElement + sealed::Sealed + Send + Sync + 'static {
-    /// Its name as users write it: `f32` or `f64`.
+pub trait Number: Arithmetic + SimdFloatElement + sealed::Sealed + Send + Sync + 'static {
+    /// The name as users write it: `f32` or `f64`.
     const NAME: &'static str;
-    /// Bits of the significand, the implicit one included: 24 or 53.
+    /// Bits of the significand, including the implicit one: 24 or 53.
     const SIGNIFICAND_BITS: u32;
-    /// Exponent of the smallest normal number as in 2^e: -126 or -1022.
+    /// The exponent e of the smallest normal number 2^e: -126 or -1022.
     const MIN_EXPONENT: i64;
-    /// Exponent of the largest finite numbers as in 2^e: 127 or 1023.
+    /// The exponent e of the largest power of two 2^e: 127 or 1023.
     const MAX_EXPONENT: i64;
-    /// The margin kappa of [`crate::escape`]'s argument that a late test still sees an escape, far above the rounding
-    /// error of one step (16 u = 2^-20 in f32, 2^-49 in f64) and small enough that hardly a pixel falls under it.
+    /// The margin kappa of the proof in `escape/late.rs` that a late test still detects an escape: far above the
+    /// rounding error of one step (16 u = 2^-20 in f32, 2^-49 in f64) and so small that few pixels lie within it.
     const LATE_TEST_MARGIN: Self;
 
-    /// `significand * 2^exponent`, exactly; the caller has rounded: `significand` has at most
-    /// [`Self::SIGNIFICAND_BITS`] bits and the value is representable.
+    /// The number `significand * 2^exponent`, negated if `negative`, exactly. The caller has already rounded:
+    /// `significand` has at most [`Self::SIGNIFICAND_BITS`] bits and the value is representable.
     fn from_parts(negative: bool, significand: u64, exponent: i64) -> Self;
-    /// How far inside the main cardioid a point must be for [`crate::interior`]'s proof: delta, where the multiplier of
-    /// the fixed point has a modulus of at most 1 - delta. In the recipe `fused`, then in `separate`.
+    /// The margin delta of the cardioid in the proof of [`crate::interior`]: points are proved to be interior where the
+    /// multiplier of the fixed point has a modulus of at most 1 - delta. First for the recipe `fused`, then for
+    /// `separate`.
     const CARDIOID_MARGINS: [f64; 2];
-    /// The same for the disc of period 2 and the multiplier of its cycle.
+    /// The margin delta of the period-2 disc, for the multiplier of its cycle, in the same order.
     const DISC_MARGINS: [f64; 2];
 
-    /// An integer carried in the bits, to be moved about with numbers and not to be reckoned with.
+    /// A number whose low bits are `integer`, so that an integer can be moved through vectors of numbers. The result is
+    /// not meant for arithmetic.
     #[doc(hidden)]
-    fn carrying(integer: u32) -> Self;
-    /// The integer that [`Self::carrying`] put there.
+    fn from_low_bits(integer: u32) -> Self;
+    /// The integer passed to [`Self::from_low_bits`].
     #[doc(hidden)]
-    fn carried(self) -> u32;
-    /// The nearest number.
+    fn low_bits(self) -> u32;
+    /// The number nearest to `value`.
     fn nearest(value: f64) -> Self;
-    /// A whole number below 2^20 as an integer, without a conversion instruction.
+    /// Converts an integer in 0..2^20 held as a number, without a conversion instruction.
     #[doc(hidden)]
     fn small_to_u32(self) -> u32;
-    /// The value as f64: exact for both numbers.
+    /// The value as f64, which is exact for both types.
     fn to_f64(self) -> f64;
-    /// The distance to the next number of greater magnitude in the same binade, as a power of two's exponent; the
-    /// subnormal spacing for values under the smallest normal number.
+    /// The exponent e of the distance 2^e to the next number of greater magnitude in the same binade; for values below
+    /// the smallest normal number, that of the subnormal spacing.
     fn ulp_exponent(self) -> i64;
 }
 
-/// 2^e for e in -1022..=1023.
+/// 2^e, for e in -1022..=1023.
 fn power_of_two(e: i64) -> f64 {
     f64::from_bits(((e + 1023) as u64) << 52)
 }
@@ -66,10 +68,8 @@ macro_rules! number {
             const CARDIOID_MARGINS: [f64; 2] = $cardioid;
             const DISC_MARGINS: [f64; 2] = $disc;
 
-            #[allow(clippy::cast_precision_loss, reason = "the caller has rounded: nothing is lost")]
-            #[allow(clippy::cast_possible_truncation, reason = "f64 to f32 of a value that f32 holds")]
             fn from_parts(negative: bool, significand: u64, exponent: i64) -> Self {
-                // Two exact factors, since 2^exponent alone may be below the smallest subnormal f64.
+                // Two exact factors, because 2^exponent alone may be below the smallest subnormal f64.
                 let half = exponent / 2;
                 let magnitude = significand as f64 * power_of_two(half) * power_of_two(exponent - half);
                 let magnitude = magnitude as $t;
@@ -77,41 +77,34 @@ macro_rules! number {
             }
 
             #[inline(always)]
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_lossless,
-                reason = "the low bits are what is wanted"
-            )]
             fn small_to_u32(self) -> u32 {
                 const SHIFT: $t = (1_u64 << ($bits - 1)) as $t;
                 (self + SHIFT).to_bits() as u32 & 0xf_ffff
             }
 
             #[inline(always)]
-            fn carrying(integer: u32) -> Self {
+            fn from_low_bits(integer: u32) -> Self {
                 Self::from_bits(integer.into())
             }
 
             #[inline(always)]
-            #[allow(clippy::cast_possible_truncation, clippy::cast_lossless, reason = "what was put there has 32 bits")]
-            fn carried(self) -> u32 {
+            fn low_bits(self) -> u32 {
                 self.to_bits() as u32
             }
 
-            #[allow(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
             fn nearest(value: f64) -> Self {
                 value as $t
             }
 
             fn to_f64(self) -> f64 {
-                #[allow(clippy::useless_conversion, reason = "one text for both numbers")]
+                #[allow(clippy::useless_conversion, reason = "the conversion is needed for f32 only")]
                 f64::from(self)
             }
 
             #[allow(
                 clippy::cast_possible_wrap,
                 clippy::cast_lossless,
-                reason = "a biased exponent has 11 bits at most"
+                reason = "a biased exponent has at most 11 bits; one lint fires for f64 only, the other for f32 only"
             )]
             fn ulp_exponent(self) -> i64 {
                 let biased = (self.abs().to_bits() >> ($bits - 1)) as i64;
@@ -137,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_make_the_number_that_they_name() {
+    fn from_parts_returns_the_exact_value() {
         assert_eq!(f64::from_parts(false, 3, -1), 1.5);
         assert_eq!(f64::from_parts(true, 1, -1074), -f64::from_bits(1));
         assert_eq!(f64::from_parts(false, (1 << 53) - 1, 971), f64::MAX);
@@ -146,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn ulps() {
+    fn ulp_exponents() {
         assert_eq!(1.0_f64.ulp_exponent(), -52);
         assert_eq!(1.999_f64.ulp_exponent(), -52);
         assert_eq!(2.0_f32.ulp_exponent(), -22);

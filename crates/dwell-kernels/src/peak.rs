@@ -1,9 +1,10 @@
-//! The limit of a formula on this machine: its recipe's operations on independent data, nothing else.
+//! The peak rate of a formula on this machine: the operations of its recipe on independent data, and nothing else.
 //!
-//! Performance elsewhere is stated as a fraction of this rate, measured in the same minute. Several vectors are kept in
-//! flight so that neither latency nor the number of registers binds; how many is best differs by machine, so each count
-//! in [`IN_FLIGHT`] is tried and the fastest is the peak. No test, no load, no store: z stays at the attracting cycle
-//! of its own c for ever, and its bits are returned so that nothing can be left out.
+//! Performance is stated elsewhere as a fraction of this rate, measured within the same minute. Several vectors are
+//! kept in flight so that neither the latency of an operation nor the number of registers limits the rate. The best
+//! number of vectors depends on the machine, so each count in [`IN_FLIGHT`] is measured and the fastest is the peak.
+//! The loop has no test, no load and no store. z stays at the attracting cycle of its own c, and the final z is
+//! returned so that the compiler cannot remove the loop.
 
 use crate::formula::Formula;
 use crate::level::{Kernel, Level};
@@ -13,12 +14,11 @@ use crate::vector::Vector;
 use fearless_simd::{Simd, SimdBase};
 use std::marker::PhantomData;
 
-/// Vectors in flight that [`crate::Kernels::peak`] can be asked for.
+/// The numbers of vectors in flight that [`crate::Kernels::peak`] accepts.
 pub const IN_FLIGHT: [usize; 8] = [2, 3, 4, 5, 6, 7, 8, 10];
 
-/// [`crate::Kernels::peak`] for either number.
+/// Implements [`crate::Kernels::peak`] for f32 and f64.
 #[must_use]
-#[allow(clippy::panic, reason = "a caller's mistake, documented")]
 pub(crate) fn run<N: Number>(
     level: Level,
     formula: Formula,
@@ -29,32 +29,33 @@ pub(crate) fn run<N: Number>(
     macro_rules! dispatch {
         ($($u:literal)*) => {
             match in_flight {
-                $($u => with_rule!(formula, recipe, rule => level.run(Peak::<N, _, $u> { rule, steps, number: PhantomData })),)*
-                _ => panic!("{in_flight} is none of the counts in IN_FLIGHT"),
+                $($u => with_rule!(formula, recipe, rule => level.run(PeakKernel::<N, _, $u> { rule, steps, number: PhantomData })),)*
+                _ => panic!("{in_flight} vectors in flight are not supported: expected one of {IN_FLIGHT:?}"),
             }
         };
     }
     dispatch!(2 3 4 5 6 7 8 10)
 }
 
-struct Peak<N, M, const U: usize> {
-    rule: M,
+/// The loop of [`run`] over `U` vectors.
+struct PeakKernel<N, R, const U: usize> {
+    rule: R,
     steps: u32,
     number: PhantomData<N>,
 }
 
-impl<N: Number, M: Rule, const U: usize> Kernel for Peak<N, M, U> {
+impl<N: Number, R: Rule, const U: usize> Kernel for PeakKernel<N, R, U> {
     type Output = (u64, f64);
 
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> (u64, f64) {
-        // c so near 0 that every formula draws the orbit to a fixed point: no number over- or underflows.
-        let a = Vector::<S, N>::splat(simd, small::<N>(-25));
-        let b = Vector::<S, N>::splat(simd, small::<N>(15));
+        // c is so near 0 that the orbit of every formula converges to a fixed point: no number overflows or underflows.
+        let a = Vector::<S, N>::splat(simd, from_256ths::<N>(-25));
+        let b = Vector::<S, N>::splat(simd, from_256ths::<N>(15));
         let mut x = [a; U];
         let mut y = [b; U];
         for (j, x) in (0_i8..).zip(&mut x) {
-            *x = Vector(N::Native::<S>::from_fn(simd, |i| small::<N>(j + i8::try_from(i).unwrap_or(0))));
+            *x = Vector(N::Native::<S>::from_fn(simd, |i| from_256ths::<N>(j + i8::try_from(i).unwrap_or(0))));
         }
         for _ in 0..self.steps {
             self.rule.step_all(&mut x, &mut y, |_| [a, b]);
@@ -70,8 +71,8 @@ impl<N: Number, M: Rule, const U: usize> Kernel for Peak<N, M, U> {
     }
 }
 
-/// k / 256.
-fn small<N: Number>(k: i8) -> N {
+/// The number k / 256.
+fn from_256ths<N: Number>(k: i8) -> N {
     N::from_parts(k < 0, u64::from(k.unsigned_abs()), -8)
 }
 
@@ -81,7 +82,7 @@ mod tests {
     use crate::formula::Fold;
 
     #[test]
-    fn every_level_and_count_does_the_same_work() {
+    fn every_level_and_vector_count_reaches_the_same_fixed_point() {
         let formulas = [(Fold::None, 2), (Fold::Absolute, 2), (Fold::Conjugate, 2), (Fold::None, 3), (Fold::None, 16)];
         for formula in formulas.map(|(fold, power)| Formula::new(fold, power).unwrap()) {
             let fixed_point = |recipe| {

@@ -1,11 +1,12 @@
-//! Recipes: the exact order of roundings of one iteration, z -> w^N + c, with z = x + iy, c = a + ib, and w = u + iv what
-//! the formula's fold makes of z ([`crate::formula`]): z itself, |x| + i|y|, or x - iy. Folding is exact.
+//! Recipes: the exact order of roundings of one iteration z -> w^N + c, with z = x + iy, c = a + ib, and w = u + iv the
+//! folded z ([`crate::formula`]): z itself, |x| + i|y|, or x - iy. Folding is exact.
 //!
-//! `<.>` is one rounding to nearest, ties to even; everything not in `<.>` below is exact.
+//! `<.>` is one rounding to nearest, ties to even. Everything outside `<.>` is exact.
 //!
-//! w^N is built by squaring and multiplying: p + iq starts as w; for each binary digit of N after the first, it is squared,
-//! and if the digit is 1 multiplied by w. c goes into the last of these operations, a squaring for even N and a product
-//! for odd. So N = 2 is the one line "last squaring", N = 3 a squaring and a last product.
+//! w^N is computed by squarings and products: p + iq starts as w; for each binary digit of N after the first it is
+//! squared, and then multiplied by w if the digit is 1. c is added in the last of these operations, which is a squaring
+//! for even N and a product for odd N. So N = 2 is the one line "last squaring", and N = 3 is a squaring and a last
+//! product.
 //!
 //! Recipe `fused` (the default):
 //!
@@ -17,9 +18,9 @@
 //! |z|^2 = <x x + <y y>>
 //! ```
 //!
-//! For z^2 + c that is three fused multiply-adds and an addition (2p).
+//! For z^2 + c this is three fused multiply-adds and an addition (2p).
 //!
-//! Recipe `separate`: no fusing, for hardware without it and for comparing the two.
+//! Recipe `separate`, without fused operations: for hardware that lacks them and for comparing the two.
 //!
 //! ```text
 //! squaring        p' = <<p p> - <q q>>                           q' = <2p q>
@@ -29,51 +30,41 @@
 //! |z|^2 = <<x x> + <y y>>
 //! ```
 //!
-//! z_0 = 0 and z_1 = c is taken as it is: no step is done for it (z_1 is the pixel for a Julia set). A point has escaped at
-//! n when |z_n|^2, so rounded, is greater than <R^2> (R^2 computed exactly from the decimal R and rounded once) or is NaN.
+//! z_0 = 0, and z_1 = c is used as it is, without computing a step (for a Julia set z_1 is the pixel). A point has
+//! escaped at n if |z_n|^2, rounded as above, is NaN or greater than <R^2>, which is computed exactly from the decimal
+//! R and rounded once.
 //!
-//! Nothing is flushed to zero, contracted or reassociated. A GPU engine must use the same operations in the same order.
+//! Nothing is flushed to zero, contracted or reassociated. A GPU engine must compute the same operations in the same
+//! order.
 
+use crate::arithmetic::Arithmetic;
 use crate::formula::{Fold, Formula};
-use crate::real::Real;
 use std::marker::PhantomData;
 
-/// Which order of roundings an iteration uses. See the [module](self) for both.
+/// The order of roundings of an iteration. See the [module](self) for both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Recipe {
     /// With fused multiply-add.
     #[default]
     Fused,
-    /// Every product and sum rounded on its own.
+    /// Every product and sum is rounded separately.
     Separate,
 }
 
-impl Recipe {
-    /// Every recipe.
-    pub const ALL: [Self; 2] = [Self::Fused, Self::Separate];
+crate::named!(Recipe, "recipe": Fused => "fused", Separate => "separate");
 
-    /// Its name as users write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fused => "fused",
-            Self::Separate => "separate",
-        }
-    }
-}
-
-/// A recipe as a type: the operations that a step is made of. Complex numbers are `[real, imaginary]`.
+/// A recipe as a type: the operations of a step. Complex numbers are `[real, imaginary]`.
 pub(crate) trait Roundings: Copy {
     /// p^2.
-    fn square<R: Real>(p: [R; 2]) -> [R; 2];
+    fn square<T: Arithmetic>(p: [T; 2]) -> [T; 2];
     /// p w.
-    fn product<R: Real>(p: [R; 2], w: [R; 2]) -> [R; 2];
+    fn product<T: Arithmetic>(p: [T; 2], w: [T; 2]) -> [T; 2];
     /// p^2 + c.
-    fn last_square<R: Real>(p: [R; 2], c: [R; 2]) -> [R; 2];
+    fn last_square<T: Arithmetic>(p: [T; 2], c: [T; 2]) -> [T; 2];
     /// p w + c.
-    fn last_product<R: Real>(p: [R; 2], w: [R; 2], c: [R; 2]) -> [R; 2];
+    fn last_product<T: Arithmetic>(p: [T; 2], w: [T; 2], c: [T; 2]) -> [T; 2];
     /// |z|^2.
-    fn norm<R: Real>(x: R, y: R) -> R;
+    fn norm<T: Arithmetic>(x: T, y: T) -> T;
 }
 
 /// [`Recipe::Fused`].
@@ -85,80 +76,80 @@ pub(crate) struct Separate;
 
 impl Roundings for Fused {
     #[inline(always)]
-    fn square<R: Real>([p, q]: [R; 2]) -> [R; 2] {
+    fn square<T: Arithmetic>([p, q]: [T; 2]) -> [T; 2] {
         let t = q.mul(q);
         [p.fma(p, t.neg()), p.add(p).mul(q)]
     }
     #[inline(always)]
-    fn product<R: Real>([p, q]: [R; 2], [u, v]: [R; 2]) -> [R; 2] {
+    fn product<T: Arithmetic>([p, q]: [T; 2], [u, v]: [T; 2]) -> [T; 2] {
         let t = q.mul(v);
         [p.fma(u, t.neg()), p.fma(v, q.mul(u))]
     }
     #[inline(always)]
-    fn last_square<R: Real>([p, q]: [R; 2], [a, b]: [R; 2]) -> [R; 2] {
+    fn last_square<T: Arithmetic>([p, q]: [T; 2], [a, b]: [T; 2]) -> [T; 2] {
         let t = q.neg().fma(q, a);
         let y = p.add(p).fma(q, b);
         [p.fma(p, t), y]
     }
     #[inline(always)]
-    fn last_product<R: Real>([p, q]: [R; 2], [u, v]: [R; 2], [a, b]: [R; 2]) -> [R; 2] {
+    fn last_product<T: Arithmetic>([p, q]: [T; 2], [u, v]: [T; 2], [a, b]: [T; 2]) -> [T; 2] {
         let t = q.neg().fma(v, a);
         let y = p.fma(v, q.fma(u, b));
         [p.fma(u, t), y]
     }
     #[inline(always)]
-    fn norm<R: Real>(x: R, y: R) -> R {
+    fn norm<T: Arithmetic>(x: T, y: T) -> T {
         x.fma(x, y.mul(y))
     }
 }
 
 impl Roundings for Separate {
     #[inline(always)]
-    fn square<R: Real>([p, q]: [R; 2]) -> [R; 2] {
+    fn square<T: Arithmetic>([p, q]: [T; 2]) -> [T; 2] {
         [p.mul(p).sub(q.mul(q)), p.add(p).mul(q)]
     }
     #[inline(always)]
-    fn product<R: Real>([p, q]: [R; 2], [u, v]: [R; 2]) -> [R; 2] {
+    fn product<T: Arithmetic>([p, q]: [T; 2], [u, v]: [T; 2]) -> [T; 2] {
         [p.mul(u).sub(q.mul(v)), p.mul(v).add(q.mul(u))]
     }
     #[inline(always)]
-    fn last_square<R: Real>([p, q]: [R; 2], [a, b]: [R; 2]) -> [R; 2] {
+    fn last_square<T: Arithmetic>([p, q]: [T; 2], [a, b]: [T; 2]) -> [T; 2] {
         let t = a.sub(q.mul(q));
         let y = p.add(p).mul(q).add(b);
         [p.mul(p).add(t), y]
     }
     #[inline(always)]
-    fn last_product<R: Real>([p, q]: [R; 2], [u, v]: [R; 2], [a, b]: [R; 2]) -> [R; 2] {
+    fn last_product<T: Arithmetic>([p, q]: [T; 2], [u, v]: [T; 2], [a, b]: [T; 2]) -> [T; 2] {
         let t = a.sub(q.mul(v));
         let y = p.mul(v).add(q.mul(u).add(b));
         [p.mul(u).add(t), y]
     }
     #[inline(always)]
-    fn norm<R: Real>(x: R, y: R) -> R {
+    fn norm<T: Arithmetic>(x: T, y: T) -> T {
         x.mul(x).add(y.mul(y))
     }
 }
 
-/// A formula and a recipe as one value, so that a kernel is compiled for its kind: the step, and the test.
+/// A formula and a recipe as one value: the step and the test. Kernels are compiled for each type that implements it.
 pub(crate) trait Rule: Copy {
-    /// The recipe.
+    /// The order of roundings.
     type Roundings: Roundings;
-    /// The formula that this is a rule for.
+    /// The formula of this rule.
     fn formula(self) -> Formula;
 
-    /// The step of `U` points at once. `c` gives the constant of each.
-    fn step_all<R: Real, const U: usize>(self, x: &mut [R; U], y: &mut [R; U], c: impl Fn(usize) -> [R; 2]);
+    /// Computes one step of `U` points in place. `c(j)` is the constant of point `j`.
+    fn step_all<T: Arithmetic, const U: usize>(self, x: &mut [T; U], y: &mut [T; U], c: impl Fn(usize) -> [T; 2]);
 
-    /// The fold of z as a linear map of a small displacement d of z; where |x| or |y| has a corner, the right-hand side
-    /// of it.
-    fn fold_near<R: Real>(self, z: [R; 2], d: [R; 2]) -> [R; 2];
+    /// The derivative of the fold at z, applied to a small displacement `d` of z. Where |x| or |y| is not
+    /// differentiable, the derivative from the right.
+    fn fold_derivative<T: Arithmetic>(self, z: [T; 2], d: [T; 2]) -> [T; 2];
 
-    /// N w^(N - 1), by which a small displacement of w is multiplied in a step. `power` is N.
-    fn slope<R: Real>(self, z: [R; 2], power: R) -> [R; 2];
+    /// N w^(N - 1), the factor by which a step multiplies a small displacement of w. `power` is N.
+    fn power_derivative<T: Arithmetic>(self, z: [T; 2], power: T) -> [T; 2];
 
-    /// The step of one point.
+    /// One step of one point z = x + iy with c = a + ib.
     #[inline(always)]
-    fn step<R: Real>(self, x: R, y: R, a: R, b: R) -> (R, R) {
+    fn step<T: Arithmetic>(self, x: T, y: T, a: T, b: T) -> (T, T) {
         let (mut xs, mut ys) = ([x], [y]);
         self.step_all(&mut xs, &mut ys, |_| [a, b]);
         (xs[0], ys[0])
@@ -166,16 +157,18 @@ pub(crate) trait Rule: Copy {
 
     /// |z|^2.
     #[inline(always)]
-    fn norm<R: Real>(x: R, y: R) -> R {
+    fn norm<T: Arithmetic>(x: T, y: T) -> T {
         Self::Roundings::norm(x, y)
     }
 }
 /// A fold as a type.
 pub(crate) trait Folding: Copy {
+    /// The fold of this type.
     const FOLD: Fold;
-    fn fold<R: Real>(z: [R; 2]) -> [R; 2];
-    /// See [`Rule::fold_near`].
-    fn near<R: Real>(z: [R; 2], d: [R; 2]) -> [R; 2];
+    /// The folded z.
+    fn fold<T: Arithmetic>(z: [T; 2]) -> [T; 2];
+    /// See [`Rule::fold_derivative`].
+    fn derivative<T: Arithmetic>(z: [T; 2], d: [T; 2]) -> [T; 2];
 }
 /// [`Fold::None`].
 #[derive(Clone, Copy)]
@@ -190,38 +183,38 @@ pub(crate) struct Conjugate;
 impl Folding for Unfolded {
     const FOLD: Fold = Fold::None;
     #[inline(always)]
-    fn fold<R: Real>(z: [R; 2]) -> [R; 2] {
+    fn fold<T: Arithmetic>(z: [T; 2]) -> [T; 2] {
         z
     }
     #[inline(always)]
-    fn near<R: Real>(_: [R; 2], d: [R; 2]) -> [R; 2] {
+    fn derivative<T: Arithmetic>(_: [T; 2], d: [T; 2]) -> [T; 2] {
         d
     }
 }
 impl Folding for Absolute {
     const FOLD: Fold = Fold::Absolute;
     #[inline(always)]
-    fn fold<R: Real>([x, y]: [R; 2]) -> [R; 2] {
+    fn fold<T: Arithmetic>([x, y]: [T; 2]) -> [T; 2] {
         [x.abs(), y.abs()]
     }
     #[inline(always)]
-    fn near<R: Real>([x, y]: [R; 2], [dx, dy]: [R; 2]) -> [R; 2] {
+    fn derivative<T: Arithmetic>([x, y]: [T; 2], [dx, dy]: [T; 2]) -> [T; 2] {
         [dx.negated_where_negative(x), dy.negated_where_negative(y)]
     }
 }
 impl Folding for Conjugate {
     const FOLD: Fold = Fold::Conjugate;
     #[inline(always)]
-    fn fold<R: Real>([x, y]: [R; 2]) -> [R; 2] {
+    fn fold<T: Arithmetic>([x, y]: [T; 2]) -> [T; 2] {
         [x, y.neg()]
     }
     #[inline(always)]
-    fn near<R: Real>(_: [R; 2], [dx, dy]: [R; 2]) -> [R; 2] {
+    fn derivative<T: Arithmetic>(_: [T; 2], [dx, dy]: [T; 2]) -> [T; 2] {
         [dx, dy.neg()]
     }
 }
 
-/// Power 2.
+/// The rule of a formula of power 2, with the fold and the recipe fixed by its type.
 #[derive(Clone, Copy)]
 pub(crate) struct Quadratic<F, O>(PhantomData<(F, O)>);
 
@@ -237,35 +230,35 @@ impl<F: Folding, O: Roundings> Rule for Quadratic<F, O> {
     }
 
     #[inline(always)]
-    fn fold_near<R: Real>(self, z: [R; 2], d: [R; 2]) -> [R; 2] {
-        F::near(z, d)
+    fn fold_derivative<T: Arithmetic>(self, z: [T; 2], d: [T; 2]) -> [T; 2] {
+        F::derivative(z, d)
     }
 
     #[inline(always)]
-    fn slope<R: Real>(self, z: [R; 2], _: R) -> [R; 2] {
+    fn power_derivative<T: Arithmetic>(self, z: [T; 2], _: T) -> [T; 2] {
         let [u, v] = F::fold(z);
         [u.add(u), v.add(v)]
     }
 
     #[inline(always)]
-    fn step_all<R: Real, const U: usize>(self, x: &mut [R; U], y: &mut [R; U], c: impl Fn(usize) -> [R; 2]) {
+    fn step_all<T: Arithmetic, const U: usize>(self, x: &mut [T; U], y: &mut [T; U], c: impl Fn(usize) -> [T; 2]) {
         for j in 0..U {
             [x[j], y[j]] = O::last_square(F::fold([x[j], y[j]]), c(j));
         }
     }
 }
 
-/// Any power, looked up as it goes: the digits of N rule the same few branches in every step, which are predicted, and
-/// each operation is done for all points at once.
+/// The rule of a formula of any fold and power, which are read in every step. The digits of N select the same few
+/// branches in every step, so they are predicted, and each operation is applied to all points at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Powers<O> {
     formula: Formula,
-    what: PhantomData<O>,
+    roundings: PhantomData<O>,
 }
 
 impl<O> Powers<O> {
     pub(crate) fn of(formula: Formula) -> Self {
-        Self { formula, what: PhantomData }
+        Self { formula, roundings: PhantomData }
     }
 }
 
@@ -277,28 +270,28 @@ impl<O: Roundings> Rule for Powers<O> {
     }
 
     #[inline(always)]
-    fn fold_near<R: Real>(self, z: [R; 2], d: [R; 2]) -> [R; 2] {
+    fn fold_derivative<T: Arithmetic>(self, z: [T; 2], d: [T; 2]) -> [T; 2] {
         match self.formula.fold() {
-            Fold::None => Unfolded::near(z, d),
-            Fold::Absolute => Absolute::near(z, d),
-            Fold::Conjugate => Conjugate::near(z, d),
+            Fold::None => Unfolded::derivative(z, d),
+            Fold::Absolute => Absolute::derivative(z, d),
+            Fold::Conjugate => Conjugate::derivative(z, d),
         }
     }
 
     #[inline(always)]
-    fn slope<R: Real>(self, z: [R; 2], power: R) -> [R; 2] {
+    fn power_derivative<T: Arithmetic>(self, z: [T; 2], power: T) -> [T; 2] {
         let w = match self.formula.fold() {
             Fold::None => z,
             Fold::Absolute => Absolute::fold(z),
             Fold::Conjugate => Conjugate::fold(z),
         };
-        let less = self.formula.power() - 1;
+        let exponent = self.formula.power() - 1;
         let mut p = w;
-        let mut digit = less.ilog2();
+        let mut digit = exponent.ilog2();
         while digit > 0 {
             digit -= 1;
             p = O::square(p);
-            if less >> digit & 1 == 1 {
+            if exponent >> digit & 1 == 1 {
                 p = O::product(p, w);
             }
         }
@@ -306,7 +299,7 @@ impl<O: Roundings> Rule for Powers<O> {
     }
 
     #[inline(always)]
-    fn step_all<R: Real, const U: usize>(self, x: &mut [R; U], y: &mut [R; U], c: impl Fn(usize) -> [R; 2]) {
+    fn step_all<T: Arithmetic, const U: usize>(self, x: &mut [T; U], y: &mut [T; U], c: impl Fn(usize) -> [T; 2]) {
         match self.formula.fold() {
             Fold::None => {}
             Fold::Absolute => {
@@ -322,7 +315,7 @@ impl<O: Roundings> Rule for Powers<O> {
         }
         let power = self.formula.power();
         let (mut p, mut q) = (*x, *y);
-        // The digits after the first and before the last.
+        // The binary digits after the first and before the last.
         let mut digit = power.ilog2();
         while digit > 1 {
             digit -= 1;
@@ -348,9 +341,9 @@ impl<O: Roundings> Rule for Powers<O> {
     }
 }
 
-/// Runs `$body` with `$rule` the rule of a formula and a recipe, of its own type for each kind that is worth one: a
-/// quadratic formula of its own type is 1.35 times as fast as by looking its power up, a higher power hardly faster. Each
-/// type costs the build of every kernel once more.
+/// Evaluates `$body` with `$rule` bound to the rule of a formula and a recipe. Common kinds have a type of their own:
+/// for a quadratic formula this is 1.35 times as fast as reading the power in every step, for a higher power hardly
+/// faster. Each further type compiles every kernel once more.
 macro_rules! with_rule {
     ($formula:expr, $recipe:expr, $rule:ident => $body:expr) => {
         match $recipe {
@@ -395,12 +388,12 @@ mod tests {
         Quadratic::<Unfolded, O>::RULE.step(x, y, a, b)
     }
 
-    /// One step by hand in numbers where the two recipes differ: y = 1 + 2^-30, y y = 1 + 2^-29 + 2^-60.
+    /// One step computed by hand in numbers for which the two recipes differ: y = 1 + 2^-30, y y = 1 + 2^-29 + 2^-60.
     #[test]
-    fn each_rounding_stands_where_the_page_says() {
+    fn each_rounding_is_where_the_module_documentation_says() {
         let e = 2f64.powi(-30);
         let (x, y, a, b) = (0.5, 1.0 + e, 1.0, 0.25);
-        // fused: a - y y = -2^-29 - 2^-60 kept whole; separate: y y rounds to 1 + 2^-29 first.
+        // fused: a - y y = -2^-29 - 2^-60 is exact; separate: y y rounds to 1 + 2^-29 first.
         let (fx, fy) = step::<Fused>(x, y, a, b);
         let (sx, sy) = step::<Separate>(x, y, a, b);
         assert_eq!(fx, 0.25 - 2f64.powi(-29) - 2f64.powi(-60));
@@ -418,8 +411,8 @@ mod tests {
         assert_eq!(Separate::norm(x, y), 1.0 + 2f64.powi(-26));
     }
 
-    /// The page's lines once more, written out with the machine's operations and no abstraction at all.
-    fn by_the_page(fold: Fold, power: u32, recipe: Recipe, [x, y]: [f64; 2], [a, b]: [f64; 2]) -> [f64; 2] {
+    /// The lines of the module documentation, written with the operators of f64 and without any abstraction.
+    fn documented_step(fold: Fold, power: u32, recipe: Recipe, [x, y]: [f64; 2], [a, b]: [f64; 2]) -> [f64; 2] {
         let fused = recipe == Recipe::Fused;
         let [u, v] = match fold {
             Fold::None => [x, y],
@@ -458,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn every_formula_is_rounded_as_the_page_says() {
+    fn every_formula_is_rounded_as_documented() {
         let mut state = 88_172_645_463_325_252_u64;
         let mut random = move || {
             state ^= state << 13;
@@ -467,7 +460,7 @@ mod tests {
             (state >> 11) as f64 / (1_u64 << 51) as f64 - 2.0
         };
         for fold in [Fold::None, Fold::Absolute, Fold::Conjugate] {
-            for power in 2..=Formula::MOST_POWER {
+            for power in 2..=Formula::MAX_POWER {
                 let formula = Formula::new(fold, power).unwrap();
                 for recipe in Recipe::ALL {
                     for _ in 0..50 {
@@ -476,7 +469,7 @@ mod tests {
                             assert_eq!(rule.formula(), formula);
                             rule.step(z[0], z[1], c[0], c[1])
                         });
-                        assert_eq!([x, y], by_the_page(fold, power, recipe, z, c), "{formula:?} {recipe:?} {z:?}");
+                        assert_eq!([x, y], documented_step(fold, power, recipe, z, c), "{formula:?} {recipe:?} {z:?}");
                     }
                 }
             }
@@ -484,9 +477,9 @@ mod tests {
     }
 
     #[test]
-    fn powers_are_powers() {
-        // (1 + i)^N + c in whole numbers, exact.
-        for power in 2..=Formula::MOST_POWER {
+    fn integer_powers_are_exact() {
+        // (1 + i)^N + c in integers, which is exact.
+        for power in 2..=Formula::MAX_POWER {
             let (mut p, mut q) = (1_i64, 1_i64);
             for _ in 1..power {
                 (p, q) = (p - q, p + q);

@@ -1,37 +1,40 @@
-//! Smooth values: the dwell made continuous, so that colours run without bands.
+//! Smooth values: a continuous version of the dwell, so that colours show no bands.
 //!
-//! From z_n on the orbit is iterated, in the map's recipe, to the first m >= n with |z_m|^2 > 256^2; the value is
+//! From z_n the orbit is iterated further, in the recipe of the map, to the first m >= n with |z_m|^2 > 256^2. The
+//! value is
 //!
 //! ```text
 //! m + 1 - log_N(ln|z_m| / ln 256)  =  m + 1 - log2(log2(|z_m|^2) / 16) / log2(N)
 //! ```
 //!
-//! the usual normalised count (Linas Vepstas, 1997; bailout 256 so that the error term O(1/R) is under what an eye
-//! sees), for the power N. Not escaped: 0. Points with |c| > 256 start below 2 and may be negative: at least -4, where
-//! |z|^2 is capped at the largest finite number.
+//! the usual normalised count (Linas Vepstas, 1997; bailout 256, for which the error term O(1/R) is invisible), for the
+//! power N. Points that have not escaped have the value 0. Points with |c| > 256 have values below 2, which may be
+//! negative: at least -4, where |z|^2 is capped at the largest finite number.
 //!
-//! z_n and c may be f32: the way on from there is done in f64 for both numbers, since 256^16 squared is beyond f32; and
-//! results are f64, since a float has no digits left for the fraction at ten million iterations.
+//! z_n and c may be f32. The further steps are computed in f64 for both number types, since the square of 256^16 is
+//! beyond the range of f32. Results are f64, since f32 has no bits left for the fraction at ten million iterations.
 
+use crate::arithmetic::Arithmetic;
 use crate::escape::Workspace;
 use crate::formula::Map;
 use crate::grid::Grid;
 use crate::level::{Kernel, Level};
 use crate::log2::log2;
 use crate::number::Number;
-use crate::real::Real;
 use crate::recipe::{Rule, with_rule};
 use crate::vector::{Vector, bits};
 use fearless_simd::{Simd, SimdBase};
 
-/// |z|^2 beyond which the orbit is left: 256^2.
-pub(crate) const FAR_SQUARED: f64 = 65536.0;
-/// Steps after which an orbit that has not got there is taken as it is. From |z| = 2 (1 + 2^-53) the excess over 2
-/// grows fourfold a step, so 30 steps reach 256; orbits that need more than this are NaN.
-pub(crate) const MOST_STEPS: u32 = 200;
+/// The |z|^2 beyond which the orbit is not iterated further: 256^2.
+pub const SMOOTH_RADIUS_SQUARED: f64 = 65536.0;
+/// The greatest number of further steps. From |z| = 2 (1 + 2^-53) the excess over 2 grows fourfold a step, so 30 steps
+/// reach 256; orbits that need more steps than this limit are NaN.
+pub const MAX_STEPS: u32 = 200;
+/// 1 / log2([`SMOOTH_RADIUS_SQUARED`]), exactly.
+pub const PER_LOG2_RADIUS_SQUARED: f64 = 1.0 / 16.0;
 
 /// 1 / log2(N) for N = 2..=16, nearest doubles.
-#[allow(clippy::approx_constant, reason = "one of a list of alike")]
+#[expect(clippy::approx_constant, reason = "one of a table of computed constants")]
 const PER_LOG2_POWER: [f64; 15] = [
     1.0,
     0.630_929_753_571_457_5,
@@ -50,16 +53,15 @@ const PER_LOG2_POWER: [f64; 15] = [
     0.25,
 ];
 
-/// 1 / log2(N) as smooth values take it, for a power N of 2 to 16.
+/// The constant 1 / log2(N) of smooth values, for a power N of 2 to 16.
 ///
-/// # Panics
-/// For any other power.
+/// If the power is not in 2..=16.
 #[must_use]
 pub fn per_log2_power(power: u32) -> f64 {
     PER_LOG2_POWER[power as usize - 2]
 }
 
-/// [`crate::Kernels::smooth_values`] for either number.
+/// Implements [`crate::Kernels::smooth_values`] for f32 and f64.
 pub(crate) fn values<N: Number>(
     level: Level,
     map: &Map<N>,
@@ -68,16 +70,17 @@ pub(crate) fn values<N: Number>(
     dwell: &[&mut [u32]],
     smooth: &mut [&mut [f64]],
 ) {
-    assert_eq!(dwell.len(), smooth.len(), "one row of smooth values for each row of points");
+    assert_eq!(dwell.len(), smooth.len(), "`dwell` and `smooth` differ in their number of rows");
     for (dwell, smooth) in dwell.iter().zip(smooth.iter()) {
-        assert_eq!(dwell.len(), smooth.len(), "one smooth value for each point");
+        assert_eq!(dwell.len(), smooth.len(), "rows of `dwell` and `smooth` differ in length");
     }
     let julia = map.julia.map(|c| c.map(N::to_f64));
-    with_rule!(map.formula, map.recipe, rule => level.run(Run { rule, julia, workspace, grid, dwell, smooth }));
+    with_rule!(map.formula, map.recipe, rule => level.run(SmoothKernel { rule, julia, workspace, grid, dwell, smooth }));
 }
 
-struct Run<'a, 'b, 'c, N, M> {
-    rule: M,
+/// The computation of the smooth values of one block.
+struct SmoothKernel<'a, 'b, 'c, N, R> {
+    rule: R,
     julia: Option<[f64; 2]>,
     workspace: &'a Workspace<N>,
     grid: Grid<'a, N>,
@@ -85,10 +88,10 @@ struct Run<'a, 'b, 'c, N, M> {
     smooth: &'a mut [&'c mut [f64]],
 }
 
-/// Points treated together: two of the widest vectors there are.
+/// The number of points computed together: two of the widest vectors.
 const GROUP: usize = 16;
 
-impl<N: Number, M: Rule> Kernel for Run<'_, '_, '_, N, M> {
+impl<N: Number, R: Rule> Kernel for SmoothKernel<'_, '_, '_, N, R> {
     type Output = ();
 
     #[inline(always)]
@@ -100,98 +103,100 @@ impl<N: Number, M: Rule> Kernel for Run<'_, '_, '_, N, M> {
                 let from = group * GROUP;
                 let dwell = &dwell[from..from + smooth.len()];
                 let columns = self.workspace.columns(self.grid, from, GROUP);
-                let end = self.workspace.ends(row).map(|end| &end[from..from + GROUP]);
+                let end = self.workspace.escaped_z(row).map(|end| &end[from..from + GROUP]);
                 let mut points = [[0.0; GROUP]; 4];
                 for i in 0..GROUP {
                     let c = self.julia.unwrap_or_else(|| [0, 1].map(|part| (columns[part][i] + of_row[part]).to_f64()));
                     (points[0][i], points[1][i]) = (end[0][i].to_f64(), end[1][i].to_f64());
                     [points[2][i], points[3][i]] = c;
                 }
-                one_group(simd, self.rule, &points, dwell, per_log2_power, smooth);
+                smooth_group(simd, self.rule, &points, dwell, per_log2_power, smooth);
             }
         }
     }
 }
 
-/// Smooth values of at most [`GROUP`] points, from z_n and c: x, y, a, b.
+/// Computes the smooth values of at most [`GROUP`] points from z_n = x + iy and c = a + ib.
 #[inline(always)]
-fn one_group<S: Simd, M: Rule>(
+fn smooth_group<S: Simd, R: Rule>(
     simd: S,
-    rule: M,
+    rule: R,
     [x, y, a, b]: &[[f64; GROUP]; 4],
     dwell: &[u32],
     per_log2_power: f64,
     smooth: &mut [f64],
 ) {
     let lanes = Vector::<S, f64>::LEN;
-    let far = Vector::<S, f64>::splat(simd, FAR_SQUARED);
+    let radius_squared = Vector::<S, f64>::splat(simd, SMOOTH_RADIUS_SQUARED);
     let mut norms = [0.0_f64; GROUP];
-    let mut extra = [0.0_f64; GROUP];
+    let mut extra_steps = [0.0_f64; GROUP];
     let mut at = 0;
     while at < smooth.len() {
         let load = |of: &[f64; GROUP]| Vector::<S, f64>::load(simd, &of[at..]);
         let (mut x, mut y, a, b) = (load(x), load(y), load(a), load(b));
-        let mut inside = 0_u64;
+        let mut not_escaped = 0_u64;
         for i in 0..lanes {
-            inside |= u64::from(dwell.get(at + i).is_none_or(|n| *n == 0)) << i;
+            not_escaped |= u64::from(dwell.get(at + i).is_none_or(|n| *n == 0)) << i;
         }
-        for _ in 0..MOST_STEPS {
-            let near = !M::norm(x, y).not_at_most(far);
-            let going = bits(near) & !inside;
-            if going == 0 {
+        for _ in 0..MAX_STEPS {
+            let inside_radius = !R::norm(x, y).not_at_most(radius_squared);
+            let iterating = bits(inside_radius) & !not_escaped;
+            if iterating == 0 {
                 break;
             }
             let (next_x, next_y) = rule.step(x, y, a, b);
-            x = next_x.where_else(near, x);
-            y = next_y.where_else(near, y);
-            for (i, extra) in extra[at..at + lanes].iter_mut().enumerate() {
-                *extra += f64::from(u8::from(going >> i & 1 == 1));
+            x = next_x.where_else(inside_radius, x);
+            y = next_y.where_else(inside_radius, y);
+            for (i, extra_steps) in extra_steps[at..at + lanes].iter_mut().enumerate() {
+                *extra_steps += f64::from(u8::from(iterating >> i & 1 == 1));
             }
         }
-        let norm = M::norm(x, y).0;
+        let norm = R::norm(x, y).0;
         for i in 0..lanes {
-            // Infinite and NaN: beyond every finite modulus. Not escaped: any number that has a logarithm.
-            norms[at + i] = if norm[i] <= f64::MAX { norm[i].max(FAR_SQUARED) } else { f64::MAX };
+            // An infinite or NaN norm is capped at the greatest finite number. Points that have not escaped get a
+            // number that has a logarithm.
+            norms[at + i] = if norm[i] <= f64::MAX { norm[i].max(SMOOTH_RADIUS_SQUARED) } else { f64::MAX };
         }
         at += lanes;
     }
     let mut logs = [0.0_f64; GROUP];
-    let wide = S::f64s::LEN;
-    let sixteenth = S::f64s::splat(simd, 1.0 / 16.0);
+    let lanes_f64 = S::f64s::LEN;
+    let sixteenth = S::f64s::splat(simd, PER_LOG2_RADIUS_SQUARED);
     let per_log2_power = Vector::<S, f64>::splat(simd, per_log2_power);
-    for (norm, out) in norms.chunks_exact(wide).zip(logs.chunks_exact_mut(wide)) {
-        let once = log2(simd, S::f64s::from_slice(simd, norm));
-        Vector::<S, f64>(log2(simd, once * sixteenth)).mul(per_log2_power).store(out);
+    for (norm, out) in norms.chunks_exact(lanes_f64).zip(logs.chunks_exact_mut(lanes_f64)) {
+        let log_norm = log2(simd, S::f64s::from_slice(simd, norm));
+        Vector::<S, f64>(log2(simd, log_norm * sixteenth)).mul(per_log2_power).store(out);
     }
     for (i, smooth) in smooth.iter_mut().enumerate() {
         let n = dwell[i];
-        *smooth = if n == 0 { 0.0 } else { f64::from(n) + extra[i] + 1.0 - logs[i] };
+        *smooth = if n == 0 { 0.0 } else { f64::from(n) + extra_steps[i] + 1.0 - logs[i] };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::escape::{Bounds, Shortcuts, dwells};
+    use crate::escape::{KernelSettings, KernelShortcuts, dwells};
     use crate::recipe::Recipe;
     use std::sync::atomic::AtomicBool;
 
     fn smooth_of<N: Number>(level: Level, map: Map<N>, points: &[(N, N)], limit: u32) -> (Vec<u32>, Vec<f64>) {
         let mut workspace = Workspace::default();
         let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
-        let nothing = [Grid::<N>::nothing()];
-        let grid = Grid::list(&re, &im, &nothing);
+        let negative_zero = [Grid::<N>::negative_zero()];
+        let grid = Grid::list(&re, &im, &negative_zero);
         let mut dwell = vec![0; points.len()];
         let mut smooth = vec![f64::NAN; points.len()];
-        let bounds = Bounds { map, limit, radius_squared: N::from_parts(false, 4, 0), shortcuts: Shortcuts::ALL };
+        let settings =
+            KernelSettings { map, limit, radius_squared: N::from_parts(false, 4, 0), shortcuts: KernelShortcuts::ALL };
         let stop = AtomicBool::new(false);
-        assert!(dwells(level, bounds, &mut workspace, grid, &mut [&mut dwell], true, &stop));
+        assert!(dwells(level, settings, &mut workspace, grid, &mut [&mut dwell], true, &stop));
         values(level, &map, &workspace, grid, &[&mut dwell], &mut [&mut smooth]);
         (dwell, smooth)
     }
 
-    /// The formula with the standard library's logarithms.
-    #[allow(clippy::disallowed_methods, reason = "the reference that our logarithm is compared with")]
+    /// The formula, evaluated with the logarithms of the standard library.
+    #[expect(clippy::disallowed_methods, reason = "the reference that the logarithm of this crate is compared with")]
     fn reference(map: &Map<f64>, pixel: [f64; 2], limit: u32) -> f64 {
         let Some(end) = crate::naive::escape(map, pixel, limit, 4.0) else { return 0.0 };
         let (mut x, mut y, mut m) = (end.x, end.y, end.dwell);
@@ -204,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn follows_the_formula_and_is_the_same_on_every_level() {
+    fn agrees_with_the_formula_and_between_levels() {
         let points: Vec<_> =
             (0..999).map(|i| (f64::from(i % 37) / 12.0 - 2.2, f64::from(i / 37) / 9.0 - 1.5)).collect();
         let narrow: Vec<_> = points.iter().map(|&(a, b)| (a as f32, b as f32)).collect();
@@ -226,9 +231,9 @@ mod tests {
     }
 
     #[test]
-    fn is_continuous_across_a_change_of_dwell() {
+    fn smooth_values_are_continuous_where_the_dwell_changes() {
         for (map, narrow_map) in crate::formula::tests::some_maps() {
-            // Far enough from every set for the value to change little from one point to the next.
+            // Far enough from every set that neighbouring points have nearly equal values.
             let points: Vec<_> = (0..20_000).map(|i| (1.0 + f64::from(i) * 1e-4, 1.1)).collect();
             let (dwell, smooth) = smooth_of(Level::best(), map, &points, 1000);
             assert!(dwell.iter().min() < dwell.iter().max(), "{map:?}");
@@ -244,15 +249,15 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::disallowed_methods, reason = "the reference that the constants are compared with")]
-    fn the_constants_are_right() {
+    #[expect(clippy::disallowed_methods, reason = "the reference that the constants are compared with")]
+    fn per_log2_power_is_correctly_rounded() {
         for (i, constant) in PER_LOG2_POWER.into_iter().enumerate() {
             assert!((constant * (i as f64 + 2.0).log2() - 1.0).abs() < 3e-16, "{i}");
         }
     }
 
     #[test]
-    fn far_away_is_finite() {
+    fn distant_points_have_finite_smooth_values() {
         let points =
             [(1e3, 0.0), (1e10, -1e10), (1e200, 0.0), (f64::MAX, f64::MAX), (f64::INFINITY, 0.0), (f64::NAN, 0.0)];
         let (dwell, smooth) = smooth_of(Level::best(), Map::mandelbrot(Recipe::Fused), &points, 10);

@@ -1,10 +1,10 @@
-//! Vectors of numbers: the narrow abstraction that every kernel is written over.
+//! Vectors of numbers: the abstraction over `fearless_simd` that every kernel is written with.
 
+use crate::arithmetic::Arithmetic;
 use crate::number::Number;
-use crate::real::Real;
 use fearless_simd::{ExtractToken, Select, Simd, SimdBase, SimdFloat, SimdMask};
 
-/// A native-width vector of numbers on the level `S`.
+/// A vector of numbers of the native width of the level `S`.
 pub(crate) struct Vector<S: Simd, N: Number>(pub(crate) N::Native<S>);
 
 /// A mask over the lanes of a [`Vector`].
@@ -19,65 +19,67 @@ impl<S: Simd, N: Number> Clone for Vector<S, N> {
 impl<S: Simd, N: Number> Copy for Vector<S, N> {}
 
 impl<S: Simd, N: Number> Vector<S, N> {
-    /// Numbers in a vector.
+    /// The number of lanes.
     pub(crate) const LEN: usize = <N::Native<S> as SimdBase<S>>::LEN;
 
+    /// A vector with `v` in every lane.
     #[inline(always)]
     pub(crate) fn splat(simd: S, v: N) -> Self {
         Self(N::Native::<S>::splat(simd, v))
     }
-    /// The first [`Self::LEN`] numbers of `slice`.
+    /// Loads the first [`Self::LEN`] numbers of `slice`.
     #[inline(always)]
     pub(crate) fn load(simd: S, slice: &[N]) -> Self {
         Self(N::Native::<S>::from_slice(simd, &slice[..Self::LEN]))
     }
+    /// Stores the lanes to the start of `slice`.
     #[inline(always)]
     pub(crate) fn store(self, slice: &mut [N]) {
         self.0.store_slice(&mut slice[..Self::LEN]);
     }
-    /// Lanes where `self > o` or either is NaN.
+    /// The lanes where `self > o` or either is NaN.
     #[inline(always)]
     pub(crate) fn not_at_most(self, o: Self) -> Mask<S, N> {
         !self.0.simd_le(o.0)
     }
-    /// Lanes where `self == o`: no NaN, and zeros of any sign.
+    /// The lanes where `self == o`. NaN equals nothing; zeros are equal whatever their signs.
     #[inline(always)]
     pub(crate) fn equals(self, o: Self) -> Mask<S, N> {
         self.0.simd_eq(o.0)
     }
-    /// Lanes where `self < o`.
+    /// The lanes where `self < o`.
     #[inline(always)]
     pub(crate) fn less(self, o: Self) -> Mask<S, N> {
         self.0.simd_lt(o.0)
     }
-    /// Lanes of `self` where the mask is set, of `o` elsewhere.
+    /// The lanes of `self` where the mask is set and those of `o` elsewhere.
     #[inline(always)]
     pub(crate) fn where_else(self, mask: Mask<S, N>, o: Self) -> Self {
         Self(mask.select(self.0, o.0))
     }
-    /// The first `count` lanes.
+    /// A mask of the first `count` lanes.
     #[inline(always)]
     pub(crate) fn first_lanes(simd: S, count: usize) -> Mask<S, N> {
         let bits = if count >= Self::LEN { u64::MAX } else { (1 << count) - 1 };
         Mask::<S, N>::from_bitmask(simd, bits & (u64::MAX >> (64 - Self::LEN)))
     }
-    /// The lanes where the mask is set, packed to the front.
+    /// Moves the lanes where the mask is set to the front, in order. The other lanes of the result are unspecified.
     #[inline(always)]
     pub(crate) fn compress(self, mask: Mask<S, N>) -> Self {
         Self(self.0.compress(mask))
     }
 }
 
-/// The mask as bits, lane 0 lowest.
+/// The mask as an integer, with lane 0 in the lowest bit.
 #[inline(always)]
 pub(crate) fn bits<S: Simd, M: SimdMask<S>>(mask: M) -> u64 {
     mask.to_bitmask()
 }
 
-impl<S: Simd, N: Number> Real for Vector<S, N> {
-    // `mul_add_precise` is the fused instruction where the level has one (avx2, avx512, neon); `mul_add` would round twice
-    // elsewhere. The scalar level has a scalar instruction or the C library's fma (see `level`), both correctly rounded and
-    // faster than the vector library's emulation.
+impl<S: Simd, N: Number> Arithmetic for Vector<S, N> {
+    // `mul_add_precise` is the fused instruction where the level has one (avx2, avx512, neon); `mul_add` would round
+    // twice on other levels. The scalar level uses the scalar instruction or the fma of the C library (see `level`):
+    // both are correctly rounded and faster than the emulation of the vector library.
     #[inline(always)]
     fn fma(self, m: Self, a: Self) -> Self {
         let simd = self.0.token();

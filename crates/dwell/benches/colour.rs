@@ -1,18 +1,18 @@
-//! What colouring costs, on one thread, beside a copy of what it reads: `cargo bench -p dwell --bench colour`; with
+//! The time of colouring on one thread, and of copying its input: `cargo bench -p dwell --bench colour`; with
 //! `-- --check` each case runs once and only its output is checked.
 //!
-//! Each round copies and colours in turn, so that a machine that slows down slows both; medians of the rounds are shown.
+//! Each round copies and then colours, so that changes of the clock rate affect both; medians of the rounds are shown.
 
-#![allow(clippy::print_stdout, clippy::panic, reason = "a program for developers, talking to them")]
+#![expect(clippy::print_stdout, clippy::panic, reason = "a program for developers that prints its results")]
 
 use dwell::{
-    By, Cancel, Colouring, CpuEngine, Depth, Engine, Extras, Field, Level, Limits, Painter, Palette, Plan, Scale,
-    Scene, Settings, Size, Strategy, View,
+    By, Cancel, Channel, ChannelSet, Colouring, CpuEngine, Depth, Engine, Field, Level, Limits, Painter, Palette, Plan,
+    Scale, Scene, Settings, Size, Strategy, Task, View,
 };
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The whole set, large enough for no cache to hold it.
+/// An image of the whole set that exceeds every cache.
 const SIZE: Size = Size { width: 2880, height: 1920 };
 const ROUNDS: usize = 9;
 
@@ -49,10 +49,11 @@ fn main() {
     let settings = Settings { limit: 1000, ..Scene::default().settings };
     let engine = CpuEngine::new(Level::best(), 1);
     let plan = view.and_then(|view| Plan::new(&view, &settings, &Limits::default()));
-    let Ok(plan) = plan else { panic!("the whole set can be planned") };
-    let all = Extras { smooth: true, distance: true };
-    let field = dwell::field(&plan, &engine, Strategy::EveryPixel, all, &Limits::default(), &Cancel::default());
-    let Ok(field) = field else { panic!("and computed") };
+    let Ok(plan) = plan else { panic!("the plan failed") };
+    let channels = Channel::ALL.into_iter().fold(ChannelSet::NONE, ChannelSet::with);
+    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
+    let field = dwell::field(&task, &engine, &Limits::default(), &Cancel::default());
+    let Ok(field) = field else { panic!("the field failed") };
     println!("| colouring | ns a sample | ns a sample to copy what it reads | ratio |\n|---|---|---|---|");
     for case in CASES {
         one(&case, &field, &engine, check);
@@ -63,7 +64,7 @@ fn one(case: &Case, field: &Field, engine: &CpuEngine, check: bool) {
     let colouring = Colouring { by: case.by, scale: case.scale, ..Colouring::of(Palette::default()) };
     let mut painter = Painter::new(&colouring, 1000, case.depth, case.samples);
     if colouring.needs_counts() {
-        painter.count(field.all_rows(), engine.team());
+        painter.count(field.all_rows(), engine.pool());
         painter.finish_counting();
     }
     let samples = field.dwell().len();
@@ -102,12 +103,12 @@ fn one(case: &Case, field: &Field, engine: &CpuEngine, check: bool) {
     }
 }
 
-/// Every hundredth pixel by the rule's own words.
+/// Checks every 101st pixel by the definition of the rule.
 fn check_colours(case: &Case, colouring: &Colouring, field: &Field, picture: &[u8]) {
     let turns: fn(f64) -> f64 = match case.scale {
         Scale::Root => |v| 0.11 * (v.sqrt() - 1.0),
         Scale::Linear => |v| v / 256.0,
-        // The logarithm and the ranks have tests of their own.
+        // The logarithm and the ranks have unit tests.
         _ => return,
     };
     for i in (0..field.dwell().len()).step_by(101) {

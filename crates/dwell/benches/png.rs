@@ -1,26 +1,22 @@
-//! What encoding a PNG costs beside the `png` crate at its level `Fast`: `cargo bench -p dwell --bench png`; with
-//! `-- --check` small pictures are encoded once, decoded, and compared; `-- burning-ship` only those named.
+//! The time of encoding a PNG compared with the crate `png` at its level `Fast`: `cargo bench -p dwell --bench png`;
+//! with `-- --check` small pictures are encoded once, decoded, and compared; `-- burning-ship` selects pictures by
+//! name.
 //!
-//! Each round encodes by the library, by one thread of ours and by all of them in turn, so that a machine that slows down
-//! slows all; medians of the rounds are shown. What all threads can gain is measured beside it, as the machine's peak.
+//! Each round encodes with the crate, with one thread of ours and with all threads, so that changes of the clock rate
+//! affect all three; medians of the rounds are shown. The last column is the gain of all threads at the machine's peak.
 
-#![allow(
-    clippy::print_stdout,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a program for developers, talking to them"
-)]
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers that prints its results")]
 
 use dwell::{
     Cancel, CpuEngine, Depth, Engine, Formula, Level, Limits, Location, NumberKind, Painter, Plan, Recipe, Size,
-    Strategy, Team, peak, png_bytes,
+    Strategy, Task, ThreadPool, peak, png_bytes,
 };
 use std::hint::black_box;
 use std::time::Instant;
 
 const SIZE: Size = Size { width: 4096, height: 2304 };
 const ROUNDS: usize = 9;
-/// From large even areas to hardly any two pixels alike.
+/// From large areas of one colour to pictures in which almost all neighbouring pixels differ.
 const LOCATIONS: [&str; 4] = ["shallow-home", "shallow-seahorse", "mandelbrot-reef", "burning-ship"];
 
 fn main() {
@@ -43,20 +39,25 @@ fn one(name: &str, depth: Depth, size: Size, all: usize, check: bool) {
     let scene = Location::built_in(name).unwrap().scene;
     let plan = Plan::new(&scene.view.clone().sized(size), &scene.settings, &Limits::default()).unwrap();
     let engine = CpuEngine::new(Level::best(), all);
-    let extras = scene.colouring.extras();
+    let channels = scene.colouring.channels();
     let none = Cancel::default();
-    let field = dwell::field(&plan, &engine, Strategy::EveryPixel, extras, &Limits::default(), &none).unwrap();
+    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
+    let field = dwell::field(&task, &engine, &Limits::default(), &none).unwrap();
     let mut painter = Painter::new(&scene.colouring, plan.limit(), depth, 1);
     if scene.colouring.needs_counts() {
-        painter.count(field.all_rows(), engine.team());
+        painter.count(field.all_rows(), engine.pool());
         painter.finish_counting();
     }
     let mut picture = vec![0; field.dwell().len() * depth.bytes_per_pixel()];
     painter.paint(field.all_rows(), &mut picture);
 
-    let teams = [Team::new(1), Team::new(all)];
+    let teams = [ThreadPool::new(1), ThreadPool::new(all)];
     let ours = png_bytes(&picture, size, depth, "", &teams[0]).unwrap();
-    assert_eq!(ours, png_bytes(&picture, size, depth, "", &teams[1]).unwrap(), "whoever encodes");
+    assert_eq!(
+        ours,
+        png_bytes(&picture, size, depth, "", &teams[1]).unwrap(),
+        "the bytes do not depend on the threads"
+    );
     assert_eq!(decoded(&ours), picture, "{name}");
     let library = by_the_library(&picture, size, depth);
     let mut times = [const { Vec::new() }; 3];

@@ -1,20 +1,15 @@
-//! A render from view to PNG beside its stages, each alone on all threads: `cargo bench -p dwell --bench whole`; with
-//! `-- --check` a small one, of which only the bytes are checked.
+//! The time of a render from view to PNG compared with its stages, each alone on all threads:
+//! `cargo bench -p dwell --bench whole`; with `-- --check` a small render, of which only the bytes are checked.
 //!
-//! What is waited for the disk does not count. Stages overlap, so the whole may take less than their sum; what it takes
-//! more is what bands, buffers and hand-overs cost.
+//! Time spent waiting for the disk does not count. Stages overlap, so the whole may take less than their sum; any
+//! excess is the cost of bands, buffers and synchronisation.
 
-#![allow(
-    clippy::print_stdout,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a program for developers, talking to them"
-)]
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers that prints its results")]
 
-use dwell::store::{Leftovers, Output};
+use dwell::store::{Output, PartialFiles};
 use dwell::{
-    Buffers, By, Cancel, Colouring, CpuEngine, Depth, Engine, Format, Level, Limits, Paint, Plan, Progress, Request,
-    Settings, Size, Strategy, View, png_bytes,
+    By, Cancel, Colouring, Control, CpuEngine, Depth, Engine, Format, Level, Limits, Paint, Plan, Progress, Request,
+    Scratch, Settings, Size, View, png_bytes,
 };
 use std::time::Instant;
 
@@ -42,7 +37,7 @@ fn ratio([iterate, colour, encode, whole]: &[f64; 4]) -> f64 {
     whole / (iterate + colour + encode)
 }
 
-/// Seconds of each stage, and of the whole.
+/// The seconds of each stage and of the whole.
 fn one(by: By, side: u32) -> [f64; 4] {
     let size = Size { width: side, height: side };
     let view = View::centred("-0.75", "0", "1.5").unwrap().sized(size);
@@ -54,36 +49,27 @@ fn one(by: By, side: u32) -> [f64; 4] {
     let none = Cancel::default();
 
     let progress = Progress::default();
-    let request = Request {
-        plan: &plan,
-        engine: &engine,
-        strategy: Strategy::EveryPixel,
-        verify: false,
-        paint: Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "a text" },
-        hash: false,
-        journaling: None,
-        limits,
-        watched: false,
-        cancel: &none,
-        progress: &progress,
-    };
-    let mut buffers = Buffers::default();
+    let paint = Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "a text" };
+    let control = Control { cancel: &none, progress: &progress };
+    let request = Request::new(&plan, &engine, paint, control).with_limits(limits);
+    let mut scratch = Scratch::default();
     let mut seconds = |outputs| {
-        let report = dwell::render(&request, outputs, &mut buffers).unwrap();
+        let report = dwell::render(&request, outputs, &mut scratch).unwrap();
         report.seconds.total - report.seconds.write
     };
     let iterate = seconds(Vec::new());
-    // Smooth values are part of colouring, though the engine computes them; so is what a PPM is: the bare picture.
-    let colour = seconds(vec![(Format::Ppm, Output::nowhere())]) - iterate;
+    // Smooth values count as colouring, though the engine computes them. A PPM is the bare picture, so writing one
+    // costs the time of colouring alone.
+    let colour = seconds(vec![(Format::Ppm, Output::discarding())]) - iterate;
     let folder = tempfile::tempdir().unwrap();
-    let create = |name: &str| Output::create(&folder.path().join(name), false, &Leftovers::default()).unwrap();
+    let create = |name: &str| Output::create(&folder.path().join(name), false, &PartialFiles::default()).unwrap();
     seconds(vec![(Format::Ppm, create("a.ppm"))]);
     let picture = std::fs::read(folder.path().join("a.ppm")).unwrap();
     let picture = &picture[picture.len() - side as usize * side as usize * 3..];
     let began = Instant::now();
-    let bytes = png_bytes(picture, size, Depth::Eight, "a text", engine.team()).unwrap();
+    let bytes = png_bytes(picture, size, Depth::Eight, "a text", engine.pool()).unwrap();
     let encode = began.elapsed().as_secs_f64();
     let whole = seconds(vec![(Format::Png, create("a.png"))]);
-    assert!(std::fs::read(folder.path().join("a.png")).unwrap() == bytes, "the same file however it is made");
+    assert!(std::fs::read(folder.path().join("a.png")).unwrap() == bytes, "both ways give the same file");
     [iterate, colour, encode, whole]
 }

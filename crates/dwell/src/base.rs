@@ -1,7 +1,12 @@
-//! What every stage needs: errors, cancellation, progress, limits on memory, threads.
+//! Modules that all stages use: errors, cancellation, progress, memory limits, schedules, threads.
 
 pub(crate) mod cancel;
 pub(crate) mod error;
 pub(crate) mod limits;
+pub(crate) mod names;
+pub(crate) mod place;
+pub(crate) mod problem;
 pub(crate) mod progress;
+pub(crate) mod quote;
+pub(crate) mod schedule;
 pub(crate) mod thread_pool;

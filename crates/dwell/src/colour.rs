@@ -1,22 +1,17 @@
-//! Colour: from what is known of each pixel to a picture.
+//! Colour: from the channels of a field to a picture.
 //!
-//! A [`Palette`] is what every position looks like, a [`Colouring`] which position a pixel has, and a [`Painter`] does it.
+//! A [`Palette`] has a colour for each position, a [`Colouring`] is the rule that gives each pixel its position, and a
+//! [`Painter`] applies the rule.
 
-mod built_in;
 mod colouring;
 mod elementary;
-mod ggr_file;
 mod light;
-mod map_file;
 mod mapping;
 mod painter;
 mod palette;
 mod ranks;
 mod rgb;
 mod srgb;
-mod table;
-mod toml_file;
-mod ugr_file;
 
 pub use colouring::Colouring;
 pub use light::EncoderTables;

@@ -1,49 +1,57 @@
-//! Two rasters, fields or images, compared pixel by pixel as they stream by; and a field compared with the truth.
+//! Comparison of two rasters, both fields or both images, pixel by pixel; and of a field with the true dwells.
 //!
-//! Both are read from files of any program ([`Raster`]), a piece of a row at a time. What is found ([`Report`]) is exact:
-//! counts, and sums that do not depend on their order.
+//! A [`Raster`] is read from a file of any program, a piece of a row at a time. The numbers in a [`Report`] are counts
+//! and exact sums, so they do not depend on the order of summation.
 
 mod check;
+#[cfg(feature = "png")]
+mod picture;
+#[cfg(not(feature = "png"))]
+#[path = "compare/no_picture.rs"]
 mod picture;
 mod raster;
 mod report;
 mod tally;
 mod value;
 
-pub use check::{Means, Tally, TruthReport, Which, Wrong, check};
+pub use check::{MethodCounts, PixelCounts, Selection, TruthReport, WrongPixel, check};
 pub use raster::Raster;
-pub use report::{Area, Compared, Fields, Found, Images, Largest, Pair, Report, Shown, Side};
+pub use report::{
+    Area, Compared, Details, DifferingPixel, FieldDifferences, FileInfo, ImageDifferences, LargestDifference,
+    PixelValue, Report,
+};
 pub use value::{Difference, Value};
 
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::Limits;
+use crate::base::problem::Problem;
 use crate::base::progress::Progress;
 use crate::store::Output;
 use crate::view::Size;
-use picture::Painting;
+use picture::DifferenceImage;
 use raster::{Cells, Content, PIECE, Pixels};
 use std::ops::Range;
-use tally::{OfFields, OfImages};
+use tally::{FieldTally, ImageTally};
 
-/// Who watches a comparison, and what it may take.
+/// The memory limit, the stop flag and the progress of a comparison.
 #[derive(Clone, Copy, Debug)]
-pub struct Watch<'a> {
-    /// Memory.
+pub struct Controls<'a> {
+    /// The memory limit.
     pub limits: &'a Limits,
-    /// How to stop it.
+    /// The stop flag.
     pub cancel: &'a Cancel,
-    /// How far it is.
+    /// The progress, updated while the comparison runs.
     pub progress: &'a Progress,
 }
 
-/// Compares two rasters; a picture of the differences goes to `output`, if there is one and the sizes are the same.
+/// Compares two rasters. If their sizes are equal and there is an `output`, a PNG of the differences is written to it.
 ///
 /// # Errors
-/// [`Error::Input`] when one is a field and the other an image, or one turns out to be damaged; [`Error::Write`];
-/// [`Error::Interrupted`].
-pub fn compare(a: Raster, b: Raster, output: Option<Output>, watch: Watch<'_>) -> Result<Report, Error> {
-    let sides = [&a, &b].map(|raster| Side {
+/// [`Error::Input`] when one raster is a field and the other an image, or the file of one is damaged; [`Error::Write`]
+/// when the PNG cannot be written; [`Error::Interrupted`] after the stop flag was set.
+pub fn compare(a: Raster, b: Raster, output: Option<Output>, controls: Controls<'_>) -> Result<Report, Error> {
+    let sides = [&a, &b].map(|raster| FileInfo {
         file: raster.name().to_owned(),
         format: raster.format().to_owned(),
         width: raster.size().width,
@@ -53,64 +61,63 @@ pub fn compare(a: Raster, b: Raster, output: Option<Output>, watch: Watch<'_>) -
         let kind = |raster: &Raster| if raster.is_field() { "a field" } else { "an image" };
         let problem =
             format!("{} is {} ({}), and {} is {} ({})", a.name(), kind(&a), a.format(), b.name(), kind(&b), b.format());
-        return Err(InputError::new("", problem)
-            .accepted("two fields (npy, csv), or two images (png, ppm, pgm)")
-            .hint("a field holds dwells, an image colours made of them: write the dwells of both, with -o FILE.npy")
+        return Err(InputError::new(Problem::KindsDiffer(problem))
+            .accepts("two fields (npy, csv), or two images (png, ppm, pgm)")
             .into());
     }
     let kind = if a.is_field() { "fields" } else { "images" };
     let sizes_differ = a.size() != b.size();
-    let compared = if sizes_differ { None } else { Some(pixels(a, b, output, watch)?) };
+    let compared = if sizes_differ { None } else { Some(pixels(a, b, output, controls)?) };
     let same = compared.as_ref().is_some_and(|compared| compared.differing_pixels == 0);
     let [a, b] = sides;
     Ok(Report { kind, a, b, same, sizes_differ, compared })
 }
 
-/// Two rasters of one size and one kind.
-fn pixels(a: Raster, b: Raster, output: Option<Output>, watch: Watch<'_>) -> Result<Compared, Error> {
+/// Compares two rasters of equal size and kind.
+fn pixels(a: Raster, b: Raster, output: Option<Output>, controls: Controls<'_>) -> Result<Compared, Error> {
     let size = a.size();
-    watch.progress.start(size.pixels(), Vec::new());
+    controls.progress.start(size.pixels(), Vec::new());
     let names = [a.name().to_owned(), b.name().to_owned()];
-    let painting = output.map(|output| Painting::start(output, size, watch.limits)).transpose()?;
-    let work = Work { size, names, painting, watch };
+    let image = output.map(|output| DifferenceImage::start(output, size, controls.limits)).transpose()?;
+    let work = Comparison { size, names, image, controls };
     match (a.content, b.content) {
         (Content::Field(a), Content::Field(b)) => work.fields(a, b),
         (
             Content::Image { pixels: a, most: most_a, alpha: alpha_a },
             Content::Image { pixels: b, most: most_b, alpha: alpha_b },
-        ) => work.images(a, b, OfImages::new(size, [most_a, most_b], alpha_a || alpha_b)),
-        _ => Err(InputError::new("", "a field and an image").into()),
+        ) => work.images(a, b, ImageTally::new(size, [most_a, most_b], alpha_a || alpha_b)),
+        _ => Err(InputError::malformed("a field and an image").into()),
     }
 }
 
-/// A comparison under way.
-struct Work<'a> {
+/// The state of a comparison of two rasters of equal size.
+struct Comparison<'a> {
     size: Size,
     names: [String; 2],
-    painting: Option<Painting>,
-    watch: Watch<'a>,
+    image: Option<DifferenceImage>,
+    controls: Controls<'a>,
 }
 
-impl Work<'_> {
+impl Comparison<'_> {
     fn fields(mut self, mut a: Box<dyn Cells>, mut b: Box<dyn Cells>) -> Result<Compared, Error> {
-        let mut tally = OfFields::new(self.size);
+        let mut tally = FieldTally::new(self.size);
         let (mut of_a, mut of_b) = (vec![Value::Whole(0); PIECE], vec![Value::Whole(0); PIECE]);
         let mut changes = Vec::with_capacity(PIECE);
         for (columns, row) in pieces(self.size) {
             let (of_a, of_b) = (&mut of_a[..columns.len()], &mut of_b[..columns.len()]);
-            a.read(of_a).map_err(|e| e.within(&self.names[0]))?;
-            b.read(of_b).map_err(|e| e.within(&self.names[1]))?;
+            a.read(of_a).map_err(|e| e.in_file(&self.names[0]))?;
+            b.read(of_b).map_err(|e| e.in_file(&self.names[1]))?;
             changes.clear();
             let pairs = columns.zip(of_a.iter().zip(of_b.iter()));
             changes.extend(pairs.map(|(column, (a, b))| tally.add(column, row, *a, *b)));
-            if let Some(painting) = &mut self.painting {
-                painting.paint(of_a.iter().zip(&changes).map(|(a, change)| picture::of_fields(*a, *change)))?;
+            if let Some(image) = &mut self.image {
+                image.fields(of_a, &changes)?;
             }
             self.done(changes.len())?;
         }
-        a.finish().map_err(|e| e.within(&self.names[0]))?;
-        b.finish().map_err(|e| e.within(&self.names[1]))?;
-        self.painting.map_or(Ok(()), Painting::finish)?;
+        a.finish().map_err(|e| e.in_file(&self.names[0]))?;
+        b.finish().map_err(|e| e.in_file(&self.names[1]))?;
+        self.image.map_or(Ok(()), DifferenceImage::finish)?;
         Ok(tally.report())
     }
 
@@ -118,36 +125,35 @@ impl Work<'_> {
         mut self,
         mut a: Box<dyn Pixels>,
         mut b: Box<dyn Pixels>,
-        mut tally: OfImages,
+        mut tally: ImageTally,
     ) -> Result<Compared, Error> {
         let (mut of_a, mut of_b) = (vec![[0; 4]; PIECE], vec![[0; 4]; PIECE]);
         let mut changes = Vec::with_capacity(PIECE);
         for (columns, row) in pieces(self.size) {
             let (of_a, of_b) = (&mut of_a[..columns.len()], &mut of_b[..columns.len()]);
-            a.read(of_a).map_err(|e| e.within(&self.names[0]))?;
-            b.read(of_b).map_err(|e| e.within(&self.names[1]))?;
+            a.read(of_a).map_err(|e| e.in_file(&self.names[0]))?;
+            b.read(of_b).map_err(|e| e.in_file(&self.names[1]))?;
             changes.clear();
             let pairs = columns.zip(of_a.iter().zip(of_b.iter()));
             changes.extend(pairs.map(|(column, (a, b))| tally.add(column, row, *a, *b)));
-            if let Some(painting) = &mut self.painting {
-                let pairs = of_a.iter().zip(of_b.iter()).zip(&changes);
-                painting.paint(pairs.map(|((a, b), largest)| picture::of_images(*a, *b, *largest)))?;
+            if let Some(image) = &mut self.image {
+                image.images(of_a, of_b, &changes)?;
             }
             self.done(changes.len())?;
         }
-        a.finish().map_err(|e| e.within(&self.names[0]))?;
-        b.finish().map_err(|e| e.within(&self.names[1]))?;
-        self.painting.map_or(Ok(()), Painting::finish)?;
+        a.finish().map_err(|e| e.in_file(&self.names[0]))?;
+        b.finish().map_err(|e| e.in_file(&self.names[1]))?;
+        self.image.map_or(Ok(()), DifferenceImage::finish)?;
         Ok(tally.report())
     }
 
     fn done(&self, pixels: usize) -> Result<(), Error> {
-        self.watch.progress.add(pixels as u64);
-        self.watch.cancel.check()
+        self.controls.progress.add(pixels as u64);
+        self.controls.cancel.check()
     }
 }
 
-/// Rows from the top, each in pieces: columns and row.
+/// The pieces of all rows, from the top left: a range of columns and the row.
 fn pieces(size: Size) -> impl Iterator<Item = (Range<u32>, u32)> {
     (0..size.height).flat_map(move |row| {
         let starts = (0..size.width).step_by(PIECE);
@@ -159,19 +165,19 @@ fn pieces(size: Size) -> impl Iterator<Item = (Range<u32>, u32)> {
 mod tests {
     use super::*;
 
-    fn watch<T>(run: impl FnOnce(Watch<'_>) -> T) -> T {
-        run(Watch { limits: &Limits::default(), cancel: &Cancel::default(), progress: &Progress::default() })
+    fn controls<T>(run: impl FnOnce(Controls<'_>) -> T) -> T {
+        run(Controls { limits: &Limits::default(), cancel: &Cancel::default(), progress: &Progress::default() })
     }
 
     fn report(a: &[u8], b: &[u8]) -> Result<Report, Error> {
-        watch(|watch| {
-            let open = |bytes: &[u8], name| Raster::from_bytes(bytes.to_vec(), name, watch.limits);
-            compare(open(a, "a")?, open(b, "b")?, None, watch)
+        controls(|controls| {
+            let open = |bytes: &[u8], name| Raster::from_bytes(bytes.to_vec(), name, controls.limits);
+            compare(open(a, "a")?, open(b, "b")?, None, controls)
         })
     }
 
     #[test]
-    fn sizes_kinds_and_damage() {
+    fn different_sizes_are_reported_and_different_kinds_and_damage_are_errors() {
         assert!(report(b"1,2\n", b"1,2\n").unwrap().same);
         let other = report(b"1,2\n", b"1\n2\n").unwrap();
         assert!(other.sizes_differ && !other.same && other.compared.is_none());
@@ -182,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_longer_than_a_piece() {
+    fn rows_longer_than_a_piece_are_compared_whole() {
         let wide = |n: u64| (0..40_000).map(|i| format!("{},", i % 7 + n * u64::from(i == 30_000))).collect::<String>();
         let (a, b) = ([wide(0), "\n".into(), wide(0)].concat(), [wide(0), "\n".into(), wide(5)].concat());
         let compared = report(a.as_bytes(), b.as_bytes()).unwrap().compared.unwrap();
@@ -191,7 +197,7 @@ mod tests {
         assert_eq!(pieces(Size { width: 40_000, height: 2 }).count(), 6);
     }
 
-    /// Every kind of file, small.
+    /// A small file of every format.
     fn seeds() -> Vec<Vec<u8>> {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/raster");
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -199,13 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn damaged_files_are_read_or_refused() {
+    fn damaged_files_are_read_or_rejected() {
         let mut state = 7_u64;
         let mut random = |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize % below
         };
-        let (mut read, mut refused) = (0, 0);
+        let (mut read, mut rejected) = (0, 0);
         let seeds = seeds();
         assert!(seeds.len() >= 9 && seeds.iter().all(|seed| report(seed, seed).unwrap().same));
         for seed in &seeds {
@@ -228,11 +234,11 @@ mod tests {
                     Err(error) => {
                         let error = error.to_string();
                         assert!(error.starts_with('a') && !error.contains('\n') && error.len() < 400, "{error}");
-                        refused += 1;
+                        rejected += 1;
                     }
                 }
             }
         }
-        assert!(read > 500 && refused > 3000, "{read} {refused}");
+        assert!(read > 500 && rejected > 3000, "{read} {rejected}");
     }
 }

@@ -1,4 +1,4 @@
-//! Exact numbers: decimals as typed, fractions, and sines and cosines enclosed between fractions.
+//! Exact numbers: decimals as typed, rationals, and sines and cosines as intervals between rationals.
 
 pub(crate) mod decimal;
 pub(crate) mod rational;

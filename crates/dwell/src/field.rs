@@ -1,102 +1,53 @@
-//! A field: the dwell of every pixel of some rows, and on demand the smooth value and the distance to the set.
+//! A field holds the dwell of every pixel of some rows, and the channels that were requested.
+
+pub(crate) mod channels;
 
 use crate::base::error::InputError;
-use crate::base::limits::resize;
-use crate::plan::Plan;
+use crate::base::place::Parameter;
+use channels::{Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut, dwell_bytes};
+use std::borrow::Cow;
 use std::ops::Range;
 
-/// What is wanted of each pixel beside its dwell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Extras {
-    /// The smooth value. See [`dwell_kernels::smooth`].
-    pub smooth: bool,
-    /// The distance to the set. See [`dwell_kernels::distance`].
-    pub distance: bool,
-}
-
-impl Extras {
-    /// Dwells alone.
-    pub const NONE: Self = Self { smooth: false, distance: false };
-    /// The smooth value.
-    pub const SMOOTH: Self = Self { smooth: true, distance: false };
-    /// The distance to the set.
-    pub const DISTANCE: Self = Self { smooth: false, distance: true };
-}
-
-/// Dwells, row by row from the top, and extras if asked for.
+/// Rows of an image, row by row from the top, that own their memory.
 #[derive(Clone, Debug, Default)]
 pub struct Field {
     width: u32,
     rows: Range<u32>,
-    dwell: Vec<u32>,
-    smooth: Vec<f64>,
-    distance: Vec<f64>,
-    painted: Option<PaintedRows>,
+    channels: ChannelBuffers,
 }
 
-/// Rows that an engine has painted instead of telling their dwells.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PaintedRows {
-    /// The picture's rows.
-    pub(crate) picture: Vec<u8>,
-    /// Iterations that the plain loop needs for them, and samples that did not escape.
-    pub(crate) totals: (u64, u64),
-}
-
-/// Rows of a field, for an engine to fill.
+/// Rows of an image, row by row from the top, that an engine writes. The memory is borrowed.
 #[derive(Debug)]
-pub struct FieldPart<'a> {
-    /// Columns.
-    pub width: u32,
-    /// Which rows of the image.
-    pub rows: Range<u32>,
-    /// The dwell of each pixel, row by row.
-    pub dwell: &'a mut [u32],
-    /// The smooth value of each pixel; empty where it is not wanted.
-    pub smooth: &'a mut [f64],
-    /// The distance of each pixel; empty where it is not wanted.
-    pub distance: &'a mut [f64],
+pub struct FieldRowsMut<'a> {
+    width: u32,
+    rows: Range<u32>,
+    channels: ChannelSlicesMut<'a>,
+}
+
+/// Rows of an image, row by row from the top, to read. The memory is borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldRows<'a> {
+    width: u32,
+    channels: ChannelSlices<'a>,
+}
+
+/// The indices of the pixels of `rows` in a buffer whose first row is `first`.
+fn pixels(rows: &Range<u32>, first: u32, width: u32) -> Range<usize> {
+    let at = |row: u32| (row - first) as usize * width as usize;
+    at(rows.start)..at(rows.end)
 }
 
 impl Field {
-    /// Makes room for these rows of a plan's image, keeping the buffers there are. Every dwell is 0 or left over from
-    /// before, until an engine has written it.
+    /// Resizes the field to these rows of an image of `width` columns and reuses its buffers. Every value is 0 or left over
+    /// from earlier rows until an engine has written it.
     ///
     /// # Errors
-    /// When the system has no memory for them.
-    pub(crate) fn prepare(&mut self, plan: &Plan, rows: Range<u32>, extras: Extras) -> Result<(), InputError> {
-        let pixels = plan.size().width as usize * rows.len();
-        self.width = plan.size().width;
+    /// When the system has not enough memory.
+    pub(crate) fn prepare(&mut self, width: u32, rows: Range<u32>, set: ChannelSet) -> Result<(), InputError> {
+        self.channels.resize(width as usize * rows.len(), set)?;
+        self.width = width;
         self.rows = rows;
-        self.painted = None;
-        resize(&mut self.dwell, pixels, 0, "the dwells")?;
-        resize(&mut self.smooth, if extras.smooth { pixels } else { 0 }, 0.0, "the smooth values")?;
-        resize(&mut self.distance, if extras.distance { pixels } else { 0 }, 0.0, "the distances")
-    }
-
-    /// Makes room for the picture of these rows of a plan's image, `bytes` of it, instead of their dwells.
-    ///
-    /// # Errors
-    /// When the system has no memory for them.
-    pub(crate) fn prepare_painted(&mut self, plan: &Plan, rows: Range<u32>, bytes: usize) -> Result<(), InputError> {
-        self.width = plan.size().width;
-        self.rows = rows;
-        resize(&mut self.painted.get_or_insert_default().picture, bytes, 0, "the picture")
-    }
-
-    /// The picture of its rows, if they were painted.
-    pub(crate) fn painted(&self) -> Option<&PaintedRows> {
-        self.painted.as_ref()
-    }
-
-    /// The same, to write to.
-    pub(crate) fn painted_mut(&mut self) -> Option<&mut PaintedRows> {
-        self.painted.as_mut()
-    }
-
-    /// Bytes that a field of this many pixels takes.
-    pub(crate) fn bytes(pixels: u64, extras: Extras) -> u64 {
-        pixels.saturating_mul(4 + 8 * u64::from(extras.smooth) + 8 * u64::from(extras.distance))
+        Ok(())
     }
 
     /// Columns.
@@ -105,127 +56,229 @@ impl Field {
         self.width
     }
 
-    /// Which rows of the image these are, from the top.
+    /// The rows of the image that these are, counted from the top.
     #[must_use]
     pub fn rows(&self) -> Range<u32> {
         self.rows.clone()
     }
 
-    /// The dwell of each pixel, row by row from the top: n from 1, or 0 for a point that did not escape within the
-    /// limit.
+    /// The dwell of each pixel, row by row from the top: n from 1, or 0 for a point that did not escape within the limit.
     #[must_use]
     pub fn dwell(&self) -> &[u32] {
-        &self.dwell
+        &self.channels.dwell
     }
 
-    /// The smooth value of each pixel, 0.0 where the dwell is 0; empty when it was not asked for.
+    /// The values of a channel, one for each pixel; empty if the channel was not requested.
+    #[must_use]
+    pub fn channel(&self, channel: Channel) -> &[f64] {
+        &self.channels[channel]
+    }
+
+    /// The smooth value of each pixel, 0.0 where the dwell is 0; empty if smooth values were not requested.
     #[must_use]
     pub fn smooth(&self) -> &[f64] {
-        &self.smooth
+        self.channel(Channel::Smooth)
     }
 
-    /// The estimated distance of each pixel to the set, in heights of the view, 0.0 where the dwell is 0; empty when it was
-    /// not asked for.
+    /// The estimated distance of each pixel to the set, in heights of the view, 0.0 where the dwell is 0; empty if distances
+    /// were not requested.
     #[must_use]
     pub fn distance(&self) -> &[f64] {
-        &self.distance
+        self.channel(Channel::Distance)
     }
 
-    /// Some of its rows to write to, as rows of the image.
+    /// Some rows of the field to write, numbered as in the image.
     ///
     /// # Panics
-    /// When they are not among those it was prepared for.
-    pub(crate) fn part(&mut self, rows: Range<u32>) -> FieldPart<'_> {
-        let width = self.width as usize;
-        let of_rows =
-            |rows: &Range<u32>, first: u32| (rows.start - first) as usize * width..(rows.end - first) as usize * width;
-        let pixels = of_rows(&rows, self.rows.start);
-        let smooth = if self.smooth.is_empty() { &mut [][..] } else { &mut self.smooth[pixels.clone()] };
-        let distance = if self.distance.is_empty() { &mut [][..] } else { &mut self.distance[pixels.clone()] };
-        FieldPart { width: self.width, rows, dwell: &mut self.dwell[pixels], smooth, distance }
+    /// When `rows` is not within the rows of the field.
+    pub(crate) fn rows_mut(&mut self, rows: Range<u32>) -> FieldRowsMut<'_> {
+        let channels = self.channels.slices_mut().slice(pixels(&rows, self.rows.start, self.width));
+        FieldRowsMut { width: self.width, rows, channels }
     }
 
-    /// Copies rows that another field of the same image holds as well.
-    pub(crate) fn take_over(&mut self, other: &Self, rows: Range<u32>) {
-        if rows.is_empty() {
-            return;
+    /// Copies rows from another field of the same image. Both fields must hold them.
+    pub(crate) fn copy_rows(&mut self, other: &Self, rows: Range<u32>) {
+        if !rows.is_empty() {
+            self.rows_mut(rows.clone()).channels.copy_from(other.some_rows(rows).channels);
         }
-        let (from, to) = (other.some_rows(rows.clone()), self.part(rows));
-        to.dwell.copy_from_slice(from.dwell);
-        to.smooth.copy_from_slice(from.smooth);
-        to.distance.copy_from_slice(from.distance);
     }
 
-    /// All of its rows to write to.
-    pub(crate) fn whole(&mut self) -> FieldPart<'_> {
-        self.part(self.rows.clone())
+    /// All rows of the field to write.
+    pub(crate) fn all_rows_mut(&mut self) -> FieldRowsMut<'_> {
+        self.rows_mut(self.rows.clone())
     }
 
-    /// All of its rows, to read.
+    /// All rows of the field to read.
     #[must_use]
     pub fn all_rows(&self) -> FieldRows<'_> {
-        self.some_rows(self.rows.clone())
+        FieldRows { width: self.width, channels: self.channels.slices() }
     }
 
-    /// Some of its rows to read, as rows of the image.
+    /// Some rows of the field to read, numbered as in the image.
     ///
     /// # Panics
-    /// When they are not among those it was prepared for.
+    /// When `rows` is not within the rows of the field.
     #[must_use]
     pub fn some_rows(&self, rows: Range<u32>) -> FieldRows<'_> {
-        let width = self.width as usize;
-        let pixels = (rows.start - self.rows.start) as usize * width..(rows.end - self.rows.start) as usize * width;
-        let extra = |of: &'_ [f64]| if of.is_empty() { 0..0 } else { pixels.clone() };
-        FieldRows {
-            width: self.width,
-            dwell: &self.dwell[pixels.clone()],
-            smooth: &self.smooth[extra(&self.smooth)],
-            distance: &self.distance[extra(&self.distance)],
-        }
+        let channels = self.channels.slices().slice(pixels(&rows, self.rows.start, self.width));
+        FieldRows { width: self.width, channels }
     }
 
-    /// Pixels that did not escape.
+    /// The number of pixels that did not escape.
     #[must_use]
     pub fn interior_pixels(&self) -> u64 {
         self.all_rows().interior_pixels()
     }
 }
 
-/// Rows of a field, for others to read.
-#[derive(Clone, Copy, Debug)]
-pub struct FieldRows<'a> {
+impl<'a> FieldRowsMut<'a> {
+    /// Rows `rows` of an image of `width` columns, in slices of the caller: `width * rows.len()` dwells, and for each channel
+    /// as many values or an empty slice.
+    ///
+    /// # Errors
+    /// When a slice has another length.
+    pub fn new(width: u32, rows: Range<u32>, channels: ChannelSlicesMut<'a>) -> Result<Self, InputError> {
+        let pixels = width as usize * rows.len();
+        check_lengths(pixels, channels.dwell.len(), |channel| channels[channel].len())?;
+        Ok(Self { width, rows, channels })
+    }
+
     /// Columns.
-    pub width: u32,
-    /// The dwell of each pixel, row by row.
-    pub dwell: &'a [u32],
-    /// The smooth value of each pixel; empty where it was not asked for.
-    pub smooth: &'a [f64],
-    /// The distance of each pixel, in heights of the view; empty where it was not asked for.
-    pub distance: &'a [f64],
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The rows of the image that these are, counted from the top.
+    #[must_use]
+    pub fn rows(&self) -> Range<u32> {
+        self.rows.clone()
+    }
+
+    /// The channels to compute beside the dwells.
+    #[must_use]
+    pub fn set(&self) -> ChannelSet {
+        self.channels.set()
+    }
+
+    /// The slices.
+    #[must_use]
+    pub fn into_channels(self) -> ChannelSlicesMut<'a> {
+        self.channels
+    }
+
+    /// The slices, borrowed from these rows.
+    pub fn channels_mut(&mut self) -> ChannelSlicesMut<'_> {
+        self.channels.reborrow()
+    }
+
+    /// Some of these rows, numbered as in the image.
+    ///
+    /// # Panics
+    /// When `rows` is not within these rows.
+    pub fn some_rows_mut(&mut self, rows: Range<u32>) -> FieldRowsMut<'_> {
+        let channels = self.channels.reborrow().slice(pixels(&rows, self.rows.start, self.width));
+        FieldRowsMut { width: self.width, rows, channels }
+    }
+
+    /// These rows, to read.
+    #[must_use]
+    pub fn as_rows(&self) -> FieldRows<'_> {
+        let channels = ChannelSlices::from_fn(&*self.channels.dwell, |channel| &*self.channels[channel]);
+        FieldRows { width: self.width, channels }
+    }
 }
 
-impl FieldRows<'_> {
+fn check_lengths(pixels: usize, dwells: usize, of_channel: impl Fn(Channel) -> usize) -> Result<(), InputError> {
+    let wrong = |what: &str, found: usize| {
+        InputError::malformed(format!("{found} {what} for {pixels} pixels"))
+            .about(Parameter::Named("field"))
+            .accepts("one for each pixel")
+    };
+    if dwells != pixels {
+        return Err(wrong("dwells", dwells));
+    }
+    let found = |channel| (channel, of_channel(channel));
+    match Channel::ALL.map(found).into_iter().find(|(_, found)| *found != 0 && *found != pixels) {
+        Some((channel, found)) => Err(wrong(channel.name(), found)),
+        None => Ok(()),
+    }
+}
+
+impl<'a> FieldRows<'a> {
+    /// Whole rows of an image of `width` columns, in slices of the caller: a dwell for each pixel, and for each channel a
+    /// value for each pixel or an empty slice.
+    ///
+    /// # Errors
+    /// When the number of dwells is not a multiple of `width`, or a channel has neither that length nor none.
+    pub fn new(width: u32, channels: ChannelSlices<'a>) -> Result<Self, InputError> {
+        let dwells = channels.dwell.len();
+        let pixels = if width == 0 { 0 } else { dwells / width as usize * width as usize };
+        check_lengths(pixels, dwells, |channel| channels[channel].len())?;
+        Ok(Self { width, channels })
+    }
+
+    /// Columns.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The dwell of each pixel, row by row.
+    #[must_use]
+    pub fn dwell(&self) -> &'a [u32] {
+        self.channels.dwell
+    }
+
+    /// The values of a channel, one for each pixel; empty if the field does not hold the channel.
+    #[must_use]
+    pub fn channel(&self, channel: Channel) -> &'a [f64] {
+        self.channels[channel]
+    }
+
+    /// All channels.
+    #[must_use]
+    pub fn channels(&self) -> ChannelSlices<'a> {
+        self.channels
+    }
+
     /// The dwells as little-endian bytes.
     #[must_use]
-    pub fn dwell_bytes(&self) -> std::borrow::Cow<'_, [u8]> {
-        if cfg!(target_endian = "little") {
-            bytemuck::cast_slice(self.dwell).into()
-        } else {
-            self.dwell.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>().into()
-        }
+    pub fn dwell_bytes(&self) -> Cow<'a, [u8]> {
+        dwell_bytes(self.channels.dwell)
     }
 
-    /// Iterations that the plain loop needs for these pixels: n where escaped, `limit` where not.
+    /// Iterations that the plain loop needs for these pixels: the dwell of each that escaped, `limit` for each other.
     #[must_use]
     pub fn iterations(&self, limit: u32) -> u128 {
-        // Chunks short enough for a sum of u32 to fit in u64.
+        // The sum of 2^16 values of u32 fits in u64.
         let each = |n: &u32| u64::from(if *n == 0 { limit } else { *n });
-        self.dwell.chunks(1 << 16).map(|chunk| u128::from(chunk.iter().map(each).sum::<u64>())).sum()
+        self.dwell().chunks(1 << 16).map(|chunk| u128::from(chunk.iter().map(each).sum::<u64>())).sum()
     }
 
-    /// Pixels that did not escape.
+    /// The number of pixels that did not escape.
     #[must_use]
     pub fn interior_pixels(&self) -> u64 {
-        self.dwell.iter().filter(|n| **n == 0).count() as u64
+        self.dwell().iter().filter(|n| **n == 0).count() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_of_a_wrong_length_are_refused() {
+        let (mut dwell, mut smooth) = (vec![0; 12], vec![0.0; 12]);
+        let mut rows = |dwells: usize, values: usize| {
+            let mut channels = ChannelSlicesMut::of_dwells(&mut dwell[..dwells]);
+            channels[Channel::Smooth] = &mut smooth[..values];
+            FieldRowsMut::new(4, 7..10, channels).map(|rows| rows.set())
+        };
+        assert_eq!(rows(12, 0).unwrap(), ChannelSet::NONE);
+        assert_eq!(rows(12, 12).unwrap(), ChannelSet::SMOOTH);
+        assert!(rows(11, 0).is_err() && rows(12, 11).is_err());
+        assert!(FieldRows::new(4, ChannelSlices::of_dwells(&[0; 11])).is_err());
+        assert!(FieldRows::new(0, ChannelSlices::of_dwells(&[0; 1])).is_err());
     }
 }

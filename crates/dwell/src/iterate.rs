@@ -4,5 +4,6 @@ pub(crate) mod auto_limit;
 pub(crate) mod cpu;
 pub(crate) mod engine;
 pub mod peak;
+pub(crate) mod shortcuts;
 pub(crate) mod strategy;
 pub(crate) mod tiles;

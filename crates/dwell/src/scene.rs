@@ -1,38 +1,40 @@
 //! A scene: everything that a picture depends on, and nothing else. Two renders of one scene have the same bytes.
 
+#[cfg(feature = "toml")]
 pub(crate) mod location;
 
 use crate::base::error::InputError;
+use crate::base::place::Parameter;
 use crate::colour::{Colouring, Depth};
 use crate::exact::decimal::Decimal;
-use crate::iterate::engine::Shortcuts;
+use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::TileSize;
 use crate::view::settings::Settings;
 use crate::view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
-/// Everything that a picture depends on. The default is the whole Mandelbrot set as it comes.
+/// Everything that a picture depends on. The default is the whole Mandelbrot set with default settings.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// A title for people; may be empty.
+    /// A title for display; may be empty.
     pub title: String,
     /// Where the coordinates come from; may be empty.
     pub source: String,
-    /// What is looked at; its size is that of the picture.
+    /// The view; its size is that of the picture.
     pub view: View,
-    /// How points are iterated.
+    /// The formula, its limit, and the arithmetic.
     pub settings: Settings,
-    /// Which colours they have.
+    /// The rule by which pixels are coloured.
     pub colouring: Colouring,
-    /// Samples of a pixel on a side, averaged in linear light.
+    /// Samples along each side of a pixel, 1 to [`crate::MOST_SAMPLES`], averaged in linear light.
     pub samples: u32,
-    /// Bits of a channel.
+    /// Bits of each channel.
     pub depth: Depth,
-    /// How pixels are asked for.
+    /// Which pixels of a tile are computed and which are inferred.
     pub strategy: Strategy,
-    /// Exact shortcuts: of no effect with an exact strategy.
+    /// The exact shortcuts. They have no effect on the picture with an exact strategy.
     pub shortcuts: Shortcuts,
-    /// Pixels of a tile, if they are asked for: of no effect with an exact strategy.
+    /// The size of tiles, if given. It has no effect on the picture with an exact strategy.
     pub tile: Option<TileSize>,
 }
 
@@ -61,20 +63,21 @@ impl Default for Scene {
 }
 
 impl Scene {
-    /// The view of the samples: the same, with [`Self::samples`] times as many pixels each way.
+    /// The view of the samples: the same view with [`Self::samples`] times as many pixels across and down.
     ///
     /// # Errors
-    /// When a side is then longer than [`MAX_SIDE`].
+    /// When a side would have more than [`MAX_SIDE`] samples.
     pub fn sample_view(&self) -> Result<View, InputError> {
         let Size { width, height } = self.view.size;
         let times = |side: u32| side.checked_mul(self.samples).filter(|side| *side <= MAX_SIDE);
         match times(width).zip(times(height)) {
             Some((width, height)) => Ok(self.view.clone().sized(Size { width, height })),
-            None => Err(InputError::new(
-                "samples",
-                format!("{} on a side of each of {width} x {height} pixels are too many", self.samples),
-            )
-            .accepted("at most 2147483647 samples across and down")),
+            None => {
+                let problem = format!("{} on a side of each of {width} x {height} pixels are too many", self.samples);
+                Err(InputError::malformed(problem)
+                    .about(Parameter::Samples)
+                    .accepts("at most 2147483647 samples across and down"))
+            }
         }
     }
 }

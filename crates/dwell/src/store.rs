@@ -1,67 +1,44 @@
-//! Files that appear whole or not at all.
+//! Output files, written atomically.
 //!
-//! A regular file is written beside its place, under its name and `.dwell-partial`, synced, and renamed over the old one;
-//! then the folder is synced, so that the new name survives a power loss too. A run that was killed leaves that file, and
-//! the next one to write the same output takes it over. An output that exists and is no regular file (a device, a FIFO)
-//! and standard output are written in place: there is nothing to rename.
+//! A regular file is written to a partial file in the same folder (the name of the output followed by
+//! `.dwell-partial`), synced, and renamed to its final name; then the folder is synced, so that the new name survives a
+//! power loss too. A killed run leaves its partial file, which the next run with the same output reuses. Standard
+//! output and an existing output that is not a regular file (a device, a FIFO) are written in place, since they cannot
+//! be replaced by a rename.
 
 mod disk;
 #[cfg(test)]
 pub(crate) mod faulty;
 mod names;
 mod output;
+mod partial_files;
 
 pub(crate) use disk::Disk;
 pub(crate) use names::beside;
 pub use names::{identity, is_stdout};
-pub use output::Output;
+pub use output::{MemoryFile, Output};
+pub use partial_files::PartialFiles;
 
 use crate::base::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
-/// What follows the name of a file while it is written.
-pub(crate) const PARTIAL: &str = ".dwell-partial";
-
-/// What follows the name of the first output of a render in that of its journal.
+/// The ending that is added to the name of a render's first output for its journal.
 pub(crate) const JOURNAL: &str = ".dwell-journal";
 
-/// The unfinished files of outputs under way. A program that must leave at once removes them by [`Leftovers::remove`];
-/// in every other case they are gone when their output is dropped, or stay because a journal tells how to go on.
-#[derive(Clone, Debug, Default)]
-pub struct Leftovers(Arc<Mutex<Vec<PathBuf>>>);
-
-impl Leftovers {
-    /// Removes what is left.
-    pub fn remove(&self) {
-        for path in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            let _ = std::fs::remove_file(path);
-        }
-    }
-
-    fn note(&self, path: &Path) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
-    }
-
-    fn forget(&self, path: &Path) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|p| p != path);
-    }
-}
-
-/// The journal of a render into `path`, if there is one: the same render goes on from it.
+/// The journal of a render into `path`, if it exists: the same render resumes from it.
 #[must_use]
 pub fn journal_of(path: &Path) -> Option<PathBuf> {
     let place = names::end_of_links(path).ok()?;
     beside(&place, JOURNAL).ok().filter(|journal| journal.is_file())
 }
 
-/// Writes a small text whole or not at all.
+/// Writes `text` to a file atomically: after an error the file has its former contents.
 ///
 /// # Errors
 /// As [`Output::create`] and [`Output::commit`].
-pub fn write_text(path: &Path, text: &str, leftovers: &Leftovers) -> Result<(), Error> {
-    let mut output = Output::create(path, false, leftovers)?;
+pub fn write_text(path: &Path, text: &str, partial_files: &PartialFiles) -> Result<(), Error> {
+    let mut output = Output::create(path, false, partial_files)?;
     output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
     output.commit().map(drop)
 }
@@ -78,39 +55,39 @@ mod tests {
     }
 
     #[test]
-    fn appears_when_committed_and_not_before() {
+    fn a_file_appears_when_it_is_committed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
-        let leftovers = Leftovers::default();
-        let mut output = Output::create(&path, false, &leftovers).unwrap();
+        let partial_files = PartialFiles::default();
+        let mut output = Output::create(&path, false, &partial_files).unwrap();
         output.write_all(b"new").unwrap();
         assert!(!path.exists());
         output.commit().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
-        let mut output = Output::create(&path, false, &leftovers).unwrap();
+        let mut output = Output::create(&path, false, &partial_files).unwrap();
         output.write_all(b"half").unwrap();
         drop(output);
         assert_eq!((std::fs::read(&path).unwrap().as_slice(), names(folder.path()).len()), (b"new".as_slice(), 1));
-        let mut output = Output::create(&path, false, &leftovers).unwrap();
+        let mut output = Output::create(&path, false, &partial_files).unwrap();
         output.write_all(b"half").unwrap();
-        leftovers.remove();
+        partial_files.remove();
         assert_eq!(names(folder.path()), ["a.txt"]);
     }
 
     #[test]
-    fn no_clobber_keeps_what_is_there_and_what_comes_meanwhile() {
+    fn no_clobber_keeps_a_file_that_exists_or_is_created_meanwhile() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
-        let leftovers = Leftovers::default();
-        let mut output = Output::create(&path, true, &leftovers).unwrap();
-        // Meanwhile by somebody else: another of ours would be told that this one is writing it.
-        assert_eq!(Output::create(&path, true, &leftovers).unwrap_err().exit_code(), 4);
-        #[allow(clippy::disallowed_methods, reason = "a file of somebody else's")]
+        let partial_files = PartialFiles::default();
+        let mut output = Output::create(&path, true, &partial_files).unwrap();
+        // The file is created by another program. A second output would be an error, since this one holds the lock.
+        assert!(matches!(Output::create(&path, true, &partial_files), Err(Error::Write { .. })));
+        #[expect(clippy::disallowed_methods, reason = "a file of another program")]
         std::fs::write(&path, "first").unwrap();
         output.write_all(b"second").unwrap();
-        assert_eq!(output.commit().unwrap_err().exit_code(), 2);
+        assert!(matches!(output.commit(), Err(Error::Input(_))));
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
-        assert_eq!(Output::create(&path, true, &leftovers).unwrap_err().exit_code(), 2);
+        assert!(matches!(Output::create(&path, true, &partial_files), Err(Error::Input(_))));
         assert_eq!(names(folder.path()), ["a.txt"]);
     }
 
@@ -120,15 +97,15 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
-        write_text(&file, "old", &Leftovers::default()).unwrap();
+        write_text(&file, "old", &PartialFiles::default()).unwrap();
         assert_ne!(
             std::fs::metadata(&file).unwrap().permissions().mode() & 0o044,
             0,
-            "readable by others, as any new file"
+            "a new file is readable by others"
         );
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        write_text(&link, "new", &Leftovers::default()).unwrap();
+        write_text(&link, "new", &PartialFiles::default()).unwrap();
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&file).unwrap(), b"new");
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
@@ -136,17 +113,17 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn links_to_what_does_not_exist_yet_are_followed_and_circles_refused() {
+    fn links_to_missing_files_are_followed_and_cycles_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("later", &link).unwrap();
-        write_text(&link, "new", &Leftovers::default()).unwrap();
+        write_text(&link, "new", &PartialFiles::default()).unwrap();
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(folder.path().join("later")).unwrap(), b"new");
         let (a, b) = (folder.path().join("a"), folder.path().join("b"));
         std::os::unix::fs::symlink(&b, &a).unwrap();
         std::os::unix::fs::symlink(&a, &b).unwrap();
-        assert_eq!(Output::create(&a, false, &Leftovers::default()).unwrap_err().exit_code(), 4);
+        assert!(matches!(Output::create(&a, false, &PartialFiles::default()), Err(Error::Write { .. })));
         assert_eq!(identity(&link), identity(&folder.path().join("./later")));
         assert_ne!(identity(&link), identity(&a));
         assert_eq!(identity(Path::new("/dev/stdout")), identity(Path::new("-")));
@@ -156,7 +133,7 @@ mod tests {
     fn directories_and_missing_folders_are_write_errors() {
         let folder = tempfile::tempdir().unwrap();
         for path in [folder.path().to_owned(), folder.path().join("none/a.png")] {
-            assert_eq!(Output::create(&path, false, &Leftovers::default()).unwrap_err().exit_code(), 4);
+            assert!(matches!(Output::create(&path, false, &PartialFiles::default()), Err(Error::Write { .. })));
         }
     }
 }

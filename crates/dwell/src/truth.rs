@@ -1,15 +1,15 @@
-//! One point's dwell in truth: arbitrary precision with a bound on the error, raised until every decision is certain.
+//! The true dwell of a point: arbitrary precision with an error bound, and more bits until every comparison is certain.
 //!
-//! z is kept in fixed point, P bits behind the point, with a bound e on |z - z_n| that grows as e' = 2|z|e + e^2 + what
-//! rounding the step adds. At each n, |z|^2 and R^2 decide only when they differ by more than e allows; otherwise
-//! everything is done again with twice the bits. While nothing has been rounded off (c = -2, or any short binary
-//! fraction early on) e is 0 and even a tie is decided.
+//! z is kept in fixed point with P bits after the point and a bound e on |z - z_n|, which one step increases to
+//! e' = 2|z|e + e^2 + the rounding error of the step. At each n the comparison of |z|^2 with R^2 is certain if they
+//! differ by more than e allows; otherwise the iteration starts again with twice the bits. While no bits have been
+//! rounded off (c = -2, or any short binary fraction early on) e is 0, and even |z_n| = R is decided.
 
 pub(crate) mod exact_points;
-mod oracle;
-mod quick;
+mod fast_paths;
+mod true_dwells;
 
-pub use oracle::{By, Oracle};
+pub use true_dwells::{Method, TrueDwells};
 
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
@@ -19,35 +19,37 @@ use dashu_int::IBig;
 use dashu_int::ops::{BitTest, UnsignedAbs};
 use dwell_kernels::{Fold, Formula};
 
-/// A point's dwell without rounding error.
+/// The dwell of a point without rounding error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
-    /// Certain: n, or 0 when z_1 to z_limit all stay within R.
+    /// The dwell, certain: the least n with |z_n| > R, or 0 if |z_1| to |z_limit| are all at most R.
     Dwell(u32),
-    /// Not decided at n with the most bits allowed.
+    /// 2^20 bits did not decide whether |z_n| > R.
     Undecided {
-        /// Where it stopped.
+        /// The undecided iteration, 1 to the limit.
         n: u32,
     },
 }
 
-/// Bits tried first and last.
+/// Bits after the point of the first attempt.
 const FIRST_BITS: usize = 128;
-const MOST_BITS: usize = 1 << 20;
+/// Bits after the point of the last attempt, at which an undecided comparison is reported.
+const MAX_BITS: usize = 1 << 20;
 
-/// What is iterated, exactly.
+/// The iterated map, with an exact constant.
 #[derive(Clone, Debug)]
 pub struct ExactMap {
     /// The formula.
     pub formula: Formula,
-    /// c, for a Julia set; otherwise c is the pixel.
+    /// The constant c of a Julia set; `None`: c is the pixel.
     pub julia: Option<[Rational; 2]>,
 }
 
-/// The dwell of a pixel, exact rationals, up to `limit`, R = `radius` >= 2.
+/// The true dwell of the point `pixel`, as real and imaginary part, up to `limit` iterations with the escape radius
+/// R = `radius`, which is at least 2.
 ///
 /// # Errors
-/// [`Error::Interrupted`].
+/// [`Error::Interrupted`] after `cancel` was set.
 pub fn dwell(
     map: &ExactMap,
     pixel: &[Rational; 2],
@@ -55,39 +57,39 @@ pub fn dwell(
     radius: &Rational,
     cancel: &Cancel,
 ) -> Result<Truth, Error> {
-    // Further out than any orbit that matters: |z_1| > R at once, and no need for its digits.
+    // If |z_1| > R, the dwell is 1 and the digits of a huge coordinate are not needed.
     let [re, im] = pixel;
     let norm = re.times(re).plus(&im.times(im));
     if norm > radius.times(radius) {
         return Ok(Truth::Dwell(1));
     }
-    // At least a few bits of the smallest part.
+    // Enough bits that the smallest part has 64 significant ones.
     let parts = pixel.iter().chain(map.julia.iter().flatten());
     let small = parts.filter_map(Rational::floor_log2).min().unwrap_or(0).min(0).unsigned_abs();
-    let first = FIRST_BITS.max(usize::try_from(small).unwrap_or(MOST_BITS).min(MOST_BITS / 2) + 64);
-    Question { map, limit, radius, starts_within: true, cancel }.decide(pixel, first)
+    let first = FIRST_BITS.max(usize::try_from(small).unwrap_or(MAX_BITS).min(MAX_BITS / 2) + 64);
+    ArbitraryPrecision { map, limit, radius, starts_within: true, cancel }.decide(pixel, first)
 }
 
-/// What is asked of points.
+/// The iteration of points in arbitrary precision with an error bound.
 #[derive(Clone, Copy)]
-struct Question<'a> {
+struct ArbitraryPrecision<'a> {
     map: &'a ExactMap,
     limit: u32,
     radius: &'a Rational,
-    /// |z_1| <= R is known.
+    /// Whether |z_1| <= R is already certain.
     starts_within: bool,
     cancel: &'a Cancel,
 }
 
-impl Question<'_> {
-    /// The dwell of a pixel, wherever it is, with more and more bits from the first.
+impl ArbitraryPrecision<'_> {
+    /// The dwell of a point. The first attempt has `first_bits` bits, each further one twice as many.
     fn decide(self, pixel: &(impl Enclosed + ?Sized), first_bits: usize) -> Result<Truth, Error> {
         let mut bits = first_bits;
         loop {
             let z = Fixed::of(pixel, bits);
             let c = self.map.julia.as_ref().map_or_else(|| z.clone(), |c| Fixed::of(c, bits));
             match self.attempt(z, &c, bits)? {
-                Truth::Undecided { .. } if bits < MOST_BITS => bits *= 2,
+                Truth::Undecided { .. } if bits < MAX_BITS => bits *= 2,
                 decided => return Ok(decided),
             }
         }
@@ -105,43 +107,43 @@ struct Fixed {
 impl Fixed {
     fn of(point: &(impl Enclosed + ?Sized), bits: usize) -> Self {
         let [(x, right), (y, above)] = point.enclose(bits);
-        // From one corner of a box to any point of it.
-        let across = Bound::above(&(right - &x)).plus(Bound::above(&(above - &y)));
-        Self { x, y, error: across }
+        // The distance from the lower left corner of the box to any of its points is at most width plus height.
+        let diameter = Bound::above(&(right - &x)).plus(Bound::above(&(above - &y)));
+        Self { x, y, error: diameter }
     }
 
-    /// x^2, y^2 and |z|, with twice the bits, the last from above and as a number of units.
+    /// x^2 and y^2, with twice the bits, and an upper bound on |z| in units of the last place.
     fn squares(&self) -> (IBig, IBig, Bound) {
         let (xx, yy) = (IBig::from(self.x.sqr()), IBig::from(self.y.sqr()));
         let modulus = Bound::sqrt_above(&(&xx + &yy));
         (xx, yy, modulus)
     }
 
-    /// Both parts of a product, cut at P bits; `error` is what its factors' errors make, with twice the bits.
-    fn cut(x: IBig, y: IBig, error: Bound, bits: usize) -> Self {
+    /// A product truncated to P bits. `error` is the error that its factors' errors cause, with twice the bits.
+    fn truncated(x: IBig, y: IBig, error: Bound, bits: usize) -> Self {
         let exact = zeros(&x) >= bits && zeros(&y) >= bits;
         let one = Bound::power_of_two(i64::try_from(bits).unwrap_or(i64::MAX));
         let error = error.over(one);
         Self { x: x >> bits, y: y >> bits, error: if exact { error } else { error.plus(Bound::TWO) } }
     }
 
-    /// Its square, from the squares of its parts. The error of a square is 2|z|e + e^2.
+    /// The square, from the squares of the parts. Its error is 2|z|e + e^2.
     fn squared(&self, (xx, yy, modulus): (IBig, IBig, Bound), bits: usize) -> Self {
         let error = modulus.times(self.error).times(Bound::TWO).plus(self.error.times(self.error));
-        Self::cut(xx - yy, (&self.x * &self.y) << 1_usize, error, bits)
+        Self::truncated(xx - yy, (&self.x * &self.y) << 1_usize, error, bits)
     }
 
     fn times(&self, o: &Self, bits: usize) -> Self {
         let (of_self, of_other) = (self.squares().2, o.squares().2);
         let error = of_self.times(o.error).plus(of_other.times(self.error)).plus(self.error.times(o.error));
         let (x, y) = (&self.x * &o.x - &self.y * &o.y, &self.x * &o.y + &self.y * &o.x);
-        Self::cut(x, y, error, bits)
+        Self::truncated(x, y, error, bits)
     }
 }
 
-impl Question<'_> {
+impl ArbitraryPrecision<'_> {
     fn attempt(self, mut z: Fixed, c: &Fixed, bits: usize) -> Result<Truth, Error> {
-        let Question { map, limit, radius, starts_within, cancel } = self;
+        let ArbitraryPrecision { map, limit, radius, starts_within, cancel } = self;
         let power = map.formula.power();
         // R^2 with 2P bits.
         let radius_squared = radius.times(radius).floor_scaled(2 * bits);
@@ -151,7 +153,7 @@ impl Question<'_> {
                 cancel.check()?;
             }
             let (xx, yy, modulus) = z.squares();
-            // | |z|^2 - |z_n|^2 | <= 2|z|e + e^2, and R^2 may be cut by one.
+            // | |z|^2 - |z_n|^2 | <= 2|z|e + e^2, and truncation reduced R^2 by less than one unit.
             let slack = modulus.times(z.error).times(Bound::TWO).plus(z.error.times(z.error));
             let difference = &xx + &yy - &radius_squared;
             let certain = slack.is_zero() && exact_radius || Bound::below(&difference) > slack.plus(Bound::TWO);
@@ -165,13 +167,14 @@ impl Question<'_> {
             if n == limit {
                 break;
             }
-            // Folding moves two points no further apart.
+            // Folding does not increase the distance between two points, so the error bound stays valid.
             let w = match map.formula.fold() {
                 Fold::None => z,
                 Fold::Absolute => Fixed { x: z.x.unsigned_abs().into(), y: z.y.unsigned_abs().into(), error: z.error },
                 Fold::Conjugate => Fixed { y: -z.y, ..z },
             };
-            // w^N by its binary digits, the first of which is w itself, and whose first squaring has its squares.
+            // w^N by the binary digits of N. The first digit is w itself, and the first squaring reuses the squares
+            // above, which are those of w too.
             let mut squares = Some((xx, yy, modulus));
             let mut p = w.clone();
             for digit in (0..power.ilog2()).rev() {
@@ -190,13 +193,14 @@ impl Question<'_> {
     }
 }
 
-/// How many low bits are 0; all of them for 0.
+/// The number of trailing zero bits; `usize::MAX` for 0.
 fn zeros(v: &IBig) -> usize {
     v.trailing_zeros().unwrap_or(usize::MAX)
 }
 
-/// A non-negative bound m 2^e, every operation rounded up by more than the machine could round down. Its range is that
-/// of e, since errors may grow to any number of bits before they are given up.
+/// A non-negative upper bound m 2^e. Each operation multiplies its result by 1 + 1e-12, which is more than the rounding
+/// errors of the operation can reduce it. The exponent has 64 bits because error bounds may have any magnitude before
+/// the attempt is given up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bound {
     /// 0, or in [1, 2).
@@ -214,7 +218,7 @@ impl Bound {
     fn is_zero(self) -> bool {
         self.m == 0.0
     }
-    /// m scaled to [1, 2) after adding a little.
+    /// The bound m 2^e, increased by one part in 10^12 and normalized to a significand in [1, 2).
     fn up(m: f64, e: i64) -> Self {
         if m == 0.0 {
             return Self::ZERO;
@@ -235,29 +239,29 @@ impl Bound {
             return if self.is_zero() { o } else { self };
         }
         let (big, small) = if self.e >= o.e { (self, o) } else { (o, self) };
-        // More than 60 binades below, it is covered by the rounding up.
+        // A summand below the other by more than a factor 2^60 is covered by the rounding up.
         let gap = (big.e - small.e).min(60);
         Self::up(big.m + small.m * 2f64.powi(-i32::try_from(gap).unwrap_or(60)), big.e)
     }
     fn exponent_above(self) -> i64 {
         if self.is_zero() { i64::MIN } else { self.e + 1 }
     }
-    /// At least sqrt(v), v >= 0.
+    /// An upper bound on sqrt(v), for v >= 0.
     fn sqrt_above(v: &IBig) -> Self {
         let (m, e) = leading(v);
         if m == 0.0 {
             return Self::ZERO;
         }
-        // The digits that `leading` cut are under one part in 2^52.
+        // The bits that `leading` truncates are less than one part in 2^52.
         let (m, e) = if e % 2 == 0 { (m, e) } else { (2.0 * m, e - 1) };
         Self::up((m * (1.0 + 1e-12)).sqrt(), e / 2)
     }
-    /// At least |v|.
+    /// An upper bound on |v|.
     fn above(v: &IBig) -> Self {
         let (m, e) = leading(v);
         Self::up(m, e)
     }
-    /// At most |v|.
+    /// A lower bound on |v|.
     fn below(v: &IBig) -> Self {
         let (m, e) = leading(v);
         Self { m, e }
@@ -276,7 +280,7 @@ impl PartialOrd for Bound {
     }
 }
 
-/// |v| cut to its first 53 bits, as m 2^e with m in [1, 2).
+/// |v| truncated to 53 bits, as m 2^e with m in [1, 2), or 0 for 0.
 fn leading(v: &IBig) -> (f64, i64) {
     let length = v.bit_len();
     if *v == IBig::ZERO {
@@ -285,7 +289,7 @@ fn leading(v: &IBig) -> (f64, i64) {
     let magnitude = v.clone().unsigned_abs();
     let top = if length > 53 { magnitude >> (length - 53) } else { magnitude << (53 - length) };
     let top = u64::try_from(&top).unwrap_or(1 << 52);
-    #[allow(clippy::cast_precision_loss, reason = "53 bits")]
+    // Exact: `top` has 53 bits.
     let m = top as f64 / (1_u64 << 52) as f64;
     (m, i64::try_from(length).unwrap_or(i64::MAX) - 1)
 }
@@ -304,9 +308,9 @@ mod tests {
     }
 
     #[test]
-    fn points_known_by_hand() {
+    fn points_with_known_dwells() {
         assert_eq!(at("0", "0", 1000), Truth::Dwell(0));
-        assert_eq!(at("-2", "0", 20_000), Truth::Dwell(0), "exact for ever: no rounding, no error");
+        assert_eq!(at("-2", "0", 20_000), Truth::Dwell(0), "no step rounds, so the error stays 0");
         assert_eq!(at("2", "0", 10), Truth::Dwell(2));
         assert_eq!(at("1", "0", 10), Truth::Dwell(3));
         assert_eq!(at("1e-1000", "1e400", 10), Truth::Dwell(1));
@@ -314,21 +318,22 @@ mod tests {
     }
 
     #[test]
-    fn a_hair_outside_the_tip_takes_its_time() {
-        // c = -2 - 10^-k: |z_1| > 2 at once; c = -2 + 10^-k on the axis is inside.
+    fn points_close_to_the_boundary_escape_late() {
+        // For c = -2 - 10^-k, |z_1| > 2. On the real axis, c = -2 + 10^-k is in the set.
         assert_eq!(at("-2.00000000000000000000000000000000000000000000000001", "0", 1000), Truth::Dwell(1));
         assert_eq!(at("-1.99999999999999999999999999999999999999999999999999", "0", 5000), Truth::Dwell(0));
-        // Off the axis by 10^-50 the excess grows fourfold a step: about log_4 10^50 = 83 steps.
+        // At a distance of 10^-50 from the axis the excess grows by a factor of 4 per step: about log_4 10^50 = 83
+        // steps.
         let c = "-1.99999999999999999999999999999999999999999999999999";
         let Truth::Dwell(n) = at(c, "1e-50", 1000) else { panic!("decided") };
         assert!((80..95).contains(&n), "{n}");
-        // Just right of the cusp 1/4, an orbit needs about pi / sqrt(epsilon) steps.
+        // For c = 1/4 + epsilon, right of the cusp, an orbit takes about pi / sqrt(epsilon) steps to escape.
         let Truth::Dwell(n) = at("0.250001", "0", 10_000) else { panic!("decided") };
         assert!((3100..3200).contains(&n), "{n}");
     }
 
     #[test]
-    fn agrees_with_the_plain_loop_where_that_is_safe() {
+    fn agrees_with_the_f64_loop_where_rounding_does_not_matter() {
         let kinds = [
             (Fold::None, 2, None),
             (Fold::None, 3, None),
@@ -357,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn can_be_stopped() {
+    fn is_cancellable() {
         let cancel = Cancel::default();
         cancel.cancel();
         let zero = Rational::whole(0);

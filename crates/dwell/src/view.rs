@@ -1,19 +1,24 @@
-//! A view: what to look at, exactly.
+//! A view: the rectangle of the plane that an image shows, in exact numbers, and its pixels.
 
 pub(crate) mod settings;
 
-use crate::base::error::{InputError, quote};
+use crate::base::error::InputError;
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
+use crate::base::quote::quote;
 use crate::exact::decimal::Decimal;
 use crate::exact::rational::Rational;
+use std::fmt;
+use std::str::FromStr;
 
-/// The most pixels on a side: 2^31 - 1, as PNG has it.
+/// The greatest width and height in pixels: 2^31 - 1, the limit of PNG.
 pub const MAX_SIDE: u32 = i32::MAX as u32;
-/// The most decimals of a rotation: enough for any use, and few enough that rounding stays quick.
+/// The most decimals of a rotation. 60 suffice for any image and keep the exact arithmetic fast.
 pub(crate) const MAX_ROTATION_DECIMALS: u64 = 60;
-/// The greatest rotation, in degrees, either way.
+/// The greatest absolute value of a rotation, in degrees.
 pub(crate) const MAX_ROTATION: i64 = 1_000_000;
 
-/// A size in pixels.
+/// The size of an image in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Columns, 1 to [`MAX_SIDE`].
@@ -23,108 +28,106 @@ pub struct Size {
 }
 
 impl Size {
-    /// A size.
+    /// A size of `width` by `height` pixels, each 1 to [`MAX_SIDE`].
     ///
     /// # Errors
-    /// When a side is 0 or above [`MAX_SIDE`].
+    /// When width or height is out of range.
     pub fn new(width: u32, height: u32) -> Result<Self, InputError> {
-        for (name, side) in [("width", width), ("height", height)] {
+        for side in [width, height] {
             if !(1..=MAX_SIDE).contains(&side) {
-                return Err(InputError::new("", format!("{name} {side} is out of range")).accepted(SIZE_FORM));
+                return Err(InputError::out_of_range(side.to_string()).about(Parameter::Size).accepts(SIZE_FORM));
             }
         }
         Ok(Self { width, height })
     }
 
-    /// Reads `WIDTHxHEIGHT`.
-    ///
-    /// # Errors
-    /// When it has another form or a side is out of range.
-    pub fn parse(text: &str) -> Result<Self, InputError> {
-        let wrong = |problem: String| InputError::new("", problem).accepted(SIZE_FORM);
-        let (width, height) = text
-            .split_once(['x', 'X', '\u{d7}'])
-            .ok_or_else(|| wrong(format!("{} has no \"x\" between width and height", quote(text))))?;
-        let side = |name: &str, text: &str| -> Result<u32, InputError> {
-            let text = text.trim();
-            if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-                return Err(wrong(format!("{name} {} is not a whole number", quote(text))));
-            }
-            let side = text.trim_start_matches('0').parse().ok().filter(|s| (1..=MAX_SIDE).contains(s));
-            side.ok_or_else(|| wrong(format!("{name} {} is out of range", quote(text))))
-        };
-        Ok(Self { width: side("width", width)?, height: side("height", height)? })
-    }
-
-    /// Width times height.
+    /// The number of pixels, width times height: at most 2^62.
     #[must_use]
     pub fn pixels(self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
 }
 
-const SIZE_FORM: &str = "WIDTHxHEIGHT, each 1 to 2147483647, such as 1920x1080";
+impl FromStr for Size {
+    type Err = InputError;
 
-/// Where in its square of the plane a pixel is sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Sample {
-    /// In the middle: column i at xmin + (i + 1/2)(xmax - xmin)/W, row j from the top at ymax - (j + 1/2)(ymax -
-    /// ymin)/H.
-    #[default]
-    Centre,
-    /// At the lower left corner: xmin + i dx and ymin + (H - 1 - j) dy.
-    Corner,
-}
-
-impl Sample {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Centre, Self::Corner];
-
-    /// Its name as users write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Centre => "centre",
-            Self::Corner => "corner",
-        }
+    /// Reads `WIDTHxHEIGHT`.
+    fn from_str(text: &str) -> Result<Self, InputError> {
+        let wrong = |error: InputError| error.about(Parameter::Size).accepts(SIZE_FORM);
+        let malformed = |problem: String| wrong(InputError::malformed(problem));
+        let (width, height) = text
+            .split_once(['x', 'X', '\u{d7}'])
+            .ok_or_else(|| malformed(format!("{} has no \"x\" between width and height", quote(text))))?;
+        let side = |name: &str, side: &str| -> Result<u32, InputError> {
+            let side = side.trim();
+            if side.is_empty() || !side.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(malformed(format!("{name} {} is not a whole number", quote(side))));
+            }
+            let side = side.trim_start_matches('0').parse().ok().filter(|s| (1..=MAX_SIDE).contains(s));
+            side.ok_or_else(|| wrong(InputError::out_of_range(text)))
+        };
+        Ok(Self { width: side("width", width)?, height: side("height", height)? })
     }
 }
 
-/// How large the view is, when its pixels are square.
+impl fmt::Display for Size {
+    /// Writes `WIDTHxHEIGHT`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+const SIZE_FORM: &str = "WIDTHxHEIGHT, each 1 to 2147483647, such as 1920x1080";
+
+/// The point of its rectangle at which a pixel is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Sample {
+    /// The centre: column i is at xmin + (i + 1/2) (xmax - xmin) / W, row j from the top at
+    /// ymax - (j + 1/2) (ymax - ymin) / H.
+    #[default]
+    Centre,
+    /// The lower left corner: column i is at xmin + i (xmax - xmin) / W, row j from the top at
+    /// ymin + (H - 1 - j) (ymax - ymin) / H.
+    Corner,
+}
+
+dwell_kernels::named!(Sample, "sample": Centre => "centre", Corner => "corner");
+
+/// The magnification of a view with square pixels.
 #[derive(Clone, Debug)]
 pub enum Magnification {
-    /// height = 4 / zoom.
+    /// The zoom, greater than 0: the height of the view in the plane is 4 / zoom.
     Zoom(Decimal),
-    /// The height in the plane.
+    /// The height of the view in the plane, greater than 0.
     Height(Decimal),
 }
 
-/// The part of the plane that the image shows, before rotation.
+/// The rectangle of the plane that the image shows, before rotation.
 #[derive(Clone, Debug)]
 pub enum Frame {
-    /// Around a centre, with square pixels: width = height * W / H.
+    /// A centre and a magnification, with square pixels: in the plane, width = height * W / H for W by H pixels.
     Centred {
         /// Real part of the centre.
         re: Decimal,
         /// Imaginary part of the centre.
         im: Decimal,
-        /// How large.
+        /// The zoom or the height.
         magnification: Magnification,
     },
-    /// Edges taken as they stand: pixels need not be square.
+    /// Four edges; pixels need not be square.
     Bounds {
-        /// Left edge.
+        /// The left edge.
         xmin: Decimal,
-        /// Right edge.
+        /// The right edge, greater than the left.
         xmax: Decimal,
-        /// Lower edge.
+        /// The lower edge.
         ymin: Decimal,
-        /// Upper edge.
+        /// The upper edge, greater than the lower.
         ymax: Decimal,
     },
 }
 
-/// What to look at: everything that decides which point each pixel is.
+/// A view of the plane: everything that determines the point of each pixel.
 ///
 /// ```
 /// use dwell::{Frame, Magnification, Size, View};
@@ -134,20 +137,20 @@ pub enum Frame {
 /// ```
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The part of the plane.
+    /// The rectangle of the plane, before rotation.
     pub frame: Frame,
-    /// Degrees by which the view is turned counter-clockwise about its centre.
+    /// The counter-clockwise rotation of the view about its centre in degrees: -10^6 to 10^6, at most 60 decimals.
     pub rotation: Decimal,
-    /// Pixels.
+    /// The size of the image in pixels.
     pub size: Size,
-    /// Sample position.
+    /// The sample position in each pixel.
     pub sample: Sample,
-    /// Whether the picture is turned upside down, before it is rotated: row j shows what row H - 1 - j otherwise does.
-    /// The Burning Ship is usually shown so.
+    /// Whether the image is flipped upside down before it is rotated: row j shows what row H - 1 - j shows otherwise.
+    /// The Burning Ship is usually shown flipped.
     pub flip: bool,
 }
 
-/// A frame in exact numbers: centre and half of a pixel's sides.
+/// A frame in exact numbers: the centre, and half the width and height of a pixel, in plane units.
 pub(crate) struct ExactFrame {
     pub(crate) centre: [Rational; 2],
     pub(crate) half_pixel: [Rational; 2],
@@ -157,17 +160,20 @@ impl View {
     /// The default size: 1920 x 1080.
     pub const DEFAULT_SIZE: Size = Size { width: 1920, height: 1080 };
 
-    /// A view around `re + i im`, its height 4 / `zoom`, at [`Self::DEFAULT_SIZE`], upright, sampled at pixel centres.
+    /// A view with the centre `re + i im` and the height 4 / `zoom`, of [`Self::DEFAULT_SIZE`], not rotated or flipped,
+    /// sampled at pixel centres.
     ///
     /// # Errors
-    /// When a text is no decimal number or the zoom is not above 0.
+    /// When an argument is not a decimal number, or the zoom is not greater than 0.
     pub fn centred(re: &str, im: &str, zoom: &str) -> Result<Self, InputError> {
-        let named = |name: &'static str| move |e: InputError| e.within(name);
+        let decimal = |parameter: Parameter, text: &str| -> Result<Decimal, InputError> {
+            text.parse().map_err(|error: InputError| error.about(parameter))
+        };
         let view = Self {
             frame: Frame::Centred {
-                re: Decimal::parse(re).map_err(named("re"))?,
-                im: Decimal::parse(im).map_err(named("im"))?,
-                magnification: Magnification::Zoom(Decimal::parse(zoom).map_err(named("zoom"))?),
+                re: decimal(Parameter::Re, re)?,
+                im: decimal(Parameter::Im, im)?,
+                magnification: Magnification::Zoom(decimal(Parameter::Zoom, zoom)?),
             },
             rotation: Decimal::from(0),
             size: Self::DEFAULT_SIZE,
@@ -178,47 +184,51 @@ impl View {
         Ok(view)
     }
 
-    /// The same view with other pixels.
+    /// The same view with another size in pixels.
     #[must_use]
     pub fn sized(mut self, size: Size) -> Self {
         self.size = size;
         self
     }
 
-    /// Checks what the types cannot: magnification above 0, bounds in order, rotation in range.
+    /// Checks the conditions that the types do not guarantee: magnification greater than 0, XMIN < XMAX and YMIN <
+    /// YMAX, rotation -10^6 to 10^6 degrees with at most 60 decimals.
     ///
     /// # Errors
-    /// Which of them is wrong.
+    /// When one of them does not hold; the message names it.
     pub fn check(&self) -> Result<(), InputError> {
         match &self.frame {
             Frame::Centred { magnification, .. } => {
-                let (name, value) = match magnification {
-                    Magnification::Zoom(z) => ("zoom", z),
-                    Magnification::Height(h) => ("height", h),
+                let (parameter, value) = match magnification {
+                    Magnification::Zoom(z) => (Parameter::Zoom, z),
+                    Magnification::Height(h) => (Parameter::Height, h),
                 };
                 if !value.is_positive() {
-                    return Err(InputError::new(name, format!("{} is not above 0", quote(value.text())))
-                        .accepted("above 0, at most 1e1000000"));
+                    return Err(InputError::out_of_range(value.text())
+                        .about(parameter)
+                        .accepts("above 0, at most 1e1000000"));
                 }
             }
             Frame::Bounds { xmin, xmax, ymin, ymax } => {
                 for (low, high, names) in [(xmin, xmax, "XMIN < XMAX"), (ymin, ymax, "YMIN < YMAX")] {
                     if low.to_rational() >= high.to_rational() {
-                        let problem = format!("{} is not below {}", quote(low.text()), quote(high.text()));
-                        return Err(InputError::new("bounds", problem).accepted(names));
+                        let [low, high] = [low, high].map(|edge| edge.text().to_owned());
+                        let problem = Problem::NotBelow { low, high };
+                        return Err(InputError::new(problem).about(Parameter::Bounds).accepts(names));
                     }
                 }
             }
         }
         let degrees = self.rotation.to_rational().magnitude();
         if degrees > Rational::whole(MAX_ROTATION) || self.rotation.decimals() > MAX_ROTATION_DECIMALS {
-            return Err(InputError::new("rotation", format!("{} is out of range", quote(self.rotation.text())))
-                .accepted("degrees from -1000000 to 1000000, at most 60 decimals"));
+            return Err(InputError::out_of_range(self.rotation.text())
+                .about(Parameter::Rotation)
+                .accepts("degrees from -1000000 to 1000000, at most 60 decimals"));
         }
         Ok(())
     }
 
-    /// The centre and half of a pixel's width and height, exactly.
+    /// The exact centre, and half a pixel's width and height.
     pub(crate) fn exact(&self) -> ExactFrame {
         let (width, height) = (i64::from(self.size.width), i64::from(self.size.height));
         match &self.frame {
@@ -243,20 +253,20 @@ impl View {
         }
     }
 
-    /// The column `i` is sampled this many half pixels right of the centre.
+    /// The offset of the sample points of `column` to the right of the centre, in half pixels.
     pub(crate) fn half_pixels_right(&self, column: u32) -> i64 {
         2 * i64::from(column) - i64::from(self.size.width) + i64::from(self.sample == Sample::Centre)
     }
 
-    /// The row `j`, from the top, is sampled this many half pixels above the centre.
+    /// The offset of the sample points of `row`, counted from the top, above the centre, in half pixels.
     pub(crate) fn half_pixels_up(&self, row: u32) -> i64 {
         let row = if self.flip { self.size.height - 1 - row } else { row };
         let offset = if self.sample == Sample::Centre { 1 } else { 2 };
         i64::from(self.size.height) - 2 * i64::from(row) - offset
     }
 
-    /// The exact point that a pixel is, as real and imaginary part; `None` when the view is rotated by other than
-    /// whole turns, where points are irrational.
+    /// The exact point of the pixel at `column` and `row` (from 0, from the top left), as real and imaginary part.
+    /// `None` when the rotation is not a multiple of 360 degrees: points are then irrational in general.
     #[must_use]
     pub fn plane_from_pixel(&self, column: u32, row: u32) -> Option<[Rational; 2]> {
         if !crate::exact::trig::Direction::new(&self.rotation.to_rational()).is_none() {
@@ -275,9 +285,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes() {
-        assert_eq!(Size::parse("31x17").unwrap(), Size { width: 31, height: 17 });
-        assert_eq!(Size::parse("2147483647X1").unwrap().width, MAX_SIDE);
+    fn sizes_are_parsed_or_rejected() {
+        assert_eq!("31x17".parse::<Size>().unwrap(), Size { width: 31, height: 17 });
+        assert_eq!("2147483647X1".parse::<Size>().unwrap().width, MAX_SIDE);
         for text in [
             "",
             "x",
@@ -293,13 +303,13 @@ mod tests {
             "1.5x2",
             "99999999999999999999x1",
         ] {
-            assert!(Size::parse(text).is_err(), "{text}");
+            assert!(text.parse::<Size>().is_err(), "{text}");
         }
         assert!(Size::new(0, 1).is_err() && Size::new(1, u32::MAX).is_err());
     }
 
     #[test]
-    fn sample_positions_are_those_of_the_design() {
+    fn sample_positions_follow_their_formulas() {
         let mut view = View::centred("0", "0", "1").unwrap().sized(Size::new(4, 2).unwrap());
         let number = |text: &str| text.parse::<Decimal>().unwrap();
         view.frame = Frame::Bounds { xmin: number("-2"), xmax: number("2"), ymin: number("-1"), ymax: number("1") };
@@ -315,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn zoom_and_height_are_the_same_thing() {
+    fn zoom_and_height_give_the_same_view() {
         let zoomed = View::centred("1", "2", "8").unwrap().sized(Size::new(100, 50).unwrap());
         let mut tall = zoomed.clone();
         tall.frame = Frame::Centred {

@@ -1,36 +1,35 @@
-//! Every level, thread count, number and recipe gives the dwells of the plain loop: 0 pixels differ.
+//! Every level, thread count, number and recipe gives the dwells of the plain loop: no pixel differs.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![cfg(feature = "toml")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
 use common::Random;
 use dwell::{
-    Cancel, Coordinates, CpuEngine, Extras, Level, Limits, Number, NumberKind, Plan, Points, Recipe, Settings,
-    Shortcuts, Size, Strategy, View, naive,
+    Cancel, ChannelSet, CpuEngine, DirectPoints, Kernels, Level, Limits, NumberKind, Plan, PointsVisitor, Recipe,
+    Settings, Shortcuts, Size, Strategy, Task, View, naive,
 };
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
-/// The dwells by the plain loop, from the plan's own coordinates.
+/// The dwells of the plain loop at the plan's coordinates.
 fn plain(plan: &Plan) -> Vec<u32> {
-    fn run<N: Number>(plan: &Plan, points: &Points<N>) -> Vec<u32> {
-        let (width, height) = (plan.size().width, plan.size().height);
-        let grid = points.axes.grid(0..width, 0..height);
-        let places = (0..height as usize).flat_map(|row| (0..width as usize).map(move |column| (column, row)));
-        places
-            .map(|(column, row)| {
-                naive::dwell(&points.map, grid.point(column, row), plan.limit(), points.radius_squared)
-            })
-            .collect()
+    struct Plain<'a>(&'a Plan);
+    impl PointsVisitor for Plain<'_> {
+        type Output = Vec<u32>;
+        fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Vec<u32> {
+            let Size { width, height } = self.0.size();
+            let grid = points.axes.grid(0..width, 0..height);
+            let places = (0..height as usize).flat_map(|row| (0..width as usize).map(move |column| (column, row)));
+            let dwell = |point| naive::dwell(&points.map, point, self.0.limit(), points.radius_squared);
+            places.map(|(column, row)| dwell(grid.point(column, row))).collect()
+        }
     }
-    match plan.coordinates() {
-        Coordinates::F32(points) => run(plan, points),
-        Coordinates::F64(points) => run(plan, points),
-    }
+    plan.points().visit(Plain(plan))
 }
 
-/// Compares everything with the plain loop; returns how many pixels were compared.
+/// Compares every number, recipe, level and thread count with the plain loop. Returns the number of compared pixels.
 fn check(view: &View, settings: &Settings, what: &str) -> u64 {
     let mut compared = 0;
     for number in NumberKind::ALL {
@@ -42,10 +41,9 @@ fn check(view: &View, settings: &Settings, what: &str) -> u64 {
                 for threads in THREADS {
                     let shortcuts = if threads == 3 { Shortcuts::NONE } else { Shortcuts::EXACT };
                     let engine = CpuEngine::new(level, threads).with_shortcuts(shortcuts);
-                    let extras = if threads == 2 { Extras::SMOOTH } else { Extras::NONE };
-                    let every = Strategy::EveryPixel;
-                    let field =
-                        dwell::field(&plan, &engine, every, extras, &Limits::default(), &Cancel::default()).unwrap();
+                    let channels = if threads == 2 { ChannelSet::SMOOTH } else { ChannelSet::NONE };
+                    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
+                    let field = dwell::field(&task, &engine, &Limits::default(), &Cancel::default()).unwrap();
                     let differ = field.dwell().iter().zip(&expected).filter(|(a, b)| a != b).count();
                     assert_eq!(
                         differ, 0,
@@ -92,7 +90,7 @@ fn two_hundred_and_fifty_random_views_of_other_formulas() {
 }
 
 #[test]
-fn limits_around_the_kernel_s_stages() {
+fn limits_around_the_stages_of_the_kernel() {
     for (i, limit) in [1, 2, 15, 16, 17, 23, 24, 25, 31, 32, 33, 48, 49].into_iter().enumerate() {
         let (view, _) = common::location("shallow-home", 31, 17);
         check(&view, &Settings { limit, ..Settings::default() }, &format!("limit {limit}, {i}"));
@@ -101,7 +99,7 @@ fn limits_around_the_kernel_s_stages() {
 
 #[test]
 fn a_limit_of_two_to_the_31() {
-    // Nothing in these views stays for ever; dwells reach a thousand.
+    // Every point of these views escapes; dwells reach a thousand.
     for (re, im, zoom) in [("0.25001", "0", "1e9"), ("-0.7501", "0.01", "1e6"), ("-2.3", "0.1", "10")] {
         let view = View::centred(re, im, zoom).unwrap().sized(Size::new(5, 3).unwrap());
         check(&view, &Settings { limit: 1 << 31, force: true, ..Settings::default() }, re);
@@ -143,9 +141,8 @@ fn smooth_values_are_the_same_bits_everywhere() {
         for level in Level::available() {
             for threads in THREADS {
                 let engine = CpuEngine::new(level, threads);
-                let every = Strategy::EveryPixel;
-                let field = dwell::field(&plan, &engine, every, Extras::SMOOTH, &Limits::default(), &Cancel::default())
-                    .unwrap();
+                let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH };
+                let field = dwell::field(&task, &engine, &Limits::default(), &Cancel::default()).unwrap();
                 let bits: Vec<u64> = field.smooth().iter().map(|s| s.to_bits()).collect();
                 assert_eq!(*first.get_or_insert_with(|| bits.clone()), bits, "{level:?} {threads}");
             }

@@ -1,14 +1,15 @@
-//! Three hundred fields, a hundred of them of other formulas, whose hashes are committed: the same in every build, on every machine, for good.
+//! Three hundred fields, a hundred of them of other formulas, have the committed hashes in every build and on every machine.
 //!
-//! `DWELL_BLESS=1 cargo test -p dwell --test field_hashes` writes them anew; a change there is a change of results.
+//! `DWELL_BLESS=1 cargo test -p dwell --test field_hashes` rewrites the hashes; a changed hash is a changed result.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![cfg(feature = "toml")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
 use common::Random;
 use dwell::{
-    Cancel, CpuEngine, Extras, Field, Level, Limits, NumberKind, Plan, Recipe, Settings, Size, Strategy, View,
+    Cancel, ChannelSet, CpuEngine, Field, Level, Limits, NumberKind, Plan, Recipe, Settings, Size, Strategy, Task, View,
 };
 use std::fmt::Write;
 
@@ -16,7 +17,8 @@ const COMMITTED: &str = include_str!("field_hashes.txt");
 
 fn field(view: &View, settings: &Settings, engine: &CpuEngine) -> Field {
     let plan = Plan::new(view, settings, &Limits::default()).unwrap();
-    dwell::field(&plan, engine, Strategy::EveryPixel, Extras::NONE, &Limits::default(), &Cancel::default()).unwrap()
+    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
+    dwell::field(&task, engine, &Limits::default(), &Cancel::default()).unwrap()
 }
 
 fn cases() -> Vec<(String, View, Settings)> {
@@ -74,7 +76,7 @@ fn three_hundred_fields_have_their_committed_hashes() {
         writeln!(found, "{hash} {name} {}x{} limit {}", view.size.width, view.size.height, settings.limit).unwrap();
     }
     if std::env::var_os("DWELL_BLESS").is_some() {
-        #[allow(clippy::disallowed_methods, reason = "a source file, on request")]
+        #[expect(clippy::disallowed_methods, reason = "a source file, on request")]
         std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/field_hashes.txt"), &found).unwrap();
         return;
     }
@@ -85,7 +87,7 @@ fn three_hundred_fields_have_their_committed_hashes() {
 }
 
 #[test]
-fn the_committed_hashes_are_those_of_every_level() {
+fn every_level_gives_the_committed_hashes() {
     let cases = cases();
     for level in Level::available() {
         for (case, committed) in cases.iter().zip(COMMITTED.lines()).skip(24).step_by(9) {

@@ -1,7 +1,8 @@
-//! Parsers on text that nobody meant: seeded mutations of good files. No panic, no hang, and errors that stay short. The
-//! same entry points are fuzz targets (see fuzz/).
+//! Parsers on seeded mutations of valid files: they neither panic nor hang, and their errors are short. The same entry points
+//! are fuzz targets (see fuzz/).
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![cfg(all(feature = "png", feature = "toml"))]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
 
 mod common;
 
@@ -69,8 +70,8 @@ strategy = \"mariani-silver\"\nshortcuts = \"interior,cycles\"\ntile = \"64x32\"
 by = \"distance\"\nscale = \"histogram\"\ndensity = 2.5\noffset = -0.25\ninterior = \"#123\"\npalette_format = \"map\"\n\
 palette_text = \"1 2 3\\n4 5 6\\n\"\n";
 
-/// What is accepted is written so that it reads back as the same.
-fn comes_back(text: &str) -> Result<Location, dwell::InputError> {
+/// Parses a location and checks that its written text parses to the same location.
+fn round_trip(text: &str) -> Result<Location, dwell::InputError> {
     let location = Location::parse(text, "x")?;
     let written = location.text();
     let again = Location::parse(&written, "y").unwrap_or_else(|e| panic!("{text}\n{written}: {e}"));
@@ -80,10 +81,10 @@ fn comes_back(text: &str) -> Result<Location, dwell::InputError> {
 
 #[test]
 fn locations_with_every_key() {
-    check(&[FULL, LOCATION], comes_back);
+    check(&[FULL, LOCATION], round_trip);
 }
 
-/// A picture with a text.
+/// A PNG with a location text.
 fn picture(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
@@ -98,7 +99,7 @@ fn pictures_with_any_text_and_any_bytes() {
     let read = |bytes: &[u8]| Location::from_png(std::io::Cursor::new(bytes), "x");
     assert!(read(&picture(FULL)).is_ok());
     check(&[FULL, LOCATION], |text| read(&picture(text)));
-    // Any byte of it wrong, cut anywhere: an error or what it was.
+    // Changed, removed and added bytes, and truncation: an error, or a location.
     let whole = picture(FULL);
     for seed in 0..ROUNDS {
         let mut random = Random::new(seed);
@@ -121,7 +122,7 @@ fn pictures_with_any_text_and_any_bytes() {
     }
 }
 
-/// Good palette files, by format.
+/// Valid palette files, by format.
 const PALETTES: [(PaletteFormat, &[&str]); 4] = [
     (
         PaletteFormat::Toml,
@@ -162,7 +163,7 @@ fn palettes() {
         check(seeds, |text| {
             let palette = Palette::from_text(format, text, "x")?;
             assert_eq!(palette.table().len(), 8192);
-            // Its own text makes it again, as an image's metadata needs it.
+            // Its source text gives the same palette: pictures store it.
             let Source::Text { format, text } = palette.source() else { panic!("{text}") };
             let again = Palette::from_text(*format, text, "x").unwrap_or_else(|e| panic!("{text}: {e}"));
             assert!(again.table() == palette.table() && again.name() == palette.name(), "{text}");
@@ -178,11 +179,11 @@ fn colours() {
 
 #[test]
 fn decimals_and_sizes() {
-    check(&["-0.743643887037158704752191506114774", "1.5E+9", "1e-300", ".5", "+7."], Decimal::parse);
-    check(&["1920x1080", "1x1", "2147483647x3"], Size::parse);
+    check(&["-0.743643887037158704752191506114774", "1.5E+9", "1e-300", ".5", "+7."], str::parse::<Decimal>);
+    check(&["1920x1080", "1x1", "2147483647x3"], str::parse::<Size>);
 }
 
 #[test]
-fn the_seed_is_good() {
+fn the_unmutated_location_parses() {
     assert!(Location::parse(LOCATION, "x").is_ok());
 }

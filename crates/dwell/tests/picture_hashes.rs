@@ -1,15 +1,16 @@
-//! Pictures whose hashes are committed, of every formula, colouring and number of samples: each was looked at when its
+//! Pictures of every formula, colouring and number of samples have the committed hashes. Each picture was inspected when its
 //! hash was committed.
 //!
-//! `DWELL_BLESS=1 cargo test -p dwell --test picture_hashes` writes the hashes anew; with `DWELL_PICTURES=FOLDER` the
-//! pictures as well, to be looked at. A change there is a change of results.
+//! `DWELL_BLESS=1 cargo test -p dwell --test picture_hashes` rewrites the hashes; with `DWELL_PICTURES=FOLDER` it writes the
+//! pictures for inspection as well. A changed hash is a changed result.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![cfg(feature = "png")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
-use dwell::store::{Leftovers, Output};
+use dwell::store::{Output, PartialFiles};
 use dwell::{
-    Buffers, By, Cancel, Colouring, CpuEngine, Depth, Fold, Format, Formula, Level, Limits, Paint, Palette, Plan,
-    Progress, Request, Scale, Scene, Size, View,
+    By, Cancel, Colouring, Control, CpuEngine, Depth, Fold, Format, Formula, Level, Limits, Paint, Palette, Plan,
+    Progress, Request, Scale, Scene, Scratch, Size, View,
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -43,7 +44,7 @@ fn scenes() -> Vec<(String, Scene)> {
         .collect();
     for (i, (by, scale)) in colourings.into_iter().enumerate() {
         for (j, (name, [re, im, zoom], fold, power, julia)) in KINDS.into_iter().enumerate() {
-            // Each colouring with half of the formulas, each of those with another number of samples.
+            // Each colouring is combined with half of the formulas, each of those with another number of samples.
             if (i + j) % 2 == 1 {
                 continue;
             }
@@ -80,21 +81,10 @@ fn scenes() -> Vec<(String, Scene)> {
 /// Renders a scene into a file.
 fn render(scene: &Scene, engine: &CpuEngine, format: Format, path: &Path) {
     let plan = Plan::new(&scene.sample_view().unwrap(), &scene.settings, &Limits::default()).unwrap();
-    let request = Request {
-        plan: &plan,
-        engine,
-        strategy: scene.strategy,
-        verify: false,
-        paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: "" },
-        hash: false,
-        journaling: None,
-        limits: Limits::default(),
-        watched: false,
-        cancel: &Cancel::default(),
-        progress: &Progress::default(),
-    };
-    let output = Output::create(path, false, &Leftovers::default()).unwrap();
-    dwell::render(&request, vec![(format, output)], &mut Buffers::default()).unwrap();
+    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+    let request = Request::new(&plan, engine, Paint::of(scene, ""), control).with_strategy(scene.strategy);
+    let output = Output::create(path, false, &PartialFiles::default()).unwrap();
+    dwell::render(&request, vec![(format, output)], &mut Scratch::default()).unwrap();
 }
 
 fn hash(scene: &Scene, engine: &CpuEngine) -> String {
@@ -119,7 +109,7 @@ fn seventy_pictures_have_their_committed_hashes() {
         }
     }
     if std::env::var_os("DWELL_BLESS").is_some() {
-        #[allow(clippy::disallowed_methods, reason = "a source file, on request")]
+        #[expect(clippy::disallowed_methods, reason = "a source file, on request")]
         std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/picture_hashes.txt"), &found).unwrap();
         return;
     }
@@ -130,7 +120,7 @@ fn seventy_pictures_have_their_committed_hashes() {
 }
 
 #[test]
-fn the_committed_hashes_are_those_of_every_level() {
+fn every_level_gives_the_committed_hashes() {
     for level in Level::available() {
         for ((name, scene), committed) in scenes().iter().zip(COMMITTED.lines()).step_by(5) {
             let hash = hash(scene, &CpuEngine::new(level, 3));

@@ -1,19 +1,20 @@
-//! Everything that may change only the time: shortcuts, schedules, tiles, threads, levels. Each on against off, on random
-//! views of every formula: 0 pixels differ, in dwells and in the bits of smooth values and distances.
+//! Shortcuts, schedules, tiles, threads and levels change the time only. Each is compared with the plain engine on random
+//! views of every formula: no pixel differs, in dwells and in the bits of smooth values and distances.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
+#![cfg(feature = "toml")]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 mod common;
 
 use common::Random;
 use dwell::{
-    Cancel, CpuEngine, Extras, Field, Frame, Level, Limits, NumberKind, Plan, Schedule, Settings, Shortcuts, Size,
-    Strategy, TileSize, Work,
+    Cancel, Channel, ChannelSet, CpuEngine, Field, Frame, Level, Limits, NumberKind, Plan, Schedule, Settings,
+    Shortcuts, Size, Strategy, Task, TileSize,
 };
 
 const VIEWS: u64 = 200;
 
-/// A name and the engine that differs from the plain one in that alone.
+/// Names, and engines that differ from the plain one in the named setting only.
 fn switches() -> Vec<(String, CpuEngine)> {
     let plain = || CpuEngine::new(Level::best(), 1).with_shortcuts(Shortcuts::NONE);
     let tiles = |width, height| Some(TileSize { width, height });
@@ -34,11 +35,10 @@ fn switches() -> Vec<(String, CpuEngine)> {
         Schedule::WorkStealing,
     ] {
         let engine = CpuEngine::new(Level::best(), 3).with_shortcuts(Shortcuts::NONE);
-        switches.push((format!("schedule {schedule}"), engine.with_work(Work { schedule, tile: tiles(8, 8) })));
+        switches.push((format!("schedule {schedule}"), engine.with_schedule(schedule).with_tile(tiles(8, 8))));
     }
     for (width, height) in [(1, 1), (16, 16), (64, 64), (257, 257), (3, 200), (4096, 1)] {
-        let work = Work { schedule: Schedule::default(), tile: tiles(width, height) };
-        switches.push((format!("tile {width}x{height}"), plain().with_work(work)));
+        switches.push((format!("tile {width}x{height}"), plain().with_tile(tiles(width, height))));
     }
     for threads in [2, 3, 8] {
         let engine = CpuEngine::new(Level::best(), threads).with_shortcuts(Shortcuts::NONE);
@@ -51,19 +51,13 @@ fn switches() -> Vec<(String, CpuEngine)> {
 }
 
 fn field(plan: &Plan, engine: &CpuEngine) -> Field {
-    dwell::field(
-        plan,
-        engine,
-        Strategy::EveryPixel,
-        Extras { smooth: true, distance: true },
-        &Limits::default(),
-        &Cancel::default(),
-    )
-    .unwrap()
+    let channels = Channel::ALL.into_iter().fold(ChannelSet::NONE, ChannelSet::with);
+    let task = Task { plan, strategy: Strategy::EveryPixel, channels };
+    dwell::field(&task, engine, &Limits::default(), &Cancel::default()).unwrap()
 }
 
 #[test]
-fn two_hundred_views_and_no_pixel_differs() {
+fn no_switch_changes_a_pixel_of_two_hundred_views() {
     let switches = switches();
     assert!(switches.len() >= 12);
     let plain = CpuEngine::new(Level::best(), 1).with_shortcuts(Shortcuts::NONE);
@@ -71,7 +65,7 @@ fn two_hundred_views_and_no_pixel_differs() {
     for seed in 0..VIEWS {
         let mut random = Random::new(seed + 1000);
         let size = *random.one_of(&[(31, 17), (64, 33), (70, 50), (1, 40), (97, 2), (20, 64)]);
-        // Shallow enough for much of the inside to be seen, and every fourth astride the real axis.
+        // Shallow views, which show much of the interior; every fourth is centred on the real axis.
         let mut view = common::view(&mut random, 6, Size::new(size.0, size.1).unwrap());
         if seed % 4 == 0
             && let Frame::Centred { im, .. } = &mut view.frame
@@ -80,7 +74,7 @@ fn two_hundred_views_and_no_pixel_differs() {
             mirrored += u64::from(view.rotation.text() == "0");
         }
         let mut settings = common::settings(&mut random, 1500);
-        // Every third of another formula.
+        // Every third view shows another formula.
         if seed % 3 == 1 {
             let flat = if seed % 4 == 0 { "0" } else { "0.1" };
             view = common::view_of_any_formula(&mut random, view.size);
@@ -97,15 +91,14 @@ fn two_hundred_views_and_no_pixel_differs() {
             let found = field(&plan, engine);
             let pairs = found.dwell().iter().zip(expected.dwell());
             assert_eq!(pairs.filter(|(a, b)| a != b).count(), 0, "seed {seed}, {name}: dwells of {view:?}");
-            let pairs = found.smooth().iter().zip(expected.smooth());
-            let differ = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
-            assert_eq!(differ, 0, "seed {seed}, {name}: smooth values of {view:?}");
-            let pairs = found.distance().iter().zip(expected.distance());
-            let differ = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
-            assert_eq!(differ, 0, "seed {seed}, {name}: distances of {view:?}");
+            for channel in Channel::ALL {
+                let pairs = found.channel(channel).iter().zip(expected.channel(channel));
+                let differ = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+                assert_eq!(differ, 0, "seed {seed}, {name}: {} of {view:?}", channel.name());
+            }
             compared += found.dwell().len();
         }
     }
     eprintln!("{} switches, {compared} pixels compared, 0 differ; {mirrored} views mirrored", switches.len());
-    assert!(interior > 10_000 && mirrored > 20, "the views show what the shortcuts are about: {interior} {mirrored}");
+    assert!(interior > 10_000 && mirrored > 20, "too few interior pixels or mirrored views: {interior} {mirrored}");
 }

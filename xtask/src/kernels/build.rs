@@ -1,4 +1,4 @@
-//! From sources to the bytes that are committed: pieces, one for each module and architecture, over all cores.
+//! Compiles sources to the committed bytes: one run of the compiler for each module and architecture, on all cores.
 
 use super::compiler::{Compiler, Toolchain};
 use super::ptxas::{self, Functions};
@@ -9,22 +9,22 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Contents by name.
+/// Contents of files by name.
 pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
-/// What the sources compile to.
+/// The compiler's output for all sources.
 pub(super) struct Built {
     pub(super) outputs: Files,
     pub(super) kernels: Kernels,
 }
 
-/// What one run of the compiler makes.
+/// The output of one run of the compiler.
 #[derive(Clone, Copy)]
 enum Kind {
     /// Machine code.
     Code(u32),
     Ptx,
-    /// PTX to be linked by the driver, and how each architecture does with it.
+    /// PTX that the driver links, and its use of registers on each architecture.
     Relocatable,
 }
 
@@ -38,11 +38,11 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A module's functions on architectures, or why there are none.
+/// A module's functions by architecture, or the compiler's error.
 type Outcome = Result<Vec<(u32, Functions)>, String>;
 
-/// Compiles the modules in `folder`; everything between is left in `scratch`, an absolute path since the compiler runs
-/// among the sources.
+/// Compiles the modules in `folder`. Intermediate files stay in `scratch`, an absolute path since the compiler runs in
+/// the folder of the sources.
 pub(super) fn build(
     compiler: &Compiler,
     folder: &Path,
@@ -53,7 +53,7 @@ pub(super) fn build(
     let _ = std::fs::remove_dir_all(scratch);
     std::fs::create_dir_all(scratch)?;
     let (relocatable, whole): (Vec<_>, Vec<_>) = modules.iter().partition(|m| toolchain.relocatable.contains(m));
-    // The longest pieces first.
+    // The longest runs first.
     let mut pieces: Vec<(&String, Kind)> = relocatable.iter().map(|&module| (module, Kind::Relocatable)).collect();
     for &module in &whole {
         pieces.extend(toolchain.machine_code.iter().map(|&architecture| (module, Kind::Code(architecture))));
@@ -63,7 +63,7 @@ pub(super) fn build(
         piece(compiler, &toolchain, folder, module, kind, scratch).map_err(|e| format!("{module}.cu, {kind}: {e}"))
     });
     let mut kernels = Kernels::new();
-    // One for each module: what is wrong on one architecture is mostly wrong on all.
+    // One error for each module: an error on one architecture mostly occurs on all.
     let mut errors = BTreeMap::new();
     for ((module, _), outcome) in pieces.iter().zip(outcomes) {
         match outcome {
@@ -118,8 +118,8 @@ fn piece(
         let into = scratch.join(format!("{module}.sm_{architecture}.cubin")).display().to_string();
         let target = format!("-arch=sm_{architecture}");
         let args = [more, &["-cubin", &target, "-Xptxas=-v", "-o", &into, source]].concat();
-        let said = compiler.nvcc(folder, &args)?;
-        Ok((architecture, ptxas::parse(&said)?))
+        let output = compiler.nvcc(folder, &args)?;
+        Ok((architecture, ptxas::parse(&output)?))
     };
     match kind {
         Kind::Code(architecture) => Ok(vec![code(&source, architecture, &[])?]),
@@ -134,7 +134,7 @@ fn piece(
     }
 }
 
-/// Enters an architecture's column.
+/// Stores the column of an architecture.
 fn put(rows: &mut BTreeMap<String, Row>, architectures: &[u32], architecture: u32, functions: Functions) {
     for (function, usage) in functions {
         let row = rows.entry(function).or_insert_with(|| Row::empty(architectures.len()));
@@ -144,7 +144,7 @@ fn put(rows: &mut BTreeMap<String, Row>, architectures: &[u32], architecture: u3
     }
 }
 
-/// The work on every piece, in the order of the pieces.
+/// Does the work on every piece. Results are in the order of the pieces.
 fn over_all_cores<P: Sync>(pieces: &[P], work: impl Fn(&P) -> Outcome + Sync) -> Vec<Outcome> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(BTreeMap::new());

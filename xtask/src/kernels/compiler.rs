@@ -1,11 +1,12 @@
-//! NVIDIA's compiler, from its Python packages: a pinned version on any Linux machine, nothing installed in the system.
+//! NVIDIA's compiler from its Python packages: a pinned version on any Linux machine, without installing into the
+//! system.
 
 use crate::target;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What `nvcc` consists of. The driver that loads its code must be as new as the toolkit: 580.
+/// The packages of `nvcc`. The driver that loads its code must be as new as the toolkit: 580.
 const PACKAGES: [&str; 5] = [
     "nvidia-cuda-nvcc==13.0.88",
     "nvidia-cuda-crt==13.0.88",
@@ -14,25 +15,25 @@ const PACKAGES: [&str; 5] = [
     "nvidia-cuda-cccl==13.0.85",
 ];
 
-/// IEEE arithmetic, rounded operation by operation, is what makes dwells exact: every switch that could change it is
-/// spelled out. A launch bound that ptxas ignores is a warning, hence an error.
+/// Dwells are exact because of IEEE arithmetic, rounded operation by operation: every switch that could change it is
+/// explicit. A launch bound that ptxas ignores is a warning, hence an error.
 const NVCC: [&str; 7] =
     ["-O3", "-std=c++17", "--fmad=false", "-ftz=false", "-prec-div=true", "-prec-sqrt=true", "-Werror=all-warnings"];
 
-/// A fifth of the bytes, unpacked once when the driver loads a module. PTX remembers how it is to be compiled.
+/// Compression to a fifth of the bytes, unpacked once when the driver loads a module. PTX records its compiler options.
 const FATBINARY: [&str; 3] = ["-64", "--compress-mode=size", "--cmdline=--fmad false"];
 
-/// Modules that launch kernels from kernels: PTX only, to be linked with the user's own copy of the device runtime (see
-/// NOTICE).
+/// Modules that launch kernels from kernels: PTX only, which is linked with the user's own copy of the device runtime
+/// (see NOTICE).
 const RELOCATABLE: [&str; 1] = ["cdp"];
 
-/// Turing, Ampere twice, Ada, Hopper, Blackwell twice. Code runs on later minor versions of its major one too.
+/// Turing, Ampere twice, Ada, Hopper, Blackwell twice. Code also runs on later minor versions of its major version.
 const MACHINE_CODE: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
 
-/// The least that CUDA 13 compiles for: the driver compiles it for all that have no machine code.
+/// The lowest version that CUDA 13 compiles for: the driver compiles this PTX for all devices without machine code.
 const PTX: u32 = 75;
 
-/// All that compiled kernels depend on, but for the sources.
+/// Everything that compiled kernels depend on besides the sources.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Toolchain {
@@ -47,7 +48,7 @@ pub(super) struct Toolchain {
 }
 
 impl Toolchain {
-    /// That of this version of the workspace.
+    /// The toolchain of this version of the workspace.
     pub(super) fn here() -> Self {
         let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         Self {
@@ -67,7 +68,7 @@ pub(super) struct Compiler {
 }
 
 impl Compiler {
-    /// Installs it below the target folder, unless it is there.
+    /// Installs the compiler below the target folder, unless it is installed.
     pub(super) fn install() -> Result<Self, Box<dyn std::error::Error>> {
         run(Command::new("gcc").arg("--version"), "the CUDA compiler preprocesses with gcc; install it")?;
         let home = target().join("cuda-compiler");
@@ -82,7 +83,7 @@ impl Compiler {
         run(
             Command::new(home.join("bin/python"))
                 .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                // The list is complete, and nothing of it is built here.
+                // The list is complete, and no package is built here.
                 .args(["--no-deps", "--only-binary", ":all:"])
                 .args(PACKAGES),
             "pip could not install the CUDA compiler",
@@ -91,10 +92,10 @@ impl Compiler {
         Ok(Self { bin })
     }
 
-    /// Runs `nvcc` in the folder of the sources and gives what it said.
+    /// Runs `nvcc` in the folder of the sources and returns its messages.
     pub(super) fn nvcc(&self, folder: &Path, args: &[&str]) -> Result<String, Box<dyn std::error::Error>> {
         let mut command = Command::new(self.bin.join("nvcc"));
-        // Flags and host compilers of the one who runs this are not in the record.
+        // Flags and host compilers of the environment are not in the record.
         for name in ["NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH"] {
             command.env_remove(name);
         }
@@ -111,7 +112,7 @@ impl Compiler {
     }
 }
 
-/// The folder of its programs, if every package is there in its version.
+/// The folder of the compiler's programs, if every package is installed in its version.
 fn installed(home: &Path) -> Option<PathBuf> {
     let pythons = std::fs::read_dir(home.join("lib")).ok()?.filter_map(Result::ok);
     pythons.map(|python| python.path().join("site-packages")).find_map(|packages| {
@@ -125,13 +126,13 @@ fn installed(home: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Runs a command to its end; what it said is in the error.
+/// Runs a command to its end; an error contains its output.
 fn run(command: &mut Command, advice: &str) -> Result<Output, Box<dyn std::error::Error>> {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let output = command.output().map_err(|e| format!("{advice}: {program}: {e}"))?;
     if output.status.success() {
         return Ok(output);
     }
-    let said = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).trim().to_owned());
-    Err(format!("{advice}: {program} ended with {}\n{}", output.status, said.join("\n").trim()).into())
+    let messages = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).trim().to_owned());
+    Err(format!("{advice}: {program} ended with {}\n{}", output.status, messages.join("\n").trim()).into())
 }

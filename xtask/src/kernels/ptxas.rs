@@ -1,32 +1,32 @@
-//! What `ptxas -v` says.
+//! Reads the output of `ptxas -v`.
 
 use std::collections::BTreeMap;
 
-/// What a function takes on one architecture.
+/// The resources of a function on one architecture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Usage {
-    /// Of a thread, 32 bits each; 0 for functions that are no kernels.
+    /// Registers of a thread, 32 bits each; 0 for functions that are not kernels.
     pub(super) registers: u32,
-    /// Bytes of the instructions that move registers into local memory; not how often they run.
+    /// Bytes that instructions move from registers into local memory, each instruction counted once.
     pub(super) spill_stores: u32,
-    /// And back.
+    /// Bytes that instructions move back, counted likewise.
     pub(super) spill_loads: u32,
-    /// Bytes of local memory of a thread; a kernel's with that of the functions it calls, where ptxas knows.
+    /// Bytes of local memory of a thread; for a kernel with those of the functions it calls, where ptxas prints them.
     pub(super) stack: u32,
-    /// Bytes of shared memory of a block that the code itself asks for.
+    /// Bytes of shared memory of a block that the code itself declares.
     pub(super) shared: u32,
 }
 
-/// By name.
+/// Resources by function name.
 pub(super) type Functions = BTreeMap<String, Usage>;
 
-/// Reads the lines about kernels and about functions that are called rather than inlined. One that is compiled more
-/// than once, for several kernels, has the sum of its spills.
-pub(super) fn parse(said: &str) -> Result<Functions, String> {
+/// Reads the lines about kernels and about functions that are called rather than inlined. A function that is compiled
+/// more than once, for several kernels, has the sum of its spills.
+pub(super) fn parse(text: &str) -> Result<Functions, String> {
     let mut functions = Functions::new();
     let (mut function, mut kernel) = (None, None);
-    for line in said.lines() {
-        let bad = || format!("ptxas said what this cannot read: `{line}`");
+    for line in text.lines() {
+        let bad = || format!("a line of ptxas cannot be read: `{line}`");
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
             let name = rest.split('\'').next().ok_or_else(bad)?;
             functions.entry(name.to_owned()).or_default();
@@ -47,7 +47,7 @@ pub(super) fn parse(said: &str) -> Result<Functions, String> {
         }
     }
     if kernel.is_none() {
-        return Err(format!("ptxas named no kernel (`extern \"C\" __global__`):\n{said}"));
+        return Err(format!("ptxas names no kernel (`extern \"C\" __global__`):\n{text}"));
     }
     Ok(functions)
 }
@@ -62,7 +62,7 @@ fn before(line: &str, words: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    const SAID: &str = "\
+    const TEXT: &str = "\
 ptxas info    : 8 bytes gmem, 800 bytes cmem[3]
 ptxas info    : Compiling entry function 'calls' for 'sm_90'
 ptxas info    : Function properties for calls
@@ -82,7 +82,7 @@ ptxas info    : Function properties for _Z5heavyPdj
 
     #[test]
     fn kernels_and_the_functions_they_call() {
-        let functions = parse(SAID).unwrap();
+        let functions = parse(TEXT).unwrap();
         let usage = |registers, spill_stores, spill_loads, stack, shared| Usage {
             registers,
             spill_stores,
@@ -99,11 +99,11 @@ ptxas info    : Function properties for _Z5heavyPdj
     }
 
     #[test]
-    fn what_cannot_be_read_is_no_silence() {
+    fn unreadable_output_is_an_error() {
         assert!(parse("").unwrap_err().contains("no kernel"));
-        let cut = SAID.lines().next_back().unwrap();
+        let cut = TEXT.lines().next_back().unwrap();
         assert!(parse(cut).unwrap_err().contains(cut), "properties of nothing");
-        let changed = SAID.replace("88 registers", "many registers");
+        let changed = TEXT.replace("88 registers", "many registers");
         assert!(parse(&changed).unwrap_err().contains("many registers"));
     }
 }

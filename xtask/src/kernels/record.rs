@@ -1,4 +1,4 @@
-//! `compiled/record.toml`: what was compiled, by what, and how it came out.
+//! `compiled/record.toml`: the sources, the compiler and the resources of the compiled kernels.
 
 use super::compiler::Toolchain;
 use super::ptxas::Usage;
@@ -18,7 +18,7 @@ pub(super) struct Row(pub(super) Vec<Usage>);
 /// Functions by module and name.
 pub(super) type Kernels = BTreeMap<String, BTreeMap<String, Row>>;
 
-/// The file.
+/// The contents of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
@@ -28,7 +28,7 @@ pub(super) struct Record {
     pub(super) kernels: Kernels,
 }
 
-/// A row as it is written: what is 0 everywhere is left out.
+/// A row as it is written: columns that are 0 everywhere are left out.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[derive(Default)]
@@ -41,7 +41,7 @@ struct Columns {
 }
 
 impl Row {
-    /// Nothing on any of so many architectures.
+    /// A function that uses nothing on any of so many architectures.
     pub(super) fn empty(architectures: usize) -> Self {
         Self(vec![Usage::default(); architectures])
     }
@@ -69,10 +69,10 @@ impl TryFrom<Columns> for Row {
     }
 }
 
-/// A name and where its numbers are.
+/// The name of a column, and its number of a function.
 type Column = (&'static str, fn(&Usage) -> u32);
 
-/// More of the first three is worse.
+/// Columns; more of the first three is worse.
 const COLUMNS: [Column; 5] = [
     ("registers", |usage| usage.registers),
     ("spill_stores", |usage| usage.spill_stores),
@@ -91,7 +91,7 @@ impl FromStr for Record {
         for (module, rows) in &mut record.kernels {
             for (function, row) in rows {
                 match row.0.len() {
-                    // A function that needs nothing has no numbers.
+                    // A function that uses nothing has no numbers.
                     0 => *row = Row::empty(count),
                     n if n == count => {}
                     n => return Err(format!("{module}, {function}: {n} numbers for {count} architectures")),
@@ -107,7 +107,7 @@ impl fmt::Display for Record {
         let Toolchain { packages, nvcc, fatbinary, relocatable, machine_code, ptx } = &self.toolchain;
         writeln!(
             out,
-            "# Written by `cargo xtask kernels`, held against the sources by `cargo xtask kernels --check`."
+            "# Written by `cargo xtask kernels`, compared with the sources by `cargo xtask kernels --check`."
         )?;
         writeln!(out, "\n[toolchain]")?;
         for (name, words) in
@@ -153,7 +153,7 @@ fn key(name: &str) -> String {
     if bare { name.to_owned() } else { quoted(name) }
 }
 
-/// In what the tree is not what the record says, a line each; nothing is compiled for it.
+/// The differences between the tree and the record, a line each, without compiling.
 pub(super) fn stale(record: &Record, toolchain: &Toolchain, sources: &Digests, outputs: &Digests) -> Vec<String> {
     let mut complaints = Vec::new();
     if record.toolchain != *toolchain {
@@ -163,40 +163,40 @@ pub(super) fn stale(record: &Record, toolchain: &Toolchain, sources: &Digests, o
         complaints.extend(match (record.sources.get(name), sources.get(name)) {
             (Some(then), Some(now)) if then == now => None,
             (Some(_), Some(_)) => Some(format!("{name} changed since the kernels were compiled")),
-            (Some(_), None) => Some(format!("{name} is gone, what was compiled from it is not")),
+            (Some(_), None) => Some(format!("{name} no longer exists, but its output does")),
             _ => Some(format!("{name} was never compiled")),
         });
     }
     for name in names(&record.outputs, outputs) {
         complaints.extend(match (record.outputs.get(name), outputs.get(name)) {
             (Some(then), Some(now)) if then == now => None,
-            (Some(_), Some(_)) => Some(format!("compiled/{name} is not what was compiled")),
+            (Some(_), Some(_)) => Some(format!("compiled/{name} changed since it was compiled")),
             (Some(_), None) => Some(format!("compiled/{name} is missing")),
-            _ => Some(format!("compiled/{name} is nobody's output")),
+            _ => Some(format!("compiled/{name} has no source")),
         });
     }
     complaints
 }
 
-/// The names in either.
+/// The names in either map.
 fn names<'a, T>(a: &'a BTreeMap<String, T>, b: &'a BTreeMap<String, T>) -> BTreeSet<&'a String> {
     a.keys().chain(b.keys()).collect()
 }
 
-/// A number that is another one now.
+/// A number that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     module: String,
     function: String,
     architecture: u32,
-    /// Of [`COLUMNS`].
+    /// Index into [`COLUMNS`].
     column: usize,
     before: u32,
     after: u32,
 }
 
 impl Difference {
-    /// Whether it may cost speed: more registers leave room for fewer threads, spills are memory traffic.
+    /// Whether the change may cost speed: more registers leave room for fewer threads, spills are memory traffic.
     pub(super) fn is_worse(&self) -> bool {
         self.column < WORSE && self.after > self.before
     }
@@ -210,7 +210,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Every number in which two records differ, of the functions and architectures that both have.
+/// Every number in which two records differ, for the functions and architectures that both have.
 pub(super) fn differences(before: &Record, after: &Record) -> Vec<Difference> {
     let place = |architecture| before.toolchain.machine_code.iter().position(|&a| a == architecture);
     let mut found = Vec::new();
@@ -251,14 +251,14 @@ mod tests {
         ];
         Record {
             toolchain,
-            sources: digests(&["real.cuh", "tuned.cu"]),
+            sources: digests(&["number.cuh", "tuned.cu"]),
             outputs: digests(&["tuned.fatbin"]),
             kernels: [("tuned".to_owned(), rows.map(|(name, row)| (name.to_owned(), row)).into())].into(),
         }
     }
 
     #[test]
-    fn a_record_is_what_its_text_says() {
+    fn a_record_reads_back_from_its_text() {
         let text = record().to_string();
         assert_eq!(text.parse::<Record>().unwrap(), record(), "{text}");
         assert!(text.contains("\ndwells_f32 = { registers = [17, 18], shared = [256, 256] }\n"), "{text}");
@@ -276,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_named() {
+    fn changed_files_are_named() {
         let record = record();
         let Record { toolchain, sources, outputs, .. } = record.clone();
         assert!(stale(&record, &toolchain, &sources, &outputs).is_empty());
         let mut other = toolchain.clone();
         other.nvcc.push("--use_fast_math".to_owned());
         let mut changed = sources.clone();
-        changed.insert("real.cuh".to_owned(), "another".to_owned());
+        changed.insert("number.cuh".to_owned(), "another".to_owned());
         changed.insert("new.cu".to_owned(), "new".to_owned());
         changed.remove("tuned.cu");
         let stray = [("old.fatbin".to_owned(), "old".to_owned())].into();
@@ -291,15 +291,18 @@ mod tests {
         let expected = [
             "compiler, flags or architectures changed since the kernels were compiled",
             "new.cu was never compiled",
-            "real.cuh changed since the kernels were compiled",
-            "tuned.cu is gone, what was compiled from it is not",
-            "compiled/old.fatbin is nobody's output",
+            "number.cuh changed since the kernels were compiled",
+            "tuned.cu no longer exists, but its output does",
+            "compiled/old.fatbin has no source",
             "compiled/tuned.fatbin is missing",
         ];
         assert_eq!(complaints, expected);
         let mut edited = outputs;
         edited.insert("tuned.fatbin".to_owned(), "edited".to_owned());
-        assert_eq!(stale(&record, &toolchain, &sources, &edited), ["compiled/tuned.fatbin is not what was compiled"]);
+        assert_eq!(
+            stale(&record, &toolchain, &sources, &edited),
+            ["compiled/tuned.fatbin changed since it was compiled"]
+        );
     }
 
     #[test]

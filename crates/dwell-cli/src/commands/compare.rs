@@ -1,37 +1,38 @@
-//! `dwell compare`: two rasters, or a field and the truth.
+//! `dwell compare`: compares two rasters, or a field with the true dwells.
 
 mod text;
 
 use crate::cli::{CompareArgs, FormulaArgs, IterationArgs, ViewArgs};
+use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use crate::machine::Machine;
 use crate::scene::{self, MaxIter};
 use crate::{engine, output, progress_bar};
-use dwell::compare::{self, Raster, Report, TruthReport, Watch, Which};
+use dwell::compare::{self, Controls, Raster, Report, Selection, TruthReport};
 use dwell::store::{self, Output};
-use dwell::{Engine, Error, InputError, Limits, Progress, auto_limit, quote};
+use dwell::{Engine, Limits, Progress, auto_limit, quote};
 use std::path::Path;
 
-/// What the program's exit code says.
+/// The result of a comparison, as the exit code.
 pub(crate) enum Verdict {
     /// Nothing differs, nothing is wrong: 0.
     Same,
-    /// Something is: 1.
+    /// Something differs or is wrong: 1.
     Different,
 }
 
-/// Pixels of a sample if nobody says how many, and the most.
+/// Pixels of a sample by default, and the most.
 const SAMPLES: u64 = 1000;
 const MOST_SAMPLES: u64 = 10_000_000;
 const SEED: u64 = 1;
 
-pub(crate) fn run(args: &CompareArgs, interrupt: &Interrupt) -> Result<Verdict, Error> {
+pub(crate) fn run(args: &CompareArgs, interrupt: &Interrupt) -> Result<Verdict, Failure> {
     let limits = Limits { memory_bytes: Machine::look().available_bytes / 10 * 9 };
     let progress = Progress::default();
-    let watch = Watch { limits: &limits, cancel: &interrupt.cancel, progress: &progress };
+    let controls = Controls { limits: &limits, cancel: &interrupt.cancel, progress: &progress };
     match (&args.truth, &args.a, &args.b) {
         (Some(field), what, _) => {
-            let report = truth(args, field, what.as_deref(), watch)?;
+            let report = truth(args, field, what.as_deref(), controls)?;
             if args.json {
                 output::print_json(&report)?
             } else {
@@ -40,7 +41,7 @@ pub(crate) fn run(args: &CompareArgs, interrupt: &Interrupt) -> Result<Verdict, 
             Ok(if report.total.wrong == 0 { Verdict::Same } else { Verdict::Different })
         }
         (None, Some(a), Some(b)) => {
-            let report = rasters(args, a, b, interrupt, watch)?;
+            let report = rasters(args, a, b, interrupt, controls)?;
             if args.json {
                 output::print_json(&report)?
             } else {
@@ -48,110 +49,123 @@ pub(crate) fn run(args: &CompareArgs, interrupt: &Interrupt) -> Result<Verdict, 
             }
             Ok(if report.same { Verdict::Same } else { Verdict::Different })
         }
-        // The parser of flags asks for both already.
-        _ => Err(InputError::new("dwell compare", "two files are needed").accepted("A B, or --truth FIELD").into()),
+        // The parser of flags requires both already.
+        _ => Err(Usage::new("dwell compare", "two files are needed").accepts("A B, or --truth FIELD").into()),
     }
 }
 
-/// Two files.
-fn rasters(args: &CompareArgs, a: &Path, b: &Path, interrupt: &Interrupt, watch: Watch<'_>) -> Result<Report, Error> {
-    // The parser of flags does not see it: that a flag needs --truth is nothing to it where B forbids --truth.
+/// Compares two files.
+fn rasters(
+    args: &CompareArgs,
+    a: &Path,
+    b: &Path,
+    interrupt: &Interrupt,
+    controls: Controls<'_>,
+) -> Result<Report, Failure> {
+    // clap does not check that these flags require --truth where B conflicts with --truth.
     let of_truth = [("--samples", args.samples.is_some()), ("--seed", args.seed.is_some()), ("--all", args.all)];
     let of_truth = of_truth.into_iter().find_map(|(flag, given)| given.then_some(flag));
     if let Some(flag) = of_truth.or_else(|| first_of_view(&args.view, &args.iteration)) {
-        return Err(InputError::new(flag, "is about --truth, and two files are compared as they are")
+        return Err(Usage::new(flag, "is about --truth, and two files are compared as they are")
             .hint("`dwell compare --truth FIELD` checks one field of dwells; see `dwell compare --help`")
             .into());
     }
     let is_stdin = |path: &Path| path == Path::new("-");
     if is_stdin(a) && is_stdin(b) {
-        return Err(InputError::new("B", "standard input is A already").hint("give one of the two as a file").into());
+        return Err(Usage::new("B", "standard input is A already").hint("give one of the two as a file").into());
     }
     check_overlap(args, a, b)?;
-    let (a, b) = (Raster::open(a, watch.limits)?, Raster::open(b, watch.limits)?);
-    // Refused before a file is touched, and not begun where nothing would be in it.
+    let (a, b) = (Raster::open(a, controls.limits)?, Raster::open(b, controls.limits)?);
+    // Create the picture only after all checks, and only where it will have pixels.
     let alike = a.is_field() == b.is_field() && a.size() == b.size();
     let picture = match &args.output {
-        Some(path) if alike => Some(Output::create(path, false, &interrupt.leftovers)?),
+        Some(path) if alike => Some(Output::create(path, false, &interrupt.partial_files)?),
         _ => None,
     };
     let no_picture = args.output.is_some() && a.size() != b.size();
     let watched = progress_bar::wanted(args.quiet);
-    let report = progress_bar::during(watched, "comparing", watch.progress, || compare::compare(a, b, picture, watch))?;
+    let report =
+        progress_bar::during(watched, "comparing", controls.progress, || compare::compare(a, b, picture, controls))?;
     if no_picture {
         output::remark("no picture was written: the sizes differ");
     }
     Ok(report)
 }
 
-/// Refuses to write over an input.
-fn check_overlap(args: &CompareArgs, a: &Path, b: &Path) -> Result<(), InputError> {
+/// Checks that the picture is a PNG and is not written over an input.
+fn check_overlap(args: &CompareArgs, a: &Path, b: &Path) -> Result<(), Usage> {
     let Some(path) = &args.output else { return Ok(()) };
     if path.as_os_str().is_empty() {
-        return Err(InputError::new("-o", "the name is empty").accepted("a file, or - for standard output"));
+        return Err(Usage::new("-o", "the name is empty").accepts("a file, or - for standard output"));
     }
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     if ending.is_some_and(|ending| ending != "png") {
-        return Err(InputError::new("-o", format!("{} is no PNG by its name", quote(&path.to_string_lossy())))
-            .accepted("a name that ends in .png, or has no ending"));
+        return Err(Usage::new("-o", format!("{} is no PNG by its name", quote(&path.to_string_lossy())))
+            .accepts("a name that ends in .png, or has no ending"));
     }
     if store::is_stdout(path) {
-        return Err(InputError::new("-o", "standard output is where the report goes").hint("give a file"));
+        return Err(Usage::new("-o", "standard output is where the report goes").hint("give a file"));
     }
     let Some(identity) = store::identity(path) else { return Ok(()) };
     for (name, input) in [("A", a), ("B", b)] {
         if input != Path::new("-") && store::identity(input).is_some_and(|input| input == identity) {
             let problem = format!("{} is the file of {name} as well", quote(&path.to_string_lossy()));
-            return Err(InputError::new("-o", problem).hint("give each a file of its own"));
+            return Err(Usage::new("-o", problem).hint("give each a file of its own"));
         }
     }
     Ok(())
 }
 
-/// A field and the truth about the view that it shows.
-fn truth(args: &CompareArgs, field: &Path, what: Option<&Path>, watch: Watch<'_>) -> Result<TruthReport, Error> {
+/// Checks a field against the true dwells of the view that it shows.
+fn truth(
+    args: &CompareArgs,
+    field: &Path,
+    what: Option<&Path>,
+    controls: Controls<'_>,
+) -> Result<TruthReport, Failure> {
     let which = if args.all {
-        Which::All
+        Selection::All
     } else {
         let number = |flag, text: &Option<String>, least, most, usual| match text {
             Some(text) => engine::whole(flag, text, least, most),
             None => Ok(usual),
         };
-        Which::Sample {
+        Selection::Sample {
             pixels: number("--samples", &args.samples, 1, MOST_SAMPLES, SAMPLES)?,
             seed: number("--seed", &args.seed, 0, u64::MAX, SEED)?,
         }
     };
     let (mut scene, max_iter) = scene::place(what, &args.view, &args.iteration, true)?;
     let engine = engine::engine(&args.engine)?;
-    let field = Raster::open(field, watch.limits)?;
+    let field = Raster::open(field, controls.limits)?;
     match max_iter {
         MaxIter::Given => {}
         MaxIter::TooMany(iterations) => {
-            return Err(InputError::new("--max-iter", format!("the location asks for {iterations} iterations"))
-                .accepted("1 to 4294967295")
+            return Err(Usage::new("--max-iter", format!("the location asks for {iterations} iterations"))
+                .accepts("1 to 4294967295")
                 .hint("give the limit that the field was rendered with")
                 .into());
         }
         MaxIter::Auto => {
-            scene.settings.limit = auto_limit(&scene.view, &scene.settings, &engine, watch.cancel)?;
+            scene.settings.limit = auto_limit(&scene.view, &scene.settings, &engine, controls.cancel)?;
         }
     }
     let watched = progress_bar::wanted(args.quiet);
-    progress_bar::during(watched, "checking", watch.progress, || {
-        compare::check(field, &scene.view, &scene.settings, which, engine.team(), watch)
-    })
+    let report = progress_bar::during(watched, "checking", controls.progress, || {
+        compare::check(field, &scene.view, &scene.settings, which, engine.pool(), controls)
+    })?;
+    Ok(report)
 }
 
 /// The first of the flags about a view that was given.
 fn first_of_view(view: &ViewArgs, iteration: &IterationArgs) -> Option<&'static str> {
-    let ViewArgs { center, zoom, height, bounds, size, rotate, flip, sample } = view;
-    let IterationArgs { formula, max_iter, escape_radius, number, recipe, force } = iteration;
+    let ViewArgs { center, zoom, view_height, bounds, size, rotate, flip, sample } = view;
+    let IterationArgs { formula, max_iter, escape_radius, precision, rounding, force } = iteration;
     let FormulaArgs { formula, power, julia } = formula;
     let given = [
         ("--center", center),
         ("--zoom", zoom),
-        ("--height", height),
+        ("--view-height", view_height),
         ("--bounds", bounds),
         ("--size", size),
         ("--rotate", rotate),
@@ -162,8 +176,8 @@ fn first_of_view(view: &ViewArgs, iteration: &IterationArgs) -> Option<&'static 
         ("--julia", julia),
         ("--max-iter", max_iter),
         ("--escape-radius", escape_radius),
-        ("--number", number),
-        ("--recipe", recipe),
+        ("--precision", precision),
+        ("--rounding", rounding),
     ];
     let given = given.into_iter().find_map(|(flag, value)| value.is_some().then_some(flag));
     given.or(force.then_some("--force"))

@@ -1,11 +1,11 @@
-//! `dwell completions`: completions for a shell.
+//! `dwell completions`: prints completions for a shell.
 
 use crate::cli::{Cli, CompletionsArgs, Shell};
+use crate::error_text::Failure;
 use crate::output;
 use clap::CommandFactory;
-use dwell::Error;
 
-pub(crate) fn run(args: &CompletionsArgs) -> Result<(), Error> {
+pub(crate) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     let shell = match args.shell {
         Shell::Bash => clap_complete::Shell::Bash,
         Shell::Elvish => clap_complete::Shell::Elvish,

@@ -1,85 +1,89 @@
-//! `dwell gallery`: every built-in location as a picture, and a page to look at them.
+//! `dwell gallery`: renders every built-in location and writes an HTML page of the pictures.
 
-use crate::choice::{self, Asked, Chosen};
+use crate::choice;
 use crate::cli::GalleryArgs;
+use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use crate::machine::Machine;
 use crate::{engine, output, progress_bar, scene};
 use dwell::store::{self, Output};
 use dwell::{
-    Buffers, Cancel, Engine, Error, Extras, Format, Frame, InputError, Limits, Location, Magnification, Number, Paint,
-    Plan, Progress, Request, Scene, Size, Strategy, bits_needed, quote,
+    Cancel, ChannelSet, Control, Engine, Error, Format, Frame, Limits, Location, Magnification, Number, Paint, Plan,
+    Progress, Request, Scene, Scratch, Size, Strategy, bits_needed, quote,
 };
+use dwell_engines::Work;
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
 
-/// The most digits of a coordinate that the page shows.
+/// Maximum number of characters of a coordinate on the page.
 const DIGITS: usize = 22;
-/// What a page of ours begins with, by which it is known when another is to replace it.
+/// A tag near the start of every page that this command writes. Only a page that contains it is replaced.
 const MARK: &str = "<meta name=\"generator\" content=\"dwell ";
-/// Bytes in which the mark is looked for.
+/// Bytes at the start of an existing page that are searched for [`MARK`].
 const HEAD: u64 = 4096;
 
-pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Error> {
-    let size = Size::parse(&args.size).map_err(|e| e.named("--size"))?;
+pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failure> {
+    let size: Size = args.size.parse()?;
     let samples = scene::samples(&args.aa)?;
     let cpu = engine::engine(&args.engine)?;
-    let asked = Asked::parse(args.who.engine.as_deref())?;
+    let asked = choice::name(args.engine_choice.engine.as_deref())?;
     let limits = Limits { memory_bytes: Machine::look().available_bytes / 10 * 9 };
     let (folder, index) = (&args.output, args.output.join("index.html"));
     let locations = Location::built_in_names()
         .map(|name| Ok(resolved(Location::built_in(name)?, size, samples)))
-        .collect::<Result<Vec<_>, Error>>()?;
+        .collect::<Result<Vec<_>, Failure>>()?;
 
-    // Everything that can be refused is refused before a file is touched.
+    // Every check comes before the first write.
     let Some((first, _)) = locations.iter().find(|(_, drawn)| *drawn) else {
-        return Err(InputError::new("--size", format!("f64 resolves no location at {}", quote(&args.size)))
+        return Err(Usage::new("--size", format!("f64 resolves no location at {}", quote(&args.size)))
             .hint("ask for fewer pixels")
             .into());
     };
-    Plan::new(&first.scene.sample_view()?, &first.scene.settings, &limits).map_err(|e| e.named("--size"))?;
+    Plan::new(&first.scene.sample_view()?, &first.scene.settings, &limits)
+        .map_err(|e| Failure::from(e).about("--size"))?;
     check_page(&index)?;
     let pixels = locations.len() as u64 * first.scene.sample_view()?.size.pixels();
-    let work = choice::Work { pixels, strategy: Strategy::EveryPixel, extras: Extras::SMOOTH };
-    let Chosen { engine, remark } = choice::choose(asked, cpu, None, work)?;
+    let work = Work { pixels, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH };
+    let (engine, remark) = choice::choose(asked, cpu, None, work)?;
     if let Some(remark) = remark.filter(|_| !args.quiet) {
         output::remark(&remark);
     }
     std::fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.clone(), source })?;
 
-    let mut buffers = Buffers::default();
-    let (mut figures, mut waiting) = (String::new(), String::new());
+    let mut scratch = Scratch::default();
+    let (mut figures, mut listed) = (String::new(), String::new());
     let (mut drawn, mut deep) = (0, 0);
     for (i, (location, resolved)) in locations.iter().enumerate() {
         if !resolved {
             deep += 1;
-            waiting.push_str(&waits(location, bits_needed(&location.view(size))));
+            listed.push_str(&too_deep(location, bits_needed(&location.view(size))));
             continue;
         }
         let name = &location.name;
         let file = format!("{name}.png");
-        let output = Output::create(&folder.join(&file), false, &interrupt.leftovers)?;
+        let output = Output::create(&folder.join(&file), false, &interrupt.partial_files)?;
         let progress = Progress::default();
         let what = format!("{name} ({} of {})", i + 1, locations.len());
         progress_bar::during(progress_bar::wanted(args.quiet), &what, &progress, || {
-            draw(&location.scene, engine.as_ref(), &limits, output, &interrupt.cancel, &progress, &mut buffers)
+            draw(&location.scene, engine.as_ref(), &limits, output, &interrupt.cancel, &progress, &mut scratch)
         })?;
         drawn += 1;
         figures.push_str(&figure(location, &file, size));
     }
-    let page = page(&figures, &waiting);
-    store::write_text(&index, &page, &interrupt.leftovers)?;
+    let page = page(&figures, &listed);
+    store::write_text(&index, &page, &interrupt.partial_files)?;
     if !args.quiet {
         output::remark_to_person(&format!(
-            "wrote {}: {drawn} pictures; {deep} locations are too deep for f64 and wait",
+            "wrote {}: {drawn} pictures; {deep} locations are too deep for f64 and were listed only",
             index.display()
         ));
     }
     Ok(())
 }
 
-/// A location at a size with as many samples as f64 resolves, at most so many; and whether it resolves one.
+/// A location at a size, with the largest number of samples up to `samples` that f64 resolves; false if it does not
+/// resolve one sample per pixel.
 fn resolved(mut location: Location, size: Size, samples: u32) -> (Location, bool) {
     location.scene.view.size = size;
     let drawn = (1..=samples).rev().any(|samples| {
@@ -90,20 +94,20 @@ fn resolved(mut location: Location, size: Size, samples: u32) -> (Location, bool
     (location, drawn)
 }
 
-/// Refuses to replace a page that is not ours.
-fn check_page(index: &Path) -> Result<(), Error> {
+/// Fails if the folder holds an `index.html` that this command has not written.
+fn check_page(index: &Path) -> Result<(), Failure> {
     let Ok(metadata) = std::fs::metadata(index) else { return Ok(()) };
     let write = |source| Error::Write { path: index.to_owned(), source };
     if metadata.is_dir() {
-        return Err(write(std::io::Error::other("it is a directory")));
+        return Err(write(std::io::Error::other("it is a directory")).into());
     }
     let mut head = Vec::new();
     std::fs::File::open(index).and_then(|file| file.take(HEAD).read_to_end(&mut head)).map_err(write)?;
     if head.is_empty() || String::from_utf8_lossy(&head).contains(MARK) {
         return Ok(());
     }
-    let problem = format!("{} is a page that dwell has not made", quote(&index.to_string_lossy()));
-    Err(InputError::new("-o", problem).hint("name another folder, or move that page away").into())
+    let problem = format!("{} was not written by dwell", quote(&index.to_string_lossy()));
+    Err(Usage::new("-o", problem).hint("choose another folder, or move that page").into())
 }
 
 fn draw(
@@ -113,38 +117,29 @@ fn draw(
     output: Output,
     cancel: &Cancel,
     progress: &Progress,
-    buffers: &mut Buffers,
+    scratch: &mut Scratch,
 ) -> Result<(), Error> {
     let plan = Plan::new(&scene.sample_view()?, &scene.settings, limits)?;
     let text = scene.text(plan.warnings());
-    let request = Request {
-        plan: &plan,
-        engine,
-        strategy: scene.strategy,
-        verify: false,
-        paint: Paint { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text: &text },
-        hash: false,
-        journaling: None,
-        limits: *limits,
-        watched: true,
-        cancel,
-        progress,
-    };
-    dwell::render(&request, vec![(Format::Png, output)], buffers)?;
+    let request = Request::new(&plan, engine, Paint::of(scene, &text), Control { cancel, progress })
+        .with_strategy(scene.strategy)
+        .with_limits(*limits)
+        .with_observer(true);
+    dwell::render(&request, vec![(Format::Png, output)], scratch)?;
     Ok(())
 }
 
-/// Text as it stands in a page.
+/// Text with the characters that HTML reserves replaced by entities.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A number cut to what a caption has room for.
+/// A number, cut to [`DIGITS`] characters.
 fn short(number: &str) -> String {
     if number.len() <= DIGITS { number.to_owned() } else { format!("{}&hellip;", &number[..DIGITS]) }
 }
 
-/// What is seen, in a line.
+/// The caption of a location: formula, constant, centre, magnification, limit and colouring.
 fn description(location: &Location) -> String {
     let settings = &location.scene.settings;
     let mut text = settings.formula.name().to_owned();
@@ -177,6 +172,7 @@ fn description(location: &Location) -> String {
     text
 }
 
+/// The HTML of a rendered location.
 fn figure(location: &Location, file: &str, size: Size) -> String {
     let (name, title) = (escaped(&location.name), escaped(&location.scene.title));
     format!(
@@ -189,8 +185,8 @@ alt=\"{title}\"></a>\n<figcaption><h2>{title}</h2><p>{}</p><code>dwell render {n
     )
 }
 
-/// A location that cannot be drawn yet.
-fn waits(location: &Location, bits: i64) -> String {
+/// The list item of a location that f64 does not resolve.
+fn too_deep(location: &Location, bits: i64) -> String {
     let zoom = match &location.scene.view.frame {
         Frame::Centred { magnification: Magnification::Zoom(zoom), .. } => zoom.to_rational().scientific(),
         _ => String::new(),
@@ -199,18 +195,19 @@ fn waits(location: &Location, bits: i64) -> String {
     format!("<li><b>{title}</b> <code>{name}</code>, zoom {zoom}: needs {bits} bits</li>\n")
 }
 
-fn page(figures: &str, waiting: &str) -> String {
-    let waiting = if waiting.is_empty() {
+/// The page: rendered locations, then those that f64 does not resolve.
+fn page(figures: &str, too_deep: &str) -> String {
+    let too_deep = if too_deep.is_empty() {
         String::new()
     } else {
-        format!("<section>\n<h2>Deeper than f64</h2>\n<ul>\n{waiting}</ul>\n</section>\n")
+        format!("<section>\n<h2>Deeper than f64</h2>\n<ul>\n{too_deep}</ul>\n</section>\n")
     };
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
 {MARK}{}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>dwell: gallery</title>\n<style>\n{STYLE}</style>\n\
-</head>\n<body>\n<header>\n<h1>dwell</h1>\n<p>Each picture remembers what it shows: <code>dwell show FILE.png</code> prints it, \
-<code>dwell render FILE.png --size 8000x8000 -o poster.png</code> draws it again.</p>\n</header>\n<main>\n{figures}</main>\n\
-{waiting}</body>\n</html>\n",
+</head>\n<body>\n<header>\n<h1>dwell</h1>\n<p>Each picture stores what it shows: <code>dwell show FILE.png</code> prints it, \
+<code>dwell render FILE.png --size 8000x8000 -o poster.png</code> renders it again.</p>\n</header>\n<main>\n{figures}</main>\n\
+{too_deep}</body>\n</html>\n",
         env!("CARGO_PKG_VERSION")
     )
 }

@@ -1,12 +1,14 @@
-//! `dwell info`: what this machine has.
+//! `dwell info`: prints the processor, instruction sets, threads, memory and CUDA devices of this machine.
 
 use crate::cli::InfoArgs;
+use crate::error_text::Failure;
 use crate::machine::{self, Machine};
 use crate::output;
-use dwell::{Error, Level, LevelName};
+use dwell::{Level, LevelName};
 use dwell_cuda::Device;
 use serde::Serialize;
 
+/// The report, as `--json` prints it.
 #[derive(Serialize)]
 struct Info {
     version: &'static str,
@@ -15,16 +17,18 @@ struct Info {
     processor: String,
     levels: Vec<&'static str>,
     default_level: &'static str,
+    /// The environment variable DWELL_LEVEL, if it is set.
     dwell_level: Option<String>,
     threads: usize,
     memory_bytes: u64,
     available_bytes: u64,
     cuda_devices: Vec<Device>,
+    /// Why there is no CUDA device.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_cuda: Option<String>,
 }
 
-pub(crate) fn run(args: &InfoArgs) -> Result<(), Error> {
+pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
     let machine = Machine::look();
     let (cuda_devices, no_cuda) = match dwell_cuda::devices() {
         Ok(devices) => (devices, None),
@@ -35,8 +39,8 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Error> {
         commit: env!("DWELL_COMMIT"),
         target: env!("DWELL_TARGET"),
         processor: machine.processor,
-        levels: Level::available().into_iter().map(|l| l.name().as_str()).collect(),
-        default_level: Level::best().name().as_str(),
+        levels: Level::available().into_iter().map(|level| level.name().name()).collect(),
+        default_level: Level::best().name().name(),
         dwell_level: crate::engine::level_from_environment(),
         threads: machine::processors(),
         memory_bytes: machine.memory_bytes,
@@ -49,10 +53,10 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Error> {
     }
     let levels: Vec<String> = LevelName::ALL
         .iter()
-        .map(|name| match name.as_str() {
+        .map(|name| match name.name() {
             name if name == info.default_level => format!("{name} (default)"),
             name if info.levels.contains(&name) => name.to_owned(),
-            name => format!("{name} (not here)"),
+            name => format!("{name} (not available)"),
         })
         .collect();
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);

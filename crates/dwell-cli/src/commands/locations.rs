@@ -1,9 +1,10 @@
-//! `dwell locations`: the built-in locations.
+//! `dwell locations`: lists the built-in locations.
 
+use crate::error_text::Failure;
 use crate::output;
-use dwell::{Error, Frame, Location, Magnification, Number, Rational, View, bits_needed};
+use dwell::{Frame, Location, Magnification, Number, Rational, View, bits_needed};
 
-pub(crate) fn run() -> Result<(), Error> {
+pub(crate) fn run() -> Result<(), Failure> {
     let over = |height: Rational| Rational::whole(4).over(&height).scientific();
     let mut text = format!("{:<22} {:>10} {:>13}  {:<9} {}\n", "NAME", "ZOOM", "ITERATIONS", "NEEDS", "TITLE");
     for name in Location::built_in_names() {
@@ -25,7 +26,7 @@ pub(crate) fn run() -> Result<(), Error> {
         ));
     }
     text.push_str(
-        "\nNEEDS is for 1920x1080; views that need more than f64 (53 bits) are refused unless --force is given.\n",
+        "\nNEEDS is for 1920x1080; views that need more than f64 (53 bits) are rendered only with --force.\n",
     );
     output::print(&text)
 }

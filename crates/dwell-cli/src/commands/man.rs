@@ -1,13 +1,14 @@
-//! `dwell man`: the manual page.
+//! `dwell man`: prints the manual page, or writes one page per command into a folder.
 
 use crate::cli::{Cli, ManArgs};
+use crate::error_text::Failure;
 use crate::interrupt::Interrupt;
 use crate::output;
 use clap::CommandFactory;
 use dwell::{Error, store};
 use std::path::PathBuf;
 
-pub(crate) fn run(args: &ManArgs, interrupt: &Interrupt) -> Result<(), Error> {
+pub(crate) fn run(args: &ManArgs, interrupt: &Interrupt) -> Result<(), Failure> {
     let mut command = Cli::command();
     command.build();
     let Some(folder) = &args.output_dir else {
@@ -19,7 +20,7 @@ pub(crate) fn run(args: &ManArgs, interrupt: &Interrupt) -> Result<(), Error> {
         .chain(commands.into_iter().map(|c| (format!("dwell-{}", c.get_name()), c)));
     for (name, command) in pages {
         let path = folder.join(format!("{name}.1"));
-        store::write_text(&path, &page(command, path.clone())?, &interrupt.leftovers)?;
+        store::write_text(&path, &page(command, path.clone())?, &interrupt.partial_files)?;
     }
     Ok(())
 }

@@ -1,16 +1,18 @@
-//! `dwell peak`: the machine's limit.
+//! `dwell peak`: measures the highest iteration rate of the machine.
 
-use crate::choice::Asked;
+use crate::choice;
 use crate::cli::PeakArgs;
+use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use crate::{engine, output};
-use dwell::{Error, Formula, InputError, NumberKind, Recipe, peak};
+use dwell::{Formula, NumberKind, Recipe, peak};
+use dwell_engines::EngineName;
 
-pub(crate) fn run(args: &PeakArgs, interrupt: &Interrupt) -> Result<(), Error> {
+pub(crate) fn run(args: &PeakArgs, interrupt: &Interrupt) -> Result<(), Failure> {
     let (level, threads) = engine::level_and_threads(&args.engine)?;
     let formula = engine::formula(Some(&args.formula), args.power.as_deref(), Formula::MANDELBROT)?;
-    let (number, recipe) = (engine::number(&args.number)?, engine::recipe(&args.recipe)?);
-    if let Asked::Cuda(device) = Asked::parse(args.who.engine.as_deref())? {
+    let (number, recipe) = (args.precision.parse()?, args.rounding.parse()?);
+    if let Some(EngineName::Cuda(device)) = choice::name(args.engine_choice.engine.as_deref())? {
         return of_device(args, device, formula, number, recipe);
     }
     let peak = peak::measure(formula, number, recipe, level, threads, &interrupt.cancel)?;
@@ -18,7 +20,7 @@ pub(crate) fn run(args: &PeakArgs, interrupt: &Interrupt) -> Result<(), Error> {
         return output::print_json(&peak);
     }
     output::print(&format!(
-        "{:.3} G iterations/s: {} of power {}, {}, recipe {}, {}, {} thread{}, {} vectors in flight\n",
+        "{:.3} G iterations/s: {} of power {}, {}, rounding {}, {}, {} thread{}, {} vectors in flight\n",
         peak.peak_iterations_per_second / 1e9,
         peak.formula,
         peak.power,
@@ -31,10 +33,15 @@ pub(crate) fn run(args: &PeakArgs, interrupt: &Interrupt) -> Result<(), Error> {
     ))
 }
 
-/// The same of a CUDA device.
-fn of_device(args: &PeakArgs, device: u32, formula: Formula, number: NumberKind, recipe: Recipe) -> Result<(), Error> {
-    let why =
-        |why: String| Error::Engine(InputError::new("--engine", format!("cuda:{device} is not available: {why}")));
+/// Measures a CUDA device.
+fn of_device(
+    args: &PeakArgs,
+    device: u32,
+    formula: Formula,
+    number: NumberKind,
+    recipe: Recipe,
+) -> Result<(), Failure> {
+    let why = |why: String| Failure::Engine(Usage::new("--engine", format!("cuda:{device} is not available: {why}")));
     let count = dwell_cuda::devices().map_err(why)?.len();
     if device as usize >= count {
         return Err(why(format!("this machine has {count}, numbered from 0")));
@@ -44,7 +51,7 @@ fn of_device(args: &PeakArgs, device: u32, formula: Formula, number: NumberKind,
         return output::print_json(&peak);
     }
     output::print(&format!(
-        "{:.1} G iterations/s: {} of power {}, {}, recipe {}, {} at {:.0} MHz, {:.1} iterations a cycle and multiprocessor, {} \
+        "{:.1} G iterations/s: {} of power {}, {}, rounding {}, {} at {:.0} MHz, {:.1} iterations per cycle and multiprocessor, {} \
          orbits in flight\n",
         peak.peak_iterations_per_second / 1e9,
         peak.formula,

@@ -1,6 +1,7 @@
-//! `dwell point`: one point's dwell, in f32, in f64 and in truth.
+//! `dwell point`: prints the dwell of one point in f32, in f64 and in arbitrary precision.
 
 use crate::cli::PointArgs;
+use crate::error_text::Failure;
 use crate::interrupt::Interrupt;
 use crate::{engine, output};
 use dwell::truth::{self, ExactMap, Truth};
@@ -17,14 +18,16 @@ struct PointReport<'a> {
     julia: Option<[&'a str; 2]>,
     max_iterations: u32,
     recipe: &'static str,
+    /// The same as `recipe`, under the name of the flag.
+    rounding: &'static str,
     /// 0 = did not escape.
     f32: u32,
     f64: u32,
-    /// Null when even the most bits did not decide it.
+    /// Null when the maximum precision does not decide it.
     precise: Option<u32>,
 }
 
-pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Error> {
+pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Failure> {
     let [re, im] = engine::decimals("point", &args.point, "RE,IM")?;
     let limit = engine::whole("--max-iter", &args.max_iter, 1, u64::from(u32::MAX))?;
     let formula = engine::formula(args.formula.formula.as_deref(), args.formula.power.as_deref(), Formula::MANDELBROT)?;
@@ -33,10 +36,10 @@ pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Error> 
         julia: engine::julia(args.formula.julia.as_deref(), None)?,
         limit: u32::try_from(limit).unwrap_or(u32::MAX),
         escape_radius: engine::decimal("--escape-radius", &args.escape_radius)?,
-        recipe: engine::recipe(&args.recipe)?,
+        recipe: args.rounding.parse()?,
         ..Settings::default()
     };
-    settings.check().map_err(|e| e.named("--escape-radius"))?;
+    settings.check()?;
     let limit = settings.limit;
     let point = [re.to_rational(), im.to_rational()];
     let f32 = dwell_in::<f32>(&point, &settings, &interrupt.cancel)?;
@@ -56,6 +59,7 @@ pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Error> 
             julia: settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::text)),
             max_iterations: limit,
             recipe: settings.recipe.name(),
+            rounding: settings.recipe.name(),
             f32,
             f64,
             precise,

@@ -1,6 +1,6 @@
-//! Running the real binary in a folder of its own.
+//! Runs the program in a temporary folder.
 
-#![allow(dead_code, reason = "each test file uses some of it")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,11 @@ impl Folder {
     }
     /// Writes an input file.
     pub(crate) fn with(self, name: &str, bytes: &[u8]) -> Self {
-        #[allow(clippy::disallowed_methods, reason = "an input of a test")]
+        #[expect(clippy::disallowed_methods, reason = "an input of a test")]
         std::fs::write(self.join(name), bytes).unwrap();
         self
     }
-    /// The names of all files, hidden ones too.
+    /// The names of all files, including hidden ones, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<_> = std::fs::read_dir(self.path())
             .unwrap()
@@ -39,27 +39,27 @@ impl Folder {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dwell"));
         command.current_dir(self.path()).env_remove("DWELL_LEVEL").stdin(Stdio::null());
-        // The same on machines with a device and without.
+        // Hide CUDA devices, so that the tests behave the same on every machine.
         command.env("CUDA_VISIBLE_DEVICES", "").env("XDG_CACHE_HOME", self.path().join("cache"));
         command
     }
     pub(crate) fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Ran {
         Ran::from(self.command().args(args).output().unwrap())
     }
-    /// Runs a shell script, in which `"$0"` is the program.
+    /// A command that runs a shell script, in which `"$0"` is the program.
     pub(crate) fn shell(&self, script: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", script, env!("CARGO_BIN_EXE_dwell")]).current_dir(self.path()).env_remove("DWELL_LEVEL");
         command.env("CUDA_VISIBLE_DEVICES", "");
         command
     }
-    /// Runs a line of words that must succeed.
+    /// Runs the program with the words of a line, and fails the test if it fails.
     pub(crate) fn good(&self, line: &str) -> Ran {
         let ran = self.run(line.split_whitespace());
         assert_eq!(ran.code, 0, "{line}: {}", ran.err);
         ran
     }
-    /// The statistics of a render that must succeed.
+    /// The statistics of a render. Fails the test if the render fails.
     pub(crate) fn stats(&self, line: &str) -> serde_json::Value {
         self.good(&format!("render {line} --stats stats.json"));
         serde_json::from_slice(&self.read("stats.json")).unwrap()

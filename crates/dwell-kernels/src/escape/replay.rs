@@ -1,30 +1,30 @@
 //! The replay: the exact n of points that escaped within a batch.
 
-use super::lists::{Points, REPLAY};
-use super::watch::Watched;
-use super::{MOST_LANES, REPLAY_VECTORS, Run, at_place, small_counts};
+use super::queues::{Points, REPLAY};
+use super::tested_steps::Tested;
+use super::{DwellKernel, MAX_BUNDLE, REPLAY_VECTORS, store_counts, unpack_position};
 use crate::number::Number;
 use crate::recipe::Rule;
 use crate::vector::Vector;
 use fearless_simd::Simd;
 
-impl<N: Number, M: Rule> Run<'_, '_, N, M> {
-    /// Replays full vectors until fewer points are left than fill them.
+impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
+    /// Replays points until fewer are left than fill [`REPLAY_VECTORS`] vectors.
     #[inline(always)]
     pub(super) fn replay_full_vectors<S: Simd>(&mut self, simd: S) {
-        while self.workspace.lists.len(REPLAY) >= REPLAY_VECTORS * Vector::<S, N>::LEN {
+        while self.workspace.queues.len(REPLAY) >= REPLAY_VECTORS * Vector::<S, N>::LEN {
             self.replay(simd);
         }
     }
 
-    /// Replays the last points of the list, as many as fit.
+    /// Replays the last points of the queue, at most [`REPLAY_VECTORS`] vectors of them.
     #[inline(always)]
     pub(super) fn replay<S: Simd>(&mut self, simd: S) {
-        // Its own function, though compiled for the level: it is rare.
+        // A separate function compiled for the level, because it is called rarely.
         simd.vectorize(
             #[inline(always)]
             || {
-                if self.keep_ends {
+                if self.keep_escaped_z {
                     self.replay_vectors::<S, REPLAY_VECTORS, true>(simd);
                 } else {
                     self.replay_vectors::<S, REPLAY_VECTORS, false>(simd);
@@ -33,42 +33,43 @@ impl<N: Number, M: Rule> Run<'_, '_, N, M> {
         );
     }
 
+    /// Finds the exact n of up to `U` vectors of points and writes their dwells and, with `KEEP_Z`, their z_n.
     #[inline(always)]
-    fn replay_vectors<S: Simd, const U: usize, const ENDS: bool>(&mut self, simd: S) {
+    fn replay_vectors<S: Simd, const U: usize, const KEEP_Z: bool>(&mut self, simd: S) {
         let lanes = Vector::<S, N>::LEN;
-        let lists = &mut self.workspace.lists;
-        let here = lists.len(REPLAY).min(U * lanes);
-        let from = lists.pop(REPLAY, here);
-        // What lies behind the last point has escaped, or the watch would never end.
+        let queues = &mut self.workspace.queues;
+        let points_taken = queues.len(REPLAY).min(U * lanes);
+        let from = queues.pop(REPLAY, points_taken);
+        // Lanes behind the last point start at infinity, which has escaped; otherwise the loop would not end.
         let infinity = Vector::<S, N>::splat(simd, N::from(1_u8) / N::default());
         let [mut x, mut y, mut a, mut b] = [[infinity; U]; 4];
         for j in 0..U {
-            if j * lanes < here {
-                let points: Points<S, N> = lists.get(simd, from + j * lanes);
-                let inside = Vector::<S, N>::first_lanes(simd, here - j * lanes);
-                x[j] = points.x.where_else(inside, infinity);
+            if j * lanes < points_taken {
+                let points: Points<S, N> = queues.get(simd, from + j * lanes);
+                let occupied = Vector::<S, N>::first_lanes(simd, points_taken - j * lanes);
+                x[j] = points.x.where_else(occupied, infinity);
                 (y[j], a[j], b[j]) = (points.y, points.a, points.b);
             }
         }
-        let Watched { x, y, count, .. } = self.watch::<S, U, ENDS>(simd, u32::MAX, [x, y, a, b]);
-        let mut tests = [0_u32; MOST_LANES];
-        let (mut end_x, mut end_y) = ([N::default(); MOST_LANES], [N::default(); MOST_LANES]);
+        let Tested { x, y, count, .. } = self.test_each_step::<S, U, KEEP_Z>(simd, u32::MAX, [x, y, a, b]);
+        let mut tests = [0_u32; MAX_BUNDLE];
+        let (mut end_x, mut end_y) = ([N::default(); MAX_BUNDLE], [N::default(); MAX_BUNDLE]);
         for j in 0..U {
-            small_counts(count[j], &mut tests[j * lanes..(j + 1) * lanes]);
-            if ENDS {
+            store_counts(count[j], &mut tests[j * lanes..(j + 1) * lanes]);
+            if KEEP_Z {
                 x[j].store(&mut end_x[j * lanes..]);
                 y[j].store(&mut end_y[j * lanes..]);
             }
         }
         let pitch = self.workspace.pitch();
-        for (i, tests) in tests[..here].iter().enumerate() {
-            let (place, n) = self.workspace.lists.whereabouts(from + i);
-            let (row, column) = at_place(place);
-            // The first test is of the z kept, at n; who survives k tests escapes at n + k.
+        for (i, tests) in tests[..points_taken].iter().enumerate() {
+            let (position, n) = self.workspace.queues.position_and_n(from + i);
+            let (row, column) = unpack_position(position);
+            // The first test is of the queued z, at n. A point that passes k tests escapes at n + k.
             self.out[row][column] = n + tests;
-            if ENDS {
-                self.workspace.ends[0][row * pitch + column] = end_x[i];
-                self.workspace.ends[1][row * pitch + column] = end_y[i];
+            if KEEP_Z {
+                self.workspace.escaped_z[0][row * pitch + column] = end_x[i];
+                self.workspace.escaped_z[1][row * pitch + column] = end_y[i];
             }
         }
     }

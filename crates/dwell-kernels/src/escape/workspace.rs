@@ -1,26 +1,28 @@
-//! What a thread keeps from block to block.
+//! The buffers that a thread keeps from block to block.
 
-use super::flight::Flight;
-use super::lists::Lists;
-use super::{HEAD_VECTORS, WIDEST};
+use super::bundle::Bundle;
+use super::queues::Queues;
+use super::{MAX_LANES, PROLOGUE_VECTORS};
 use crate::grid::Grid;
 use crate::number::Number;
 
-/// The most columns, and the most rows, of a block: a place is a row and a column in 16 bits each.
-pub const LONGEST_SIDE: usize = 1 << 15;
+/// The greatest number of columns, and of rows, of a block: a position is a row and a column in 16 bits each.
+pub const MAX_SIDE: usize = 1 << 15;
 
-/// Buffers for blocks of any shape, kept by a thread for as long as it works: they grow to the largest block.
+/// Buffers for blocks of any shape. They grow to the size that the largest block needs and are reused by the thread
+/// that owns them.
 pub struct Workspace<N> {
-    /// What the last columns contribute to re c and im c, with points at infinity behind, which have escaped at once: so
-    /// whole vectors can be loaded.
-    tail: [Vec<N>; 2],
-    /// The column that the tail begins with.
-    tail_from: usize,
-    /// z_n of points that escaped, x and y, if it is kept: rows of `pitch`.
-    pub(super) ends: [Vec<N>; 2],
+    /// The contributions of the last columns to re c and im c, followed by columns at infinity, whose points have
+    /// escaped at once: the padding lets whole vectors be loaded.
+    padded_columns: [Vec<N>; 2],
+    /// The first column in `padded_columns`.
+    padded_from: usize,
+    /// z_n of escaped points, if it is kept: x and y, in rows of `pitch` numbers.
+    pub(super) escaped_z: [Vec<N>; 2],
+    /// The distance from one row of `escaped_z` to the next, in numbers.
     pitch: usize,
-    pub(super) lists: Box<Lists<N>>,
-    pub(super) flight: Box<Flight<N>>,
+    pub(super) queues: Box<Queues<N>>,
+    pub(super) bundle: Box<Bundle<N>>,
 }
 
 impl<N> std::fmt::Debug for Workspace<N> {
@@ -32,70 +34,71 @@ impl<N> std::fmt::Debug for Workspace<N> {
 impl<N: Number> Default for Workspace<N> {
     fn default() -> Self {
         Self {
-            tail: [Vec::new(), Vec::new()],
-            tail_from: 0,
-            ends: [Vec::new(), Vec::new()],
+            padded_columns: [Vec::new(), Vec::new()],
+            padded_from: 0,
+            escaped_z: [Vec::new(), Vec::new()],
             pitch: 0,
-            lists: Box::new(Lists::new()),
-            flight: Box::new(Flight::new()),
+            queues: Box::new(Queues::new()),
+            bundle: Box::new(Bundle::new()),
         }
     }
 }
 
 impl<N: Number> Workspace<N> {
-    /// Bytes that a workspace comes to take for blocks of up to so many columns and rows, with z_n kept or not.
+    /// The bytes that a workspace takes after blocks of up to `width` columns and `height` rows, with z_n kept or not.
     #[must_use]
-    pub fn bytes(width: usize, height: usize, keep_ends: bool) -> usize {
-        let ends = if keep_ends { 2 * (width.next_multiple_of(WIDEST) * height + REACH) } else { 0 };
-        Lists::<N>::BYTES + size_of::<Flight<N>>() + (ends + 4 * REACH) * size_of::<N>()
+    pub fn bytes(width: usize, height: usize, keep_escaped_z: bool) -> usize {
+        let escaped_z =
+            if keep_escaped_z { 2 * (width.next_multiple_of(MAX_LANES) * height + MAX_GROUP_COLUMNS) } else { 0 };
+        Queues::<N>::BYTES + size_of::<Bundle<N>>() + (escaped_z + 4 * MAX_GROUP_COLUMNS) * size_of::<N>()
     }
 
-    /// Starts a block.
-    pub(super) fn start(&mut self, grid: Grid<'_, N>, keep_ends: bool) {
+    /// Prepares the workspace for a block: copies the padded columns, grows the buffers and empties the queues.
+    pub(super) fn prepare(&mut self, grid: Grid<'_, N>, keep_escaped_z: bool) {
         let width = grid.width();
         let infinity = N::from(1_u8) / N::default();
-        self.tail_from = width.saturating_sub(REACH);
-        for (tail, (columns, filler)) in
-            self.tail.iter_mut().zip([(grid.re_of_column, infinity), (grid.im_of_column, N::default())])
+        self.padded_from = width.saturating_sub(MAX_GROUP_COLUMNS);
+        for (padded_columns, (columns, filler)) in
+            self.padded_columns.iter_mut().zip([(grid.re_of_column, infinity), (grid.im_of_column, N::default())])
         {
-            tail.clear();
-            tail.extend_from_slice(&columns[self.tail_from..]);
-            tail.resize(width - self.tail_from + REACH, filler);
+            padded_columns.clear();
+            padded_columns.extend_from_slice(&columns[self.padded_from..]);
+            padded_columns.resize(width - self.padded_from + MAX_GROUP_COLUMNS, filler);
         }
-        self.pitch = width.next_multiple_of(WIDEST);
-        let size = self.pitch * grid.height() + REACH;
-        for ends in &mut self.ends {
-            if keep_ends && ends.len() < size {
-                ends.resize(size, N::default());
+        self.pitch = width.next_multiple_of(MAX_LANES);
+        let size = self.pitch * grid.height() + MAX_GROUP_COLUMNS;
+        for escaped_z in &mut self.escaped_z {
+            if keep_escaped_z && escaped_z.len() < size {
+                escaped_z.resize(size, N::default());
             }
         }
-        self.lists.clear();
+        self.queues.clear();
     }
 
-    /// What `count` columns from `from` on contribute to re c and im c; they may reach beyond the last.
+    /// The contributions of `count` columns from `from` on to re c and im c. They may extend beyond the last column.
     ///
-    /// # Panics
-    /// When `count` is above [`REACH`] and they do.
+    /// If `count` is greater than [`MAX_GROUP_COLUMNS`] and the columns extend beyond the last.
     #[inline(always)]
     pub(crate) fn columns<'a>(&'a self, grid: Grid<'a, N>, from: usize, count: usize) -> [&'a [N]; 2] {
         if from + count <= grid.re_of_column.len() {
             return [&grid.re_of_column[from..from + count], &grid.im_of_column[from..from + count]];
         }
-        let from = from - self.tail_from;
-        [&self.tail[0][from..from + count], &self.tail[1][from..from + count]]
+        let from = from - self.padded_from;
+        [&self.padded_columns[0][from..from + count], &self.padded_columns[1][from..from + count]]
     }
 
-    /// From a row of ends to the next.
+    /// The distance from one row of `escaped_z` to the next, in numbers.
     pub(super) fn pitch(&self) -> usize {
         self.pitch
     }
 
-    /// z_n of the points of a row, where they escaped and it was asked for, with slack behind: x and y.
-    pub(crate) fn ends(&self, row: usize) -> [&[N]; 2] {
+    /// z_n of the points of a row, x and y, followed by padding. It has a meaning only for points that escaped in a run
+    /// that kept z_n.
+    pub(crate) fn escaped_z(&self, row: usize) -> [&[N]; 2] {
         let from = row * self.pitch;
-        [&self.ends[0][from..], &self.ends[1][from..]]
+        [&self.escaped_z[0][from..], &self.escaped_z[1][from..]]
     }
 }
 
-/// How many columns are looked at together at most: by a bundle of the head that lies in one row.
-const REACH: usize = HEAD_VECTORS * WIDEST;
+/// The greatest number of columns loaded together: those of a group of the prologue that lies in one row.
+const MAX_GROUP_COLUMNS: usize = PROLOGUE_VECTORS * MAX_LANES;

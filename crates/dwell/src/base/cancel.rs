@@ -1,32 +1,34 @@
 //! Stopping a render from another thread.
 
+use crate::base::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that every stage looks at: within a few milliseconds of [`Cancel::cancel`] the render returns
-/// [`crate::Error::Interrupted`] and leaves no file behind. Clones share the flag.
+/// A flag that every stage checks. Within a few milliseconds of [`Cancel::cancel`] the render returns
+/// [`Error::Interrupted`] and removes its unfinished files, except those that a journal needs to resume the render.
+/// Clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Asks for the stop.
+    /// Requests the stop. A request cannot be withdrawn.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked for.
+    /// Whether the stop has been requested.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// # Errors
-    /// [`crate::Error::Interrupted`] if it was asked for.
-    pub(crate) fn check(&self) -> Result<(), crate::Error> {
-        if self.is_cancelled() { Err(crate::Error::Interrupted) } else { Ok(()) }
+    /// [`Error::Interrupted`] if the stop has been requested.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// The flag itself, for kernels.
+    /// The flag itself, `true` once the stop has been requested. Kernels check it directly.
     #[must_use]
     pub fn flag(&self) -> &AtomicBool {
         &self.0

@@ -1,256 +1,254 @@
-//! What can go wrong, as values. Each kind has its exit code in the program (see [`Error::exit_code`]).
+//! What can go wrong, as values: no caller needs to read a message.
 
+use crate::base::names::{nearest, short_list};
+#[cfg(feature = "toml")]
+use crate::base::place::KeyPlace;
+use crate::base::place::{Parameter, Place};
+use crate::base::problem::Problem;
+use crate::base::quote::quote;
+use dwell_kernels::UnknownName;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Anything that stops a render.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Something in what was given: a flag, a name, a file, a size, a view that is too deep.
+    /// A value that was given is wrong: a name, a number, a size, a file, a view that is too deep.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// An output could not be written: disk full, a directory, a closed pipe.
+    /// An output could not be written: the disk is full, the path is a directory, a pipe is closed.
     #[error("cannot write {}: {source}", quote(&path.to_string_lossy()))]
     Write {
         /// The output, `-` for standard output.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// An engine that was asked for by name is not available.
-    #[error(transparent)]
-    Engine(InputError),
-    /// Told to stop: see [`crate::Cancel`].
+    /// A defect of this program: a thread panicked, with this message.
+    #[error("internal error: {0}")]
+    Internal(String),
+    /// Cancelled: see [`crate::Cancel`].
     #[error("interrupted")]
     Interrupted,
 }
 
-impl Error {
-    /// The program's exit code for it: 2, 4, 5 or 130.
-    #[must_use]
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Input(_) => 2,
-            Self::Write { .. } => 4,
-            Self::Engine(_) => 5,
-            Self::Interrupted => 130,
-        }
+impl From<UnknownName> for Error {
+    fn from(unknown: UnknownName) -> Self {
+        Self::Input(unknown.into())
     }
 }
 
-/// One thing wrong in what was given: what, the offending text or its place, the accepted range and a hint.
+/// One thing wrong in what was given: what is wrong, with which parameter, where, and what is accepted instead.
+///
+/// ```
+/// use dwell::{Parameter, Problem, Size};
+/// let error = "0x5".parse::<Size>().unwrap_err();
+/// assert_eq!(error.parameter(), Some(&Parameter::Size));
+/// assert!(matches!(error.problem(), Problem::OutOfRange { given } if given == "0x5"));
+/// assert!(error.to_string().starts_with("size: \"0x5\" is out of range (accepted: WIDTHxHEIGHT"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InputError {
-    what: String,
-    problem: String,
+// In a box, so that a `Result` is not much larger than its value.
+pub struct InputError(Box<Parts>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Parts {
+    problem: Problem,
+    parameter: Option<Parameter>,
+    places: Vec<Place>,
     accepted: Option<String>,
-    hint: Option<String>,
+    newer_version: Option<String>,
 }
 
 impl InputError {
-    /// `what` names the flag, file or field; `problem` says what is wrong with it, the offending text included.
-    pub fn new(what: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { what: what.into(), problem: problem.into(), accepted: None, hint: None }
+    /// An error about no parameter and no place yet.
+    #[must_use]
+    pub fn new(problem: Problem) -> Self {
+        Self(Box::new(Parts { problem, parameter: None, places: Vec::new(), accepted: None, newer_version: None }))
     }
 
-    /// The accepted range or form.
+    /// [`Problem::Malformed`], in words.
+    pub fn malformed(problem: impl Into<String>) -> Self {
+        Self::new(Problem::Malformed(problem.into()))
+    }
+
+    /// [`Problem::OutOfRange`].
+    pub fn out_of_range(given: impl Into<String>) -> Self {
+        Self::new(Problem::OutOfRange { given: given.into() })
+    }
+
+    /// [`Problem::Unknown`] about a name that is none of `known`, all of which are listed.
     #[must_use]
-    pub fn accepted(mut self, accepted: impl Into<String>) -> Self {
-        self.accepted = Some(accepted.into());
+    pub fn unknown<'a>(given: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Self {
+        let list: Vec<&str> = known.clone().into_iter().collect();
+        let nearest = nearest(given, known).map(str::to_owned);
+        Self::new(Problem::Unknown { given: given.to_owned(), nearest }).accepts(list.join(", "))
+    }
+
+    /// The same for a long list: only its beginning is accepted in words, and none of it where a name is near.
+    pub(crate) fn unknown_among_many<'a>(given: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Self {
+        let nearest = nearest(given, known.clone()).map(str::to_owned);
+        let list = nearest.is_none().then(|| short_list(known));
+        let error = Self::new(Problem::Unknown { given: given.to_owned(), nearest });
+        list.into_iter().fold(error, Self::accepts)
+    }
+
+    /// With the parameter that is wrong.
+    #[must_use]
+    pub fn about(mut self, parameter: Parameter) -> Self {
+        self.0.parameter = Some(parameter);
         self
     }
 
-    /// What to do about it.
+    /// With the accepted range or form, in words.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+    pub fn accepts(mut self, accepted: impl Into<String>) -> Self {
+        self.0.accepted = Some(accepted.into());
         self
     }
 
-    /// More to do about it, after what the hint says already.
+    /// With a place around the places that it has: a file around a line.
     #[must_use]
-    pub fn and_hint(self, more: &str) -> Self {
-        match &self.hint {
-            Some(hint) => {
-                let joint = if hint.ends_with('?') { "" } else { ";" };
-                Self { hint: Some(format!("{hint}{joint} {more}")), ..self }
-            }
-            None => self.hint(more),
-        }
-    }
-
-    /// The same with the thing named more closely: `line 3, zoom` becomes `view.toml, line 3, zoom`.
-    #[must_use]
-    pub fn within(mut self, outer: &str) -> Self {
-        self.what = if self.what.is_empty() { outer.to_owned() } else { format!("{outer}, {}", self.what) };
+    pub fn within(mut self, outer: Place) -> Self {
+        self.0.places.insert(0, outer);
         self
     }
 
-    /// The same about a thing of another name: a flag instead of the value it gives.
+    /// With a line, from 1, around the places that it has.
     #[must_use]
-    pub fn named(mut self, what: &str) -> Self {
-        what.clone_into(&mut self.what);
+    pub(crate) fn at_line(self, line: u64) -> Self {
+        self.within(Place::Line(line))
+    }
+
+    /// With a file around the places that it has; `name` is its path, or `-`.
+    #[must_use]
+    pub(crate) fn in_file(self, name: impl Into<PathBuf>) -> Self {
+        self.within(Place::File(name.into()))
+    }
+
+    /// With the line and the key around the places that it has.
+    #[cfg(feature = "toml")]
+    #[must_use]
+    pub(crate) fn at_key(self, (line, key): &KeyPlace) -> Self {
+        self.within(Place::Key(key.clone())).at_line(*line)
+    }
+
+    /// With the version that wrote the file, which is newer than this one.
+    #[cfg(feature = "toml")]
+    #[must_use]
+    pub(crate) fn by_newer_version(mut self, version: String) -> Self {
+        self.0.newer_version = Some(version);
         self
     }
 
-    /// The same about a flag of the program instead of the value of that name: `escape radius` becomes
-    /// `--escape-radius`.
+    /// What is wrong.
     #[must_use]
-    pub fn as_flag(mut self) -> Self {
-        self.what = format!("--{}", self.what.replace(' ', "-"));
-        self
+    pub fn problem(&self) -> &Problem {
+        &self.0.problem
     }
 
-    /// What is wrong, without saying with what.
+    /// The parameter that is wrong, if it is one of a fixed set.
     #[must_use]
-    pub(crate) fn nameless(mut self) -> Self {
-        self.what.clear();
-        self
+    pub fn parameter(&self) -> Option<&Parameter> {
+        self.0.parameter.as_ref()
     }
 
-    /// The hint, for a program that shows it on a line of its own.
+    /// Where it is wrong, from the outermost place to the innermost: a file, a line, a key. Empty for a value that came
+    /// from no file.
     #[must_use]
-    pub fn hint_text(&self) -> Option<&str> {
-        self.hint.as_deref()
+    pub fn places(&self) -> &[Place] {
+        &self.0.places
+    }
+
+    /// The innermost file that it is in; `-` is standard input.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.0
+            .places
+            .iter()
+            .rev()
+            .find_map(|place| if let Place::File(path) = place { Some(path.as_path()) } else { None })
+    }
+
+    /// The innermost line that it is in, from 1.
+    #[must_use]
+    pub fn line(&self) -> Option<u64> {
+        self.0.places.iter().rev().find_map(|place| if let Place::Line(line) = place { Some(*line) } else { None })
+    }
+
+    /// The key of a file that has the wrong value, as it is written there.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        if let Some(Place::Key(key)) = self.0.places.last() { Some(key) } else { None }
+    }
+
+    /// The accepted range or form, in words.
+    #[must_use]
+    pub fn accepted(&self) -> Option<&str> {
+        self.0.accepted.as_deref()
+    }
+
+    /// The version of dwell that wrote the file, where that is newer than this one: the file may be right, and this
+    /// version too old for it.
+    #[must_use]
+    pub fn newer_version(&self) -> Option<&str> {
+        self.0.newer_version.as_deref()
+    }
+}
+
+impl From<UnknownName> for InputError {
+    fn from(unknown: UnknownName) -> Self {
+        Self::unknown(&unknown.given, unknown.known.iter().copied()).about(Parameter::Named(unknown.of))
     }
 }
 
 impl fmt::Display for InputError {
+    /// One sentence: the places, the parameter unless a place within a file names it, the problem, what is accepted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.what.is_empty() {
-            write!(f, "{}: ", self.what)?;
+        let mut names: Vec<String> = self.places().iter().map(Place::to_string).collect();
+        if matches!(self.places().last(), None | Some(Place::File(_))) {
+            names.extend(self.parameter().map(Parameter::to_string));
         }
-        f.write_str(&self.problem)?;
-        if let Some(accepted) = &self.accepted {
-            write!(f, " (accepted: {accepted})")?;
+        if !names.is_empty() {
+            write!(f, "{}: ", names.join(", "))?;
         }
-        Ok(())
+        self.problem().fmt(f)?;
+        match self.accepted() {
+            Some(accepted) => write!(f, " (accepted: {accepted})"),
+            None => Ok(()),
+        }
     }
 }
 
 impl std::error::Error for InputError {}
-
-/// The longest text that an error repeats whole, in characters.
-const LONGEST_QUOTE: usize = 60;
-
-/// `text` in quotes if it is short; its beginning and length if it is long. Control characters are escaped.
-#[must_use]
-pub fn quote(text: &str) -> String {
-    let length = text.chars().count();
-    if length <= LONGEST_QUOTE {
-        return format!("\"{}\"", text.escape_debug());
-    }
-    let start: String = text.chars().take(24).collect();
-    format!("\"{}...\" ({length} characters)", start.escape_debug())
-}
-
-/// A number as it may be shown: with an exponent where it would be long without.
-pub(crate) fn shown_number(value: f64) -> String {
-    let plain = value == 0.0 || (1e-6..1e9).contains(&value.abs());
-    if plain { value.to_string() } else { format!("{value:e}") }
-}
-
-/// A path as it may be shown: control characters are escaped.
-pub(crate) fn shown(path: &std::path::Path) -> String {
-    path.to_string_lossy()
-        .chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
-        .collect()
-}
-
-/// What stands at the character `at` (from 0) of `text`, for text too long to repeat: `"x" at character 501 (after
-/// "...12345")`; short texts are repeated whole.
-#[must_use]
-pub(crate) fn quote_place(text: &str, at: usize) -> String {
-    let Some(c) = text.chars().nth(at) else {
-        return format!("{} ends too early", quote(text));
-    };
-    let c: String = c.escape_debug().collect();
-    if text.chars().count() <= LONGEST_QUOTE {
-        return format!("\"{c}\" at character {} of {}", at + 1, quote(text));
-    }
-    let place = format!("\"{c}\" at character {} of {}", at + 1, quote(text));
-    if at == 0 {
-        return place;
-    }
-    let before: String = text.chars().skip(at.saturating_sub(8)).take(at.min(8)).collect();
-    format!("{place}, after \"{}\"", before.escape_debug())
-}
-
-/// The name in `known` nearest to `given`, if one is near enough to be a slip of the finger.
-#[must_use]
-pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let given = given.to_lowercase();
-    if given.chars().count() > LONGEST_QUOTE {
-        return None;
-    }
-    known
-        .into_iter()
-        .map(|name| {
-            let alike = strsim::jaro_winkler(&given, &name.to_lowercase());
-            let slip = strsim::osa_distance(&given, &name.to_lowercase()) <= 1;
-            let inside = !given.is_empty() && name.split('-').any(|part| part == given);
-            (if inside || slip { alike.max(0.9) } else { alike }, name)
-        })
-        .filter(|(alike, _)| *alike > 0.75)
-        // Of equals the shortest: it adds least to what was typed.
-        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.len().cmp(&a.1.len())))
-        .map(|(_, name)| name)
-}
-
-/// An error for a name that is none of `known`, with the nearest as a hint.
-#[must_use]
-pub fn unknown_name<'a>(what: &str, given: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> InputError {
-    let list: Vec<&str> = known.clone().into_iter().collect();
-    let error = InputError::new(what, format!("{} is not known", quote(given))).accepted(list.join(", "));
-    match nearest(given, known) {
-        Some(name) => error.hint(format!("did you mean \"{name}\"?")),
-        None => error,
-    }
-}
-
-/// Names of very many that an error lists.
-const LISTED: usize = 8;
-
-/// The same for very many names: one that is near is enough, and of others the first stand for all. `lists` says where
-/// they are.
-pub(crate) fn unknown_among_many<'a>(
-    what: &str,
-    given: &str,
-    known: impl IntoIterator<Item = &'a str> + Clone,
-    lists: &str,
-) -> InputError {
-    let error = InputError::new(what, format!("{} is not known", quote(given)));
-    if let Some(name) = nearest(given, known.clone()) {
-        return error.hint(format!("did you mean \"{name}\"? {lists}"));
-    }
-    let names: Vec<&str> = known.into_iter().collect();
-    let mut list = names.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
-    if names.len() > LISTED {
-        list += &format!(" and {} more", names.len() - LISTED);
-    }
-    error.accepted(list).hint(lists)
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn long_text_is_not_repeated() {
-        let long = format!("0.{}x{}", "1".repeat(5000), "2".repeat(4000));
-        let shown = quote_place(&long, 5002);
-        assert!(shown.len() < 160 && shown.contains("\"x\" at character 5003"), "{shown}");
-        assert_eq!(quote("a\nb"), "\"a\\nb\"");
+    fn a_sentence_names_places_and_parameter() {
+        let error = InputError::out_of_range("-1").about(Parameter::Density).accepts("above 0");
+        assert_eq!(error.to_string(), "density: -1 is out of range (accepted: above 0)");
+        let error =
+            error.within(Place::Key("density".to_owned())).within(Place::Line(3)).within(Place::File("a".into()));
+        assert_eq!(error.to_string(), "a, line 3, density: -1 is out of range (accepted: above 0)");
+        assert_eq!((error.file(), error.line(), error.key()), (Some(Path::new("a")), Some(3), Some("density")));
+        assert_eq!(InputError::malformed("is cut short").to_string(), "is cut short");
     }
 
     #[test]
-    fn slips_of_the_finger() {
-        let known = ["shallow-home", "shallow-seahorse", "kf-1e50"];
-        assert_eq!(nearest("shalow-home", known), Some("shallow-home"));
-        assert_eq!(nearest("seahorse", known), Some("shallow-seahorse"));
-        assert_eq!(nearest("zzz", known), None);
+    fn an_unknown_name_has_the_nearest() {
+        let error: InputError = "fuse".parse::<dwell_kernels::Recipe>().unwrap_err().into();
+        assert_eq!(error.to_string(), "recipe: \"fuse\" is not known (accepted: fused, separate)");
+        assert_eq!(error.parameter(), Some(&Parameter::Named("recipe")));
+        let Problem::Unknown { nearest, .. } = error.problem() else { panic!("{error}") };
+        assert_eq!(nearest.as_deref(), Some("fused"));
+        let many: Vec<String> = (0..20).map(|i| format!("name-{i}")).collect();
+        let many = |given| InputError::unknown_among_many(given, many.iter().map(String::as_str));
+        assert_eq!(many("name-x").accepted(), None, "one near name is enough");
+        assert!(many("zzz").accepted().unwrap().ends_with("name-7 and 12 more"));
     }
 }

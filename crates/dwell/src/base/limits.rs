@@ -1,11 +1,13 @@
-//! Limits on what a render may take, checked before anything large is allocated.
+//! Limits on the memory of a render, checked before every large allocation.
 
 use crate::base::error::InputError;
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
 
-/// How much memory a render may plan for.
+/// The most memory that a render may plan for.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes for coordinates and bands together.
+    /// Bytes of coordinates and bands together.
     pub memory_bytes: u64,
 }
 
@@ -17,33 +19,34 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Checks that `bytes` for `what` may be taken.
+    /// Checks that `bytes` for `what` (for the message) are within the limit. Earlier calls are not added up.
     ///
     /// # Errors
-    /// When they are more than the limit.
+    /// When `bytes` exceeds the limit.
     pub fn reserve(&self, what: &str, bytes: u64) -> Result<(), InputError> {
         if bytes <= self.memory_bytes {
             return Ok(());
         }
-        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-        Err(InputError::new("size", format!("{what} would take {} MiB of memory", mib(bytes)))
-            .accepted(format!("at most {} MiB here", mib(self.memory_bytes)))
-            .hint("draw fewer pixels"))
+        let problem =
+            Problem::Memory { what: what.to_owned(), needed_bytes: bytes, allowed_bytes: Some(self.memory_bytes) };
+        let allowed = format!("at most {} MiB here", self.memory_bytes.div_ceil(1 << 20));
+        Err(InputError::new(problem).about(Parameter::Size).accepts(allowed))
     }
 }
 
-/// Bytes that a pixel of the rows at hand takes at most: dwell, smooth value, three channels.
+/// The most bytes per pixel of the rows in memory: 4 for the dwell, 8 for the smooth value, 3 for the colour channels.
 pub(crate) const BYTES_PER_PIXEL: u64 = 4 + 8 + 3;
 
-/// Makes `buffer` hold `len` elements, the new ones `filler`, if the system has the memory.
+/// Resizes `buffer` to `len` elements, new ones equal to `filler`, and reports a failed allocation as an error.
 ///
 /// # Errors
-/// When it has not: the limit was set higher than what can be had.
+/// When the allocation fails: the limit was set higher than the memory of the system.
 pub(crate) fn resize<T: Clone>(buffer: &mut Vec<T>, len: usize, filler: T, what: &str) -> Result<(), InputError> {
     let more = len.saturating_sub(buffer.len());
     buffer.try_reserve_exact(more).map_err(|_| {
-        let mib = (len.saturating_mul(size_of::<T>()) as u64).div_ceil(1 << 20);
-        InputError::new("size", format!("the system has no {mib} MiB of memory for {what}")).hint("draw fewer pixels")
+        let needed_bytes = len.saturating_mul(size_of::<T>()) as u64;
+        let problem = Problem::Memory { what: what.to_owned(), needed_bytes, allowed_bytes: None };
+        InputError::new(problem).about(Parameter::Size)
     })?;
     buffer.resize(len, filler);
     Ok(())
@@ -54,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_than_there_is_is_an_error_not_an_abort() {
+    fn a_failed_allocation_is_an_error_not_an_abort() {
         assert!(resize(&mut Vec::new(), usize::MAX / 16, 0_u64, "a test").is_err());
         let mut buffer = vec![1_u8; 3];
         resize(&mut buffer, 5, 7, "a test").unwrap();

@@ -1,38 +1,39 @@
-//! How far a render is, readable from another thread while it runs.
+//! The progress of a render, readable from another thread while the render runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Progress of a render, as work rather than pixels: a row through the set takes a hundred times the time of one
-/// through the sky, and an estimate that ignores that is wrong by as much.
+/// Progress of a render, measured as work rather than pixels: a row through the set takes a hundred times the time of a
+/// row whose points all escape early, and an estimate that ignores the difference is wrong by the same factor.
 #[derive(Debug, Default)]
 pub struct Progress {
     pixels: AtomicU64,
     done: AtomicU64,
-    /// Expected cost of each of some equally high strips of the image, top to bottom.
+    /// Expected costs of the image's strips of equal height, top to bottom, in any common unit.
     strips: Mutex<Vec<f64>>,
 }
 
 impl Progress {
-    /// Starts: `pixels` in all, with the expected cost of each of some equally high strips (empty: all alike).
+    /// Starts a render of `pixels` pixels. `strips` are the expected costs of the image's strips of equal height, top
+    /// to bottom, in any common unit; empty means equal costs.
     pub fn start(&self, pixels: u64, strips: Vec<f64>) {
         self.done.store(0, Ordering::Relaxed);
         *self.strips.lock().unwrap_or_else(PoisonError::into_inner) = strips;
         self.pixels.store(pixels, Ordering::Relaxed);
     }
 
-    /// `pixels` more are done.
+    /// Counts `pixels` more as finished.
     pub fn add(&self, pixels: u64) {
         self.done.fetch_add(pixels, Ordering::Relaxed);
     }
 
-    /// Pixels done, each as often as it was.
+    /// The number of finished pixels; a pixel that was counted twice counts twice.
     #[cfg(test)]
     pub(crate) fn pixels_done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// The fraction of the work that is done, 0 to 1; 0 before the start.
+    /// The fraction of the work that is finished, 0 to 1; 0 before [`Self::start`].
     #[must_use]
     pub fn fraction(&self) -> f64 {
         let (done, pixels) = (self.done.load(Ordering::Relaxed), self.pixels.load(Ordering::Relaxed));

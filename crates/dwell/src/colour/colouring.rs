@@ -1,35 +1,38 @@
-//! A colouring: which colour a pixel has, as a rule.
+//! A colouring: the rule by which pixels get their colours.
 
-use super::mapping::{By, Scale};
+use super::mapping::{By, MOST_TURNS, Scale};
 use super::palette::Palette;
-use crate::base::error::{InputError, shown_number};
-use crate::field::Extras;
+use crate::base::error::InputError;
+use crate::base::place::Parameter;
+use crate::base::quote::shown_number;
+use crate::field::channels::ChannelSet;
 
 /// The rule by which pixels are coloured.
 ///
-/// A pixel that did not escape has the palette's interior colour. One that did is at position
+/// A pixel that did not escape has the palette's interior colour. An escaped pixel has the colour at position
 ///
 /// ```text
 /// offset + density * scale(v)    turns of the palette
 /// ```
 ///
 /// where v is its dwell (`banded`), its smooth value, at least 1 (`smooth`), or 1 + its distance to the set in
-/// thousandths of the view's height (`distance`), so that a picture looks the same at every size; and scale(v) is 0.11 (sqrt(v) - 1) (`root`), v / 256 (`linear`), log2(v) / 4 (`log`), v / limit
-/// (`limit`), or the share of the image's escaped samples whose v is smaller (`histogram`).
+/// thousandths of the view's height (`distance`), so that a picture looks the same at every size; and scale(v) is
+/// 0.11 (sqrt(v) - 1) (`root`), v / 256 (`linear`), log2(v) / 4 (`log`), v / limit (`limit`), or the share of the
+/// image's escaped samples whose v is smaller (`histogram`).
 ///
-/// The root, which is the default, keeps the wide bands around the set and the dense ones at its boundary both readable,
-/// at any depth, without knowing the rest of the image; the far surroundings have the palette's first colour.
-#[derive(Clone, Debug)]
+/// The default scale `root` keeps both the wide bands far from the set and the dense ones at its boundary readable, at
+/// any depth, and does not depend on the rest of the image. Points far from the set have the palette's first colour.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Colouring {
-    /// The colours.
+    /// The palette.
     pub palette: Palette,
-    /// What is coloured.
+    /// The quantity v.
     pub by: By,
-    /// On which scale.
+    /// The scale.
     pub scale: Scale,
-    /// How often the palette repeats: 1 is as the scale has it. Above 0, at most [`Self::MOST`].
+    /// Factor of the scale, above 0, at most [`Self::MOST`]: at 2 the palette repeats twice as often.
     pub density: f64,
-    /// Turns by which the palette is moved, at most [`Self::MOST`] either way.
+    /// Turns by which the palette is shifted, -[`Self::MOST`] to [`Self::MOST`].
     pub offset: f64,
 }
 
@@ -40,8 +43,8 @@ impl Default for Colouring {
 }
 
 impl Colouring {
-    /// The greatest density and offset.
-    pub const MOST: f64 = 1e6;
+    /// The greatest density, and the greatest magnitude of an offset.
+    pub const MOST: f64 = MOST_TURNS;
 
     /// The colouring that a palette suggests for itself.
     #[must_use]
@@ -57,16 +60,16 @@ impl Colouring {
         }
     }
 
-    /// The same colouring by something else: on the scale that is usual for it, if it was by another.
+    /// The same colouring by another quantity, on that quantity's usual scale. The scale stays if the quantity does.
     #[must_use]
     pub fn by(self, by: By) -> Self {
         let scale = if by == self.by { self.scale } else { usual_scale(by) };
         Self { by, scale, ..self }
     }
 
-    /// The same in the colours of another palette. Density and offset were chosen for the old one: they are the new
-    /// one's. So are the scale and what is coloured, unless they were not what the old one suggested and the new one
-    /// suggests nothing of the kind. A colour for the inside of the set that was not the old one's stays.
+    /// The same colouring with another palette. Density and offset become those of the new palette, since they were
+    /// chosen for the old one. Quantity and scale do too, unless they differ from what the old palette suggests and the
+    /// new one suggests neither. An interior colour other than the old palette's stays.
     #[must_use]
     pub fn in_colours_of(self, palette: Palette) -> Self {
         let palette = match self.palette.chosen_interior() {
@@ -85,16 +88,18 @@ impl Colouring {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// Which value is out of range.
+    /// When a value is out of range, or the scale does not go with the quantity.
     pub fn check(&self) -> Result<(), InputError> {
         let in_range = self.density > 0.0 && self.density <= Self::MOST;
         if !in_range {
-            return Err(InputError::new("density", format!("{} is out of range", shown_number(self.density)))
-                .accepted("above 0, at most 1000000"));
+            return Err(InputError::out_of_range(shown_number(self.density))
+                .about(Parameter::Density)
+                .accepts("above 0, at most 1000000"));
         }
         if self.offset.is_nan() || self.offset.abs() > Self::MOST {
-            return Err(InputError::new("offset", format!("{} is out of range", shown_number(self.offset)))
-                .accepted("-1000000 to 1000000"));
+            return Err(InputError::out_of_range(shown_number(self.offset))
+                .about(Parameter::Offset)
+                .accepts("-1000000 to 1000000"));
         }
         if self.by == By::Distance && self.scale == Scale::Limit {
             return Err(Scale::limit_of_distances());
@@ -102,24 +107,24 @@ impl Colouring {
         Ok(())
     }
 
-    /// What a field has to hold of each pixel, beside its dwell, to be coloured so.
+    /// The channels that a field needs besides the dwells.
     #[must_use]
-    pub fn extras(&self) -> Extras {
+    pub fn channels(&self) -> ChannelSet {
         match self.by {
-            By::Banded => Extras::NONE,
-            By::Smooth => Extras::SMOOTH,
-            By::Distance => Extras::DISTANCE,
+            By::Banded => ChannelSet::NONE,
+            By::Smooth => ChannelSet::SMOOTH,
+            By::Distance => ChannelSet::DISTANCE,
         }
     }
 
-    /// Whether the whole image has to be known before the first pixel can be coloured.
+    /// Whether all pixels must be counted before the first can be coloured.
     #[must_use]
     pub fn needs_counts(&self) -> bool {
         self.scale == Scale::Histogram
     }
 }
 
-/// The scale that suits what is coloured.
+/// The scale used for a quantity unless another is given.
 fn usual_scale(by: By) -> Scale {
     if by == By::Distance { Scale::Log } else { Scale::Root }
 }
@@ -129,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges() {
+    fn values_out_of_range_are_refused() {
         let good = Colouring::default();
         assert!(good.check().is_ok());
         for bad in [
@@ -145,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn another_palette_brings_its_own_choices_and_keeps_those_of_others() {
+    fn another_palette_replaces_what_the_old_one_suggested() {
         let palette = |name: &str| Palette::built_in(name).unwrap();
         let toader = Colouring::of(palette("toader")).in_colours_of(palette("ember"));
         assert_eq!((toader.by, toader.scale, toader.density), (By::Smooth, Scale::Root, 1.0));
@@ -164,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_palette_may_suggest_the_rest() {
+    fn a_palette_suggests_quantity_scale_and_density() {
         let toader = Colouring::of(Palette::built_in("toader").unwrap());
         assert_eq!((toader.by, toader.scale, toader.density, toader.offset), (By::Banded, Scale::Linear, 16.0, 0.0));
     }

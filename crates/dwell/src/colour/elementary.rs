@@ -1,9 +1,9 @@
-//! The few elementary functions that palettes need, the same bits on every machine.
+//! The elementary functions that palettes need, with the same bits on every machine.
 //!
-//! Mathematics libraries differ in their last bits, and a colour must not. Everything here is made of IEEE additions,
-//! multiplications, divisions, fused multiply-adds (correctly rounded everywhere) and steps on integers, in one order.
-//! The errors stated are those of the tests, against the standard library's functions, which are within 1 ulp on the
-//! machines that they are run on.
+//! Mathematics libraries differ in their last bits, and colours must not. The functions here consist of IEEE additions,
+//! multiplications, divisions, fused multiply-adds (all correctly rounded) and integer operations in a fixed order. The
+//! errors stated are those found by the tests against the standard library's functions, which are within 1 ulp on the
+//! machines tested.
 
 use dwell_kernels::log2::log2_each;
 use dwell_kernels::{Level, LevelName};
@@ -20,7 +20,7 @@ pub(super) fn log2(x: f64) -> f64 {
         f64::INFINITY => x,
         _ if x > 0.0 => {
             let (m, e) = split(x);
-            // With e = 0 nothing cancels; elsewhere e is the greater part, and this is what the kernel adds up itself.
+            // With e = 0 nothing cancels; otherwise e is the larger term, and the kernel computes the same sum.
             e + kernel_log2(m)
         }
         _ => f64::NAN,
@@ -32,8 +32,8 @@ pub(super) fn exp2(x: f64) -> f64 {
     exp2_sum(x, 0.0)
 }
 
-/// x^y for x >= 0; 0^0 = 1, NaN where x is negative or either is NaN. Within 4 ulp for |y| <= 2.5; the relative error
-/// beyond is about |y| 2^-53.
+/// x^y for x >= 0, with 0^0 = 1; NaN where x is negative or either is NaN. Within 4 ulp for |y| <= 2.5; for larger |y|
+/// the relative error is about |y| 2^-53.
 pub(super) fn power(x: f64, y: f64) -> f64 {
     if y == 0.0 || x == 1.0 {
         return 1.0;
@@ -45,8 +45,8 @@ pub(super) fn power(x: f64, y: f64) -> f64 {
     if !y.is_finite() {
         return if y.is_nan() { y } else { exp2(log2(x) * y) };
     }
-    // y log2 x = y e + y log2 m. The first, which may be large, is kept exactly in two pieces, so that the integer which
-    // becomes the exponent takes no digits from the rest.
+    // y log2 x = y e + y log2 m. The first term, which may be large, is kept exactly as the sum of two numbers, so that
+    // its integer part, which becomes the exponent, costs no precision.
     let (m, e) = split(x);
     let whole = y * e;
     let lost = y.mul_add(e, -whole);
@@ -56,10 +56,10 @@ pub(super) fn power(x: f64, y: f64) -> f64 {
     exp2_sum(whole, y.mul_add(kernel_log2(m), lost))
 }
 
-/// sin(2 pi t) for any finite t: exact at multiples of a quarter. Within 2 ulp of sin of the exact angle for |t| <= 1/2,
-/// and absolutely as good beyond.
+/// sin(2 pi t) for any finite t: exact at multiples of a quarter. Within 2 ulp of the sine of the exact angle for
+/// |t| <= 1/2; for larger |t| with the same absolute error.
 pub(super) fn sine_of_turns(t: f64) -> f64 {
-    // Each of these is exact: the nearest integer off, then the mirror image about a quarter turn.
+    // Both steps are exact: subtract the nearest integer, then reflect about a quarter turn.
     let t = t - t.round();
     let folded = if t.abs() > 0.25 { 0.5 - t.abs() } else { t.abs() };
     let size = if folded <= 0.125 { sine(TAU * folded) } else { cosine(TAU * (0.25 - folded)) };
@@ -70,20 +70,20 @@ pub(super) fn sine_of_turns(t: f64) -> f64 {
 fn split(x: f64) -> (f64, f64) {
     const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
     let (x, moved) = if x < f64::MIN_POSITIVE { (x * TWO_TO_54, 54.0) } else { (x, 0.0) };
-    // As in the kernel; 1024 keeps the exponent positive.
+    // As in the kernel; adding 1024 keeps the exponent positive.
     let shifted = x.to_bits() + ((1024 << 52) - SQRT_HALF_BITS);
     let m = f64::from_bits((shifted & SIGNIFICAND) + SQRT_HALF_BITS);
     (m, (shifted >> 52) as f64 - 1024.0 - moved)
 }
 
-/// The kernel's logarithm of one number. Every level gives the same; the scalar one is there on every machine.
+/// The kernel's logarithm of one number. Every level gives the same result; every machine has the scalar one.
 fn kernel_log2(x: f64) -> f64 {
     let mut value = [x];
     log2_each(Level::get(LevelName::Scalar).unwrap_or_else(Level::best), &mut value);
     value[0]
 }
 
-/// 2^(a + b), |b| not much greater than |a| or small.
+/// 2^(a + b), where |b| is small or not much greater than |a|.
 fn exp2_sum(a: f64, b: f64) -> f64 {
     let sum = a + b;
     if sum.is_nan() || sum >= 1025.0 {
@@ -93,9 +93,9 @@ fn exp2_sum(a: f64, b: f64) -> f64 {
         return 0.0;
     }
     let whole = sum.round();
-    // a - whole is exact: both are multiples of the last place of a, and the difference is small.
+    // a - whole is exact: both are multiples of the last place of a, and their difference is small.
     let t = ((a - whole) + b) * LN_2;
-    // e^t by its series: |t| < 0.35, so what follows the term t^13 / 13! is under 2^-57.
+    // e^t by its series: |t| < 0.35, so the terms after t^13 / 13! sum to less than 2^-57.
     let mut series = 1.0 / 6_227_020_800.0;
     for one_over in [
         1.0 / 479_001_600.0,
@@ -114,8 +114,8 @@ fn exp2_sum(a: f64, b: f64) -> f64 {
     ] {
         series = t.mul_add(series, one_over);
     }
-    // In two factors, each a normal number, so that results at either end of the range round once.
-    #[allow(clippy::cast_possible_truncation, reason = "-1080 <= whole <= 1025")]
+    // Two factors of 2^whole, each a normal number, so that results at both ends of the range are rounded once.
+    #[expect(clippy::cast_possible_truncation, reason = "-1080 <= whole <= 1025")]
     let whole = whole as i64;
     let half = whole / 2;
     let two_to = |e: i64| f64::from_bits((e + 1023).unsigned_abs() << 52);
@@ -160,7 +160,7 @@ fn cosine(x: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "the functions that ours are compared with")]
+#[expect(clippy::disallowed_methods, reason = "the functions of the standard library are the reference")]
 mod tests {
     use super::*;
 
@@ -169,13 +169,13 @@ mod tests {
         (a - b).abs() / ulp
     }
 
-    /// Numbers over 0..1, evenly but not regularly.
+    /// Numbers from 0 to 1, evenly distributed without a period.
     fn units() -> impl Iterator<Item = f64> {
         (1..=100_000).map(|i| (f64::from(i) * 0.618_033_988_749_895).fract())
     }
 
     #[test]
-    fn logarithms_and_exponentials() {
+    fn logarithms_and_exponentials_are_within_their_bounds() {
         for u in units() {
             for x in [u + 0.5, u * 1e300, u * 1e-300 + f64::MIN_POSITIVE, u * 1e-310 + 5e-324] {
                 assert!(ulps(log2(x), x.log2()) <= 4.0, "{x:e}: {:e} {:e}", log2(x), x.log2());
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn powers() {
+    fn powers_are_within_their_bounds() {
         for u in units() {
             for y in [2.4, 1.0 / 2.4, 0.5, -1.3, 2.5] {
                 for x in [u, u * 1e-4, u * 9.0] {
@@ -216,13 +216,13 @@ mod tests {
     }
 
     #[test]
-    fn sines() {
+    fn sines_are_within_their_bounds() {
         let quarters = [0.0, 1.0, 0.0, -1.0];
         for i in -8..8_i32 {
             assert_eq!(sine_of_turns(f64::from(i) / 4.0), quarters[usize::try_from(i.rem_euclid(4)).unwrap()]);
         }
         for u in units() {
-            // Where the angle is small enough that rounding 2 pi t moves the standard sine by less than an ulp.
+            // The angle is small enough that rounding 2 pi t changes the standard library's sine by less than an ulp.
             let t = u * 0.25 - 0.125;
             assert!(ulps(sine_of_turns(t), (TAU * t).sin()) <= 2.0, "{t}");
             let t = u * 2.0 - 1.0;

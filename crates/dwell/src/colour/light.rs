@@ -1,7 +1,7 @@
-//! Averages in linear light: what the eye makes of fine detail is the mean of light, not of the numbers that encode it.
+//! Averages in linear light: the eye averages the light of fine detail, not the encoded values.
 //!
-//! Light is a whole number from 0 to [`FULL`], so that sums are exact and their order makes no difference. An average is
-//! encoded as the nearest sRGB value, decided by the light of the midpoints between values.
+//! Light is a whole number from 0 to [`FULL`], so sums are exact and do not depend on their order. An average is
+//! encoded as the nearest sRGB value, found by the light of the midpoints between neighbouring values.
 
 use super::rgb::Rgb16;
 use super::srgb::linear_from_srgb;
@@ -16,31 +16,30 @@ pub(super) fn of_colour(colour: Rgb16) -> [u32; 3] {
 
 /// The light of an sRGB value from 0 to 1.
 fn light(value: f64) -> u32 {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to FULL")]
-    let light = (linear_from_srgb(value) * f64::from(FULL) + 0.5) as u32;
-    light
+    // 0 to FULL.
+    (linear_from_srgb(value) * f64::from(FULL) + 0.5) as u32
 }
 
-/// From light to the nearest of the values 0 to some greatest one.
+/// Encodes light as the nearest of the values 0 to 255 or 0 to 65535.
 #[derive(Debug)]
 pub(super) struct Encoder {
-    /// By value, the least light that is nearer to the next.
+    /// By value, the least light that is nearer to the next value.
     midpoints: Vec<u32>,
-    /// By the leading bits of light, the value of the least such light.
+    /// By the leading bits of light, the value of the least light with these bits.
     start: Vec<u16>,
-    /// Bits of light that are left out there.
+    /// The bits of light below the leading ones.
     shift: u32,
 }
 
-/// An encoder's tables. The value of a light is the first v, from `start[light >> shift]` on, whose `midpoints[v]`, if
-/// there is one, is greater than the light.
+/// The tables of an encoder of light. The value of a light is the first v, from `start[light >> shift]` on, whose
+/// `midpoints[v]`, if there is one, is greater than the light.
 #[derive(Clone, Copy, Debug)]
 pub struct EncoderTables<'a> {
-    /// By value, the least light that is nearer to the next.
+    /// By value, the least light that is nearer to the next value.
     pub midpoints: &'a [u32],
-    /// By the leading bits of light, the value of the least such light.
+    /// By the leading bits of light, the value of the least light with these bits.
     pub start: &'a [u16],
-    /// Bits of light that are left out there.
+    /// The bits of light below the leading ones.
     pub shift: u32,
 }
 
@@ -50,7 +49,7 @@ impl Encoder {
         EncoderTables { midpoints: &self.midpoints, start: &self.start, shift: self.shift }
     }
 
-    /// For values up to `most`: 255 or 65535.
+    /// The encoder for values up to `most`: 255 or 65535.
     pub(super) fn new(most: u16) -> Self {
         let midpoint = |value: u16| light((f64::from(value) + 0.5) / f64::from(most));
         let midpoints: Vec<u32> = (0..most).map(midpoint).collect();
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_comes_back() {
+    fn every_value_is_encoded_as_itself() {
         for most in [255_u16, 65535] {
             let encoder = Encoder::new(most);
             for value in 0..=most {
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_value_is_found() {
+    fn light_is_encoded_as_the_nearest_value() {
         // Half the light of white is 188, not 128; known values of IEC 61966-2-1.
         let encoder = Encoder::new(255);
         assert_eq!(encoder.encode(FULL / 2), 188);

@@ -1,44 +1,27 @@
-//! How a position in a palette comes from a pixel: by which quantity, on which scale.
+//! The position of a pixel in a palette: by which quantity, on which scale.
 
-use crate::base::error::{InputError, unknown_name};
+use crate::base::error::InputError;
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
 
-/// The quantity of a pixel that is coloured.
+/// The greatest density, and the greatest offset in turns.
+pub(super) const MOST_TURNS: f64 = 1e6;
+
+/// The quantity of a pixel that determines its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
     /// The dwell itself: bands.
     Banded,
-    /// The continuous dwell: no bands.
+    /// The smooth value, a continuous dwell: no bands.
     #[default]
     Smooth,
     /// The estimated distance to the set.
     Distance,
 }
 
-impl By {
-    /// Every one.
-    pub const ALL: [Self; 3] = [Self::Banded, Self::Smooth, Self::Distance];
+dwell_kernels::named!(By, "by": Banded => "banded", Smooth => "smooth", Distance => "distance");
 
-    /// As users write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Banded => "banded",
-            Self::Smooth => "smooth",
-            Self::Distance => "distance",
-        }
-    }
-
-    /// The one of that name.
-    ///
-    /// # Errors
-    /// When there is none; the nearest name is the hint.
-    pub fn parse(name: &str) -> Result<Self, InputError> {
-        let found = Self::ALL.into_iter().find(|by| by.name() == name);
-        found.ok_or_else(|| unknown_name("by", name, Self::ALL.into_iter().map(Self::name)))
-    }
-}
-
-/// How many turns of the palette a quantity v is.
+/// The turns of the palette that correspond to a quantity v.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// 0.11 (sqrt(v) - 1) turns.
@@ -50,52 +33,45 @@ pub enum Scale {
     Log,
     /// v / limit turns.
     Limit,
-    /// The share of samples that have a smaller value, in turns.
+    /// The share of samples with a smaller value, in turns.
     Histogram,
 }
 
+dwell_kernels::named!(Scale, "scale":
+    Root => "root",
+    Linear => "linear",
+    Log => "log",
+    Limit => "limit",
+    Histogram => "histogram",
+);
+
 impl Scale {
-    /// Every one.
-    pub const ALL: [Self; 5] = [Self::Root, Self::Linear, Self::Log, Self::Limit, Self::Histogram];
+    /// Turns for each unit of sqrt(v) - 1 on [`Self::Root`].
+    pub const PER_ROOT: f64 = 0.11;
+    /// Turns for each unit of v on [`Self::Linear`].
+    pub const PER_UNIT: f64 = 1.0 / 256.0;
+    /// Turns for each unit of log2(v) on [`Self::Log`].
+    pub const PER_LOG2: f64 = 0.25;
 
-    /// As users write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Root => "root",
-            Self::Linear => "linear",
-            Self::Log => "log",
-            Self::Limit => "limit",
-            Self::Histogram => "histogram",
-        }
-    }
-
-    /// The one of that name.
-    ///
-    /// # Errors
-    /// When there is none; the nearest name is the hint.
-    pub fn parse(name: &str) -> Result<Self, InputError> {
-        let found = Self::ALL.into_iter().find(|scale| scale.name() == name);
-        found.ok_or_else(|| unknown_name("scale", name, Self::ALL.into_iter().map(Self::name)))
-    }
-
-    /// What is wrong with [`Self::Limit`] for [`By::Distance`].
+    /// The error for [`Self::Limit`] with [`By::Distance`].
     pub(super) fn limit_of_distances() -> InputError {
-        InputError::new("scale", "\"limit\" does not go with distances, which have none")
-            .accepted("root, linear, log, histogram")
+        let problem = "\"limit\" does not go with distances, which have none";
+        InputError::new(Problem::Conflict(problem.to_owned()))
+            .about(Parameter::Named("scale"))
+            .accepts("root, linear, log, histogram")
     }
 }
 
-/// What a palette recommends for itself, used where nothing else is asked for.
+/// The colouring that a palette recommends, used where no other is requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Suggestion {
     /// The quantity.
     pub by: Option<By>,
     /// The scale.
     pub scale: Option<Scale>,
-    /// A positive finite factor of the scale's turns.
+    /// The factor of the scale's turns, above 0, at most 1e6.
     pub density: Option<f64>,
-    /// Turns added to them, finite.
+    /// Turns added to them, -1e6 to 1e6.
     pub offset: Option<f64>,
 }
 
@@ -105,11 +81,10 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        assert!(By::ALL.into_iter().all(|by| By::parse(by.name()) == Ok(by)));
-        assert!(Scale::ALL.into_iter().all(|scale| Scale::parse(scale.name()) == Ok(scale)));
+        assert!(By::ALL.into_iter().all(|by| by.name().parse() == Ok(by)));
+        assert!(Scale::ALL.into_iter().all(|scale| scale.name().parse() == Ok(scale)));
         assert_eq!((By::default(), Scale::default()), (By::Smooth, Scale::Root));
-        let error = By::parse("smoth").unwrap_err();
-        assert_eq!(error.hint_text(), Some("did you mean \"smooth\"?"));
-        assert!(Scale::parse("").unwrap_err().to_string().contains("root, linear, log, limit, histogram"));
+        assert_eq!("smoth".parse::<By>().unwrap_err().known, By::ALL.map(By::name));
+        assert!("".parse::<Scale>().unwrap_err().to_string().contains("root, linear, log, limit, histogram"));
     }
 }

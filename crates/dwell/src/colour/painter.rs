@@ -1,23 +1,25 @@
-//! The painter: a colouring made ready, and rows of a field turned into rows of a picture.
+//! The painter: turns rows of a field into rows of a picture by the tables of a colouring.
 //!
 //! # What it costs
 //!
-//! `cargo bench -p dwell --bench colour` measures it beside a copy of what is read. On a Zen 4, one thread, nanoseconds a
-//! sample and times such a copy: banded 1.0 (2.6 times; a table of all dwells), smooth 4.1 by root (3.4), 2.8 linear
-//! (2.4), 3.7 by logarithm (3.3), 10.4 by histogram (8.2: a jump into half a mebibyte for each octave of values); 16 bits
-//! one more; samples averaged 6.3 to 6.9 each. The smooth values themselves, which an engine computes while the points
-//! are at hand, take 5.5 more (`cargo bench -p dwell-kernels -- smooth set`).
+//! `cargo bench -p dwell --bench colour` measures painting and copying its input. Nanoseconds per sample on one thread
+//! of a Zen 4, and the ratio to the copy: banded 1.0 (2.6; one table has all dwells), smooth by root 4.1 (3.4), linear
+//! 2.8 (2.4), by logarithm 3.7 (3.3), by histogram 10.4 (8.2: a random access to half a mebibyte per octave of values).
+//! 16 bits cost 1 more; averaged samples cost 6.3 to 6.9 each. The smooth values, which an engine computes while it has the
+//! points, cost 5.5 more (`cargo bench -p dwell-kernels -- smooth set`).
 //!
-//! Values are treated [`CHUNK`] at a time, so that roots and logarithms are done in vectors and nothing is allocated for a
-//! row.
+//! Values are processed [`CHUNK`] at a time, so that roots and logarithms are computed in vectors and no memory is
+//! allocated per row.
 
 use super::colouring::Colouring;
 use super::light::{self, Encoder, EncoderTables};
 use super::mapping::{By, Scale};
+use super::palette::TABLE;
 use super::ranks::Ranks;
-use super::table::TABLE;
-use crate::base::thread_pool::{Schedule, Team};
+use crate::base::schedule::Schedule;
+use crate::base::thread_pool::ThreadPool;
 use crate::field::FieldRows;
+use crate::field::channels::Channel;
 use dwell_kernels::Level;
 use dwell_kernels::log2::log2_each;
 use std::sync::{Mutex, PoisonError};
@@ -28,14 +30,13 @@ pub enum Depth {
     /// A byte each.
     #[default]
     Eight,
-    /// Two bytes each, the high one first.
+    /// Two bytes each, the high byte first.
     Sixteen,
 }
 
-impl Depth {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Eight, Self::Sixteen];
+dwell_kernels::named!(Depth, "depth": Eight => "8", Sixteen => "16");
 
+impl Depth {
     /// 8 or 16.
     #[must_use]
     pub fn bits(self) -> u32 {
@@ -55,16 +56,16 @@ impl Depth {
     }
 }
 
-/// The most samples of a pixel on a side.
+/// The most samples along a side of a pixel.
 pub const MOST_SAMPLES: u32 = 16;
-/// Samples whose positions are computed at once: a multiple of most numbers of samples.
+/// Samples whose positions are computed at once: a multiple of most numbers of samples along a side.
 const CHUNK: usize = 240;
-/// Samples coloured by a thread at once, about.
+/// Samples that a thread counts at once.
 const SPAN: usize = 1 << 14;
-/// Dwells up to this are coloured by a table of them all.
+/// With a limit up to this, dwells are coloured by one table of all dwells.
 const MOST_BANDS: u32 = (1 << 16) - 1;
 
-/// Colours as they are written into a picture, with a filler behind, so that each is one load.
+/// Colours as they are written into a picture, padded so that each is read by one load.
 #[derive(Debug)]
 enum Codes {
     Eight(Table<4>),
@@ -76,11 +77,11 @@ struct Table<const W: usize> {
     interior: [u8; W],
     /// By palette index.
     palette: Vec<[u8; W]>,
-    /// By dwell, if there are few enough and they are what is coloured.
+    /// By dwell; empty unless dwells are coloured and the limit is at most [`MOST_BANDS`].
     bands: Vec<[u8; W]>,
 }
 
-/// A colouring made ready for an image.
+/// A colouring with the tables to apply it to an image.
 #[derive(Debug)]
 pub struct Painter {
     by: By,
@@ -93,48 +94,50 @@ pub struct Painter {
     depth: Depth,
     level: Level,
     codes: Codes,
-    /// Light by palette index, then of the interior; with several samples only.
+    /// Light by palette index, then of the interior; empty with one sample per pixel.
     light: Vec<[u32; 3]>,
     encoder: Option<Encoder>,
     ranks: Ranks,
-    /// Counts of threads, not yet added up.
+    /// The counts of each thread, not yet added.
     counts: Mutex<Vec<Ranks>>,
     colouring: Colouring,
 }
 
-/// What a [`Painter`] knows. A sample's colour is that of the palette entry floor(slope s(v) + start) modulo their number (a
-/// power of two), or of the entry behind them all where it has not escaped; v is the dwell, or the smooth value but at
-/// least 1, and s the scale.
+/// The tables of a [`Painter`]. The colour of an escaped sample is the palette entry floor(slope s(v) + start) modulo
+/// the number of entries before the last, a power of two; the last entry is the colour of a sample that has not
+/// escaped. v is the dwell, or the smooth value but at least 1, or 1 + 1000 times the distance; s is the scale.
 #[derive(Debug)]
 pub struct Tables<'a> {
-    /// What is coloured.
+    /// The quantity v.
     pub by: By,
-    /// s: never `histogram`.
+    /// The scale s: never `histogram`.
     pub scale: Scale,
-    /// Palette entries for each unit of s(v).
+    /// Palette entries per unit of s(v).
     pub slope: f64,
     /// The entry at s(v) = 0.
     pub start: f64,
-    /// Bits of a channel.
+    /// Bits of each channel.
     pub depth: Depth,
-    /// Samples of a pixel on a side.
+    /// Samples along a side of a pixel.
     pub samples: u32,
-    /// By entry, red, green and blue as they are written: up to 255 or 65535. The interior's is the last.
+    /// By entry, red, green and blue as written, 0 to 255 or 0 to 65535. The last entry is the interior colour.
     pub palette: Vec<[u16; 3]>,
-    /// By dwell, its entry, where dwells are coloured and there are not too many; entry 0 stands for nothing.
+    /// By dwell, its entry; empty unless dwells are coloured and the limit is small enough. The entry of dwell 0 has no
+    /// meaning.
     pub bands: Vec<usize>,
-    /// By entry, its light, to be averaged: sums of samples, divided by their number and rounded to nearest (halves up).
-    /// Empty with one sample.
+    /// By entry, its light. The light of a pixel is the sum of its samples divided by their number, rounded to nearest
+    /// (halves up). Empty with one sample per pixel.
     pub light: &'a [[u32; 3]],
-    /// From light to values: see [`EncoderTables`].
+    /// Encodes light as values: see [`EncoderTables`].
     pub encoder: Option<EncoderTables<'a>>,
 }
 
 impl Painter {
-    /// Makes a colouring ready for a field with this limit, of which `samples` x `samples` pixels (1 to
-    /// [`MOST_SAMPLES`]) make one of the picture.
+    /// The painter of a colouring, for a field with this limit of which `samples` x `samples` values (`samples` from 1
+    /// to [`MOST_SAMPLES`]) make one pixel of the picture.
     ///
-    /// Where [`Colouring::needs_counts`] the whole field is to be shown to [`Self::count`] first.
+    /// If [`Colouring::needs_counts`], call [`Self::count`] with all rows and [`Self::finish_counting`] before
+    /// painting.
     #[must_use]
     pub fn new(colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Self {
         let palette = &colouring.palette;
@@ -176,7 +179,16 @@ impl Painter {
         painter
     }
 
-    /// The rule.
+    /// Whether [`Self::new`] would make an equal painter from these values. False where colours depend on a field,
+    /// since the painter then has the counts of one field.
+    pub(crate) fn is_for(&self, colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> bool {
+        !colouring.needs_counts()
+            && self.limit == f64::from(limit)
+            && (self.depth, self.samples) == (depth, samples)
+            && self.colouring == *colouring
+    }
+
+    /// The colouring.
     #[must_use]
     pub fn colouring(&self) -> &Colouring {
         &self.colouring
@@ -188,14 +200,14 @@ impl Painter {
         self.depth.bytes_per_pixel()
     }
 
-    /// Samples of a pixel on a side.
+    /// Samples along a side of a pixel.
     #[must_use]
     pub fn samples(&self) -> u32 {
         self.samples
     }
 
-    /// All that a painter knows, for engines that paint where they iterate; none where colours depend on the whole field
-    /// (the scale `histogram`).
+    /// The tables, for engines that paint where they iterate; none where colours depend on the whole field (the scale
+    /// `histogram`).
     #[must_use]
     pub fn tables(&self) -> Option<Tables<'_>> {
         if self.scale == Scale::Histogram {
@@ -221,15 +233,15 @@ impl Painter {
     }
 
     /// Counts the values of some rows, for the scale `histogram`.
-    pub fn count(&self, rows: FieldRows<'_>, team: &Team) {
+    pub fn count(&self, rows: FieldRows<'_>, team: &ThreadPool) {
         let values = self.values(rows);
-        let spans = rows.dwell.chunks(SPAN).zip(values.chunks_or_empty(SPAN)).collect();
+        let spans = rows.dwell().chunks(SPAN).zip(values.chunks_or_empty(SPAN)).collect();
         let lock = || self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || lock().pop().unwrap_or_default();
         let counted = team.for_each(Schedule::default(), spans, start, |ranks, (dwell, values): (&[u32], &[f64])| {
             let mut v = [0.0; CHUNK];
             for (from, dwell) in (0..).step_by(CHUNK).zip(dwell.chunks(CHUNK)) {
-                self.quantities(dwell, part(values, from, dwell.len()), &mut v);
+                self.quantities(dwell, slice(values, from, dwell.len()), &mut v);
                 for (dwell, v) in dwell.iter().zip(v) {
                     if *dwell != 0 {
                         ranks.count(v);
@@ -240,7 +252,7 @@ impl Painter {
         lock().extend(counted);
     }
 
-    /// The counts so far, to be written down.
+    /// The counts so far, as bytes for a journal.
     pub(crate) fn counts(&self) -> Vec<u8> {
         let mut all = Ranks::default();
         for counts in self.counts.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -249,7 +261,7 @@ impl Painter {
         all.to_bytes()
     }
 
-    /// Goes on with counts that were written down. False if they are none.
+    /// Restores counts from [`Self::counts`]. False if the bytes are not counts.
     pub(crate) fn restore_counts(&mut self, bytes: &[u8]) -> bool {
         let counts = Ranks::from_bytes(bytes);
         let found = counts.is_some();
@@ -257,7 +269,7 @@ impl Painter {
         found
     }
 
-    /// All rows were counted.
+    /// Prepares painting after all rows have been counted.
     pub fn finish_counting(&mut self) {
         let counts = std::mem::take(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner));
         self.ranks = Ranks::default();
@@ -268,17 +280,17 @@ impl Painter {
         self.prepare_bands();
     }
 
-    /// Paints rows of a field, a multiple of the samples of a pixel, into rows of the picture.
+    /// Paints rows of a field, a multiple of the samples along a side of a pixel, into rows of the picture.
     ///
     /// # Panics
-    /// When the field lacks what is coloured, its sides are no multiples of the samples, or the picture has another size
-    /// than it makes.
+    /// When the field lacks the channel that is coloured, its sides are not multiples of the samples, or the picture
+    /// has a different size.
     pub fn paint(&self, rows: FieldRows<'_>, picture: &mut [u8]) {
         let samples = self.samples as usize;
-        let pixels = rows.dwell.len() / (samples * samples);
-        assert!((rows.width as usize).is_multiple_of(samples), "whole pixels across");
-        assert!(rows.dwell.len() == pixels * samples * samples, "whole rows of pixels");
-        assert!(rows.dwell.len().is_multiple_of(rows.width as usize), "whole rows");
+        let pixels = rows.dwell().len() / (samples * samples);
+        assert!((rows.width() as usize).is_multiple_of(samples), "whole pixels in each row");
+        assert!(rows.dwell().len() == pixels * samples * samples, "whole rows of pixels");
+        assert!(rows.dwell().len().is_multiple_of(rows.width() as usize), "whole rows");
         assert_eq!(picture.len(), pixels * self.bytes_per_pixel(), "a colour for each pixel");
         match &self.codes {
             Codes::Eight(table) if samples == 1 => self.paint_singly::<4, 3>(table, rows, picture),
@@ -287,7 +299,7 @@ impl Painter {
         }
     }
 
-    /// A sample a pixel.
+    /// Paints with one sample per pixel.
     fn paint_singly<const W: usize, const BYTES: usize>(
         &self,
         table: &Table<W>,
@@ -295,17 +307,17 @@ impl Painter {
         picture: &mut [u8],
     ) {
         if !table.bands.is_empty() {
-            for (out, dwell) in picture.chunks_exact_mut(BYTES).zip(rows.dwell) {
-                // Dwells are at most the limit, and the table has them all.
+            for (out, dwell) in picture.chunks_exact_mut(BYTES).zip(rows.dwell()) {
+                // Dwells are at most the limit, and the table has an entry for each up to the limit.
                 out.copy_from_slice(&table.bands[*dwell as usize][..BYTES]);
             }
             return;
         }
         let values = self.values(rows).0.unwrap_or_default();
         let mut positions = [0.0; CHUNK];
-        let chunks = picture.chunks_mut(CHUNK * BYTES).zip(rows.dwell.chunks(CHUNK));
+        let chunks = picture.chunks_mut(CHUNK * BYTES).zip(rows.dwell().chunks(CHUNK));
         for (from, (out, dwell)) in (0..).step_by(CHUNK).zip(chunks) {
-            self.positions(dwell, part(values, from, dwell.len()), &mut positions);
+            self.positions(dwell, slice(values, from, dwell.len()), &mut positions);
             for ((out, dwell), position) in out.chunks_exact_mut(BYTES).zip(dwell).zip(positions) {
                 let code = if *dwell == 0 { table.interior } else { table.palette[index(position)] };
                 out.copy_from_slice(&code[..BYTES]);
@@ -313,24 +325,24 @@ impl Painter {
         }
     }
 
-    /// Several samples a pixel, averaged in linear light.
+    /// Paints with several samples per pixel, averaged in linear light.
     fn paint_averages(&self, rows: FieldRows<'_>, picture: &mut [u8]) {
         let Some(encoder) = &self.encoder else { return };
         let samples = self.samples as usize;
-        let (width, bytes) = (rows.width as usize, self.bytes_per_pixel());
+        let (width, bytes) = (rows.width() as usize, self.bytes_per_pixel());
         let across = width / samples;
         let values = self.values(rows).0.unwrap_or_default();
         let chunk = CHUNK / samples * samples;
         let count = self.samples * self.samples;
         let mut sums = vec![[0_u32; 3]; across];
-        let lines = picture.chunks_mut(across * bytes).zip(rows.dwell.chunks(width * samples));
+        let lines = picture.chunks_mut(across * bytes).zip(rows.dwell().chunks(width * samples));
         for (line, (out, dwell)) in lines.enumerate() {
             sums.fill([0; 3]);
             let first = line * width * samples;
             let mut positions = [0.0; CHUNK];
             for (row, dwell) in dwell.chunks(width).enumerate() {
                 for (from, dwell) in (0..).step_by(chunk).zip(dwell.chunks(chunk)) {
-                    self.positions(dwell, part(values, first + row * width + from, dwell.len()), &mut positions);
+                    self.positions(dwell, slice(values, first + row * width + from, dwell.len()), &mut positions);
                     let sums = &mut sums[from / samples..];
                     for ((sum, dwell), positions) in
                         sums.iter_mut().zip(dwell.chunks(samples)).zip(positions.chunks(samples))
@@ -345,7 +357,7 @@ impl Painter {
             for (out, sum) in out.chunks_exact_mut(bytes).zip(&sums) {
                 let colour = sum.map(|sum| encoder.encode((sum + count / 2) / count));
                 match self.depth {
-                    #[allow(clippy::cast_possible_truncation, reason = "at most 255 by this encoder")]
+                    // This encoder's values are at most 255.
                     Depth::Eight => out.copy_from_slice(&colour.map(|value| value as u8)),
                     Depth::Sixteen => {
                         for (out, value) in out.chunks_exact_mut(2).zip(colour) {
@@ -357,18 +369,18 @@ impl Painter {
         }
     }
 
-    /// The numbers of rows that are coloured; none where it is the dwell.
+    /// The channel that is coloured; none for the dwell.
     fn values<'a>(&self, rows: FieldRows<'a>) -> Values<'a> {
         let values = match self.by {
             By::Banded => return Values(None),
-            By::Smooth => rows.smooth,
-            By::Distance => rows.distance,
+            By::Smooth => rows.channel(Channel::Smooth),
+            By::Distance => rows.channel(Channel::Distance),
         };
-        assert_eq!(values.len(), rows.dwell.len(), "a field with {} values", self.by.name());
+        assert_eq!(values.len(), rows.dwell().len(), "a field with {} values", self.by.name());
         Values(Some(values))
     }
 
-    /// v of each of at most [`CHUNK`] samples; what has not escaped has some number of at least 1.
+    /// v of each of at most [`CHUNK`] samples; v of a sample that has not escaped is any number of at least 1.
     #[inline]
     fn quantities(&self, dwell: &[u32], values: &[f64], v: &mut [f64; CHUNK]) {
         match self.by {
@@ -390,18 +402,18 @@ impl Painter {
         }
     }
 
-    /// Palette positions of at most [`CHUNK`] samples, in entries of the table. IEEE operations and our own logarithm
-    /// only: the same on every machine.
+    /// Palette positions of at most [`CHUNK`] samples, in entries of the table. By IEEE operations and our own
+    /// logarithm only, so that they are the same on every machine.
     #[inline]
     fn positions(&self, dwell: &[u32], values: &[f64], v: &mut [f64; CHUNK]) {
         self.quantities(dwell, values, v);
         let v = &mut v[..dwell.len()];
         match self.scale {
-            Scale::Root => v.iter_mut().for_each(|v| *v = ROOT * (v.sqrt() - 1.0)),
-            Scale::Linear => v.iter_mut().for_each(|v| *v *= 1.0 / 256.0),
+            Scale::Root => v.iter_mut().for_each(|v| *v = Scale::PER_ROOT * (v.sqrt() - 1.0)),
+            Scale::Linear => v.iter_mut().for_each(|v| *v *= Scale::PER_UNIT),
             Scale::Log => {
                 log2_each(self.level, v);
-                v.iter_mut().for_each(|v| *v *= 0.25);
+                v.iter_mut().for_each(|v| *v *= Scale::PER_LOG2);
             }
             Scale::Limit => v.iter_mut().for_each(|v| *v /= self.limit),
             Scale::Histogram => v.iter_mut().for_each(|v| *v = self.ranks.rank(*v)),
@@ -409,14 +421,14 @@ impl Painter {
         v.iter_mut().for_each(|v| *v = self.slope * *v + self.start);
     }
 
-    /// Whether dwells are coloured by a table of them all.
+    /// Whether dwells are coloured by one table of all dwells.
     fn has_bands(&self) -> bool {
         self.by == By::Banded && self.limit <= f64::from(MOST_BANDS)
     }
 
-    /// By dwell, its entry of the palette.
+    /// By dwell, its palette entry.
     fn band_entries(&self) -> Vec<usize> {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most MOST_BANDS")]
+        // At most MOST_BANDS.
         let dwells: Vec<u32> = (0..=self.limit as u32).collect();
         let mut indices = Vec::with_capacity(dwells.len());
         let mut positions = [0.0; CHUNK];
@@ -427,7 +439,7 @@ impl Painter {
         indices
     }
 
-    /// Fills the tables of bands.
+    /// Fills the table of all dwells.
     fn prepare_bands(&mut self) {
         if !self.has_bands() {
             return;
@@ -444,15 +456,12 @@ impl Painter {
     }
 }
 
-/// Turns of the palette for each unit of the root of v.
-const ROOT: f64 = 0.11;
-
-/// Values by sample, or none at all.
+/// A channel by sample, or none.
 #[derive(Clone, Copy)]
 struct Values<'a>(Option<&'a [f64]>);
 
 impl<'a> Values<'a> {
-    /// Chunks of the values; empty ones for ever where there are none.
+    /// Chunks of the values; without values, empty slices without end.
     fn chunks_or_empty(self, size: usize) -> impl Iterator<Item = &'a [f64]> {
         let (chunks, empty) = match self.0 {
             Some(values) => (values.chunks(size), 0),
@@ -462,31 +471,30 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Some of the values, if there are any.
+/// `count` values from `from` on; none if there are no values.
 #[inline]
-fn part(values: &[f64], from: usize, count: usize) -> &[f64] {
+fn slice(values: &[f64], from: usize, count: usize) -> &[f64] {
     if values.is_empty() { values } else { &values[from..from + count] }
 }
 
 /// The entry of a position, which may be negative: its floor, modulo [`TABLE`].
 #[inline]
 fn index(position: f64) -> usize {
-    #[allow(clippy::cast_possible_truncation, reason = "positions beyond 2^63 do not exist; the mask bounds them")]
+    // Positions are below 2^63; the mask bounds any other.
     let cut = position as i64;
     let floor = cut.wrapping_sub(i64::from(cut as f64 > position));
-    #[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "two's complement, masked")]
-    let index = floor as usize & (TABLE - 1);
-    index
+    // Two's complement, masked.
+    floor as usize & (TABLE - 1)
 }
 
 /// The nearest 8-bit values.
 fn eight(colour: [u16; 3]) -> [u8; 4] {
-    #[allow(clippy::cast_possible_truncation, reason = "at most (65535 + 128) / 257 = 255")]
+    // At most (65535 + 128) / 257 = 255.
     let byte = |channel: u16| ((u32::from(channel) + 128) / 257) as u8;
     [byte(colour[0]), byte(colour[1]), byte(colour[2]), 0]
 }
 
-/// The high byte first, as PNG and PPM have it.
+/// The 16-bit values, the high byte first, as in PNG and PPM.
 fn sixteen(colour: [u16; 3]) -> [u8; 8] {
     let [r, g, b] = colour.map(u16::to_be_bytes);
     [r[0], r[1], g[0], g[1], b[0], b[1], 0, 0]
@@ -496,14 +504,15 @@ fn sixteen(colour: [u16; 3]) -> [u8; 8] {
 mod tests {
     use super::*;
     use crate::colour::Palette;
+    use crate::field::channels::ChannelSlices;
 
     const WIDTH: u32 = 60;
 
-    /// A made-up field: some interior, dwells up to 900, smooth values near them, distances.
+    /// An invented field: some pixels inside, dwells up to 900, smooth values near them, and distances.
     fn field(rows: u32) -> (Vec<u32>, Vec<f64>, Vec<f64>) {
         let pixels = 0..WIDTH * rows;
         let dwell: Vec<u32> = pixels.map(|i| if i % 7 == 0 { 0 } else { i * i % 901 }).collect();
-        // No two alike, as in real fields.
+        // No two values are equal, as in real fields.
         let extra = |of: fn(f64) -> f64| -> Vec<f64> {
             let each = |(i, n): (usize, &u32)| if *n == 0 { 0.0 } else { of(f64::from(*n)) + i as f64 * 1e-4 };
             dwell.iter().enumerate().map(each).collect()
@@ -514,8 +523,10 @@ mod tests {
 
     fn paint(painter: &mut Painter, rows: u32, threads: usize) -> Vec<u8> {
         let (dwell, smooth, distance) = field(rows);
-        let rows_of = FieldRows { width: WIDTH, dwell: &dwell, smooth: &smooth, distance: &distance };
-        let team = Team::new(threads);
+        let mut channels = ChannelSlices::of_dwells(&dwell);
+        (channels[Channel::Smooth], channels[Channel::Distance]) = (&smooth, &distance);
+        let rows_of = FieldRows::new(WIDTH, channels).unwrap();
+        let team = ThreadPool::new(threads);
         if painter.colouring().needs_counts() {
             painter.count(rows_of, &team);
             painter.finish_counting();
@@ -540,9 +551,9 @@ mod tests {
         all
     }
 
-    /// The rule, by its page, one sample at a time.
-    #[allow(clippy::disallowed_methods, reason = "a reference")]
-    fn by_the_page(colouring: &Colouring, limit: u32, rows: u32) -> Vec<[u16; 3]> {
+    /// The rule as documented by [`Colouring`], one sample at a time.
+    #[expect(clippy::disallowed_methods, reason = "a reference computation")]
+    fn by_definition(colouring: &Colouring, limit: u32, rows: u32) -> Vec<[u16; 3]> {
         let (dwell, smooth, distance) = field(rows);
         let v: Vec<f64> = (0..dwell.len())
             .map(|i| match colouring.by {
@@ -568,9 +579,9 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_is_as_its_page_says() {
+    fn every_rule_equals_its_definition() {
         for colouring in colourings() {
-            let expected = by_the_page(&colouring, 901, 20);
+            let expected = by_definition(&colouring, 901, 20);
             for limit in [901, 901 + MOST_BANDS] {
                 if limit != 901 && colouring.scale == Scale::Limit {
                     continue;
@@ -579,7 +590,7 @@ mod tests {
                 let mut far = 0;
                 for (found, expected) in picture.chunks(6).zip(&expected) {
                     let found = [0, 2, 4].map(|at| u16::from_be_bytes([found[at], found[at + 1]]));
-                    // An entry of the table more or less; a sample's rank more or less.
+                    // One entry of the table, or one sample's rank, off at most.
                     let off = (0..3).map(|c| found[c].abs_diff(expected[c])).max().unwrap();
                     far += usize::from(off > if colouring.scale == Scale::Histogram { 1500 } else { 400 });
                 }
@@ -589,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn depths_agree_and_threads_do_not_matter() {
+    fn depths_agree_and_results_do_not_depend_on_threads() {
         for colouring in colourings() {
             for samples in [1, 2, 3] {
                 let eight = paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples), 12, 1);
@@ -603,6 +614,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "toml")]
     #[test]
     fn averages_are_of_light() {
         // Two black samples and two white ones: half the light, which is 188.
@@ -610,11 +622,11 @@ mod tests {
             Palette::parse("colours = [\"#000\", \"#fff\"]\nblend = \"step\"\ninterior = \"#000\"", "x").unwrap();
         let colouring = Colouring { by: By::Banded, scale: Scale::Linear, density: 128.0, offset: 0.0, palette };
         let painter = Painter::new(&colouring, 10, Depth::Eight, 2);
-        let rows = FieldRows { width: 4, dwell: &[2, 1, 0, 1, 1, 2, 1, 1], smooth: &[], distance: &[] };
+        let rows = FieldRows::new(4, ChannelSlices::of_dwells(&[2, 1, 0, 1, 1, 2, 1, 1])).unwrap();
         let mut picture = [0; 6];
         painter.paint(rows, &mut picture);
         assert_eq!(picture[..3], [188; 3]);
-        // Three of four white.
+        // Three of four samples are white.
         assert_eq!(picture[3..], [225; 3]);
     }
 

@@ -1,29 +1,29 @@
-//! Histogram equalisation: how large a share of all samples has a smaller value.
+//! Histogram equalisation: the share of all samples with a smaller value.
 //!
-//! Values are counted in bins so narrow (2^-16 of the value) that neighbours in a deep view, where all dwells are alike,
-//! still differ; within a bin the count is spread evenly. Counts are whole numbers, so the order in which samples come,
-//! and on which thread, makes no difference. Memory is half a mebibyte for each octave of values met.
+//! Values are counted in bins of 2^-16 of the value, so narrow that neighbouring pixels of a deep view, whose dwells
+//! are nearly equal, still differ. Within a bin the count is spread evenly. Counts are whole numbers, so they do not
+//! depend on the order of the samples or on the threads. Memory is half a mebibyte for each octave with values.
 
 /// Bins of an octave.
 const BINS: usize = 1 << 16;
-/// Bits of a double below those that number its bin.
+/// Bits of an f64 below those that number its bin.
 const BELOW: u32 = 52 - 16;
-/// Octaves that there can be.
+/// The number of possible octaves.
 const OCTAVES: usize = 1 << 11;
 /// The biased exponent of 1.
 const EXPONENT_OF_ONE: u64 = 1023;
 
-/// Counts of values of at least 1, by bin; and after [`Self::finish`], their sums.
+/// Counts of values of at least 1, by bin, and after [`Self::finish`] their sums.
 #[derive(Debug, Default)]
 pub(super) struct Ranks {
-    /// By octave from 1, the counts of its bins, once there is one.
+    /// By octave, the first beginning at 1: the counts of its bins; none until a value is counted in it.
     octaves: Vec<Option<Box<[u64]>>>,
-    /// By octave, how many values lie below it, and by bin, how many below it in the octave.
+    /// By octave, the number of values below it, and by bin, the number of values of the octave below the bin.
     below: Vec<(u64, Box<[u64]>)>,
     total: u64,
 }
 
-/// Octave and bin of a value of at least 1.
+/// The octave and the bin of a value of at least 1.
 #[inline]
 fn place(value: f64) -> (usize, usize) {
     let bits = value.to_bits();
@@ -32,7 +32,7 @@ fn place(value: f64) -> (usize, usize) {
 }
 
 impl Ranks {
-    /// Counts a value: at least 1 and finite.
+    /// Counts a value, which is at least 1 and finite.
     #[inline]
     pub(super) fn count(&mut self, value: f64) {
         let (octave, bin) = place(value);
@@ -43,7 +43,7 @@ impl Ranks {
         bins[bin] += 1;
     }
 
-    /// Adds the counts of another.
+    /// Adds the counts of `other`.
     pub(super) fn add(&mut self, other: &Self) {
         if other.octaves.len() > self.octaves.len() {
             self.octaves.resize_with(other.octaves.len(), || None);
@@ -57,8 +57,8 @@ impl Ranks {
         }
     }
 
-    /// The counts: for each octave that has some its number and how many bins are not empty, 4 bytes each, and for each of
-    /// those its number in 2 bytes and its count in 8.
+    /// The counts as bytes: for each octave with values its number and the number of its bins with values, 4 bytes
+    /// each, and for each of these bins its number in 2 bytes and its count in 8, all little-endian.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (octave, bins) in (0_u32..).zip(&self.octaves) {
@@ -74,7 +74,7 @@ impl Ranks {
         bytes
     }
 
-    /// The opposite of [`Self::to_bytes`].
+    /// The counts written by [`Self::to_bytes`]; none for other bytes.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let mut ranks = Self::default();
         while let Some((octave, rest)) = bytes.split_first_chunk() {
@@ -95,7 +95,7 @@ impl Ranks {
         bytes.is_empty().then_some(ranks)
     }
 
-    /// Makes it ready to be asked.
+    /// Computes the sums that [`Self::rank`] uses.
     pub(super) fn finish(&mut self) {
         let mut below = 0;
         for bins in &self.octaves {
@@ -116,7 +116,7 @@ impl Ranks {
         self.total = below;
     }
 
-    /// The share of counted values that are smaller, from 0 to 1; a value within a bin has its part of it.
+    /// The share of counted values that are smaller, 0 to 1, interpolated within a bin.
     #[inline]
     pub(super) fn rank(&self, value: f64) -> f64 {
         let (octave, bin) = place(value);
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_are_shares_in_order() {
+    fn ranks_are_shares_and_increase() {
         let values: Vec<f64> = (0..10_000).map(|i| 1.0 + f64::from(i * i % 7919) * 0.37).collect();
         let mut ranks = Ranks::default();
         let (mut even, mut odd) = (Ranks::default(), Ranks::default());
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn close_values_are_told_apart() {
+    fn close_values_have_different_ranks() {
         let mut ranks = Ranks::default();
         for i in 0..1000 {
             ranks.count(1e6 + f64::from(i));
@@ -168,7 +168,7 @@ mod tests {
         let share = |i: i32| ranks.rank(1e6 + f64::from(i));
         assert!(share(0) < 0.02 && (share(500) - 0.5).abs() < 0.02 && share(999) > 0.98);
         assert!((1..1000).all(|i| share(i) > share(i - 1)));
-        // Nobody was counted, or nobody there.
+        // No value was counted, or none as small.
         let mut none = Ranks::default();
         none.finish();
         assert_eq!(none.rank(5.0), 1.0);

@@ -1,6 +1,8 @@
-//! One colour: three channels of 16 bits, and how it is written.
+//! A colour: three channels of 16 bits, and its text.
 
-use crate::base::error::{InputError, quote};
+use crate::base::error::InputError;
+use crate::base::place::Parameter;
+use crate::base::quote::quote;
 
 /// Red, green, blue, sRGB-encoded; 65535 is full.
 pub(super) type Rgb16 = [u16; 3];
@@ -8,11 +10,10 @@ pub(super) type Rgb16 = [u16; 3];
 /// Full strength of a channel.
 pub(super) const FULL: f64 = 65535.0;
 
-/// The channel nearest to a value in units of a channel; what is out of range goes to the nearer end.
+/// The channel nearest to a value, 0 to 65535; values out of range are clamped.
 pub(super) fn channel(value: f64) -> u16 {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; NaN becomes 0")]
-    let channel = (value + 0.5).clamp(0.0, FULL) as u16;
-    channel
+    // Clamped; NaN becomes 0.
+    (value + 0.5).clamp(0.0, FULL) as u16
 }
 
 /// A colour with 8 bits a channel.
@@ -23,11 +24,11 @@ pub(super) fn from_bytes(colour: [u8; 3]) -> Rgb16 {
 /// Reads a colour: red, green, blue with 4, 8 or 16 bits each (`#rgb`, `#rrggbb`, `#rrrrggggbbbb`), 65535 being full.
 ///
 /// # Errors
-/// When it is none.
+/// When the text is not a colour.
 pub fn parse_colour(text: &str) -> Result<[u16; 3], InputError> {
     let digits = text.strip_prefix('#').filter(|d| matches!(d.len(), 3 | 6 | 12));
     let digits = digits.filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
-    // The largest value of as many digits, by which 65535 divides.
+    // The largest number with as many digits divides 65535.
     let parsed = digits.and_then(|digits| {
         let each = digits.len() / 3;
         let full = [0xf, 0xff, 0, 0xffff][each - 1];
@@ -39,12 +40,13 @@ pub fn parse_colour(text: &str) -> Result<[u16; 3], InputError> {
         Some(colour)
     });
     parsed.ok_or_else(|| {
-        InputError::new("colour", format!("{} is no colour", quote(text)))
-            .accepted("#rrggbb, such as #0a2463; #rgb; #rrrrggggbbbb")
+        InputError::malformed(format!("{} is no colour", quote(text)))
+            .about(Parameter::Colour)
+            .accepts("#rrggbb, such as #0a2463; #rgb; #rrrrggggbbbb")
     })
 }
 
-/// A colour as it is written: `#rrggbb` where that holds it, `#rrrrggggbbbb` otherwise.
+/// The text of a colour: `#rrggbb` where that is exact, `#rrrrggggbbbb` otherwise.
 #[must_use]
 pub fn colour_text(colour: [u16; 3]) -> String {
     let [r, g, b] = colour;

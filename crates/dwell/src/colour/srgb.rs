@@ -14,8 +14,8 @@ pub(crate) fn linear_from_srgb(v: f64) -> f64 {
 
 /// The encoded value, 0 to 1, of linear light, 0 to 1. Inverse of [`linear_from_srgb`] within 1e-12.
 ///
-/// The standard prints 0.0031308 for where the straight piece ends, which is `KNEE / SLOPE` rounded down: between the two
-/// the other function's inverse would jump by 3e-8, so the quotient itself is used.
+/// The standard gives 0.0031308 for the end of the straight piece, which is `KNEE / SLOPE` rounded down. With the
+/// rounded value the function would jump by 3e-8 there, so the quotient itself is used.
 pub(crate) fn srgb_from_linear(v: f64) -> f64 {
     if v <= KNEE / SLOPE { v * SLOPE } else { 1.055_f64.mul_add(power(v, 1.0 / 2.4), -0.055) }
 }
@@ -25,19 +25,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_and_back() {
+    fn the_functions_are_inverse() {
         for i in 0..=1_000_000 {
             let v = f64::from(i) / 1e6;
             assert!((srgb_from_linear(linear_from_srgb(v)) - v).abs() < 1e-12, "{v}");
         }
-        // Both sides of the knee.
+        // Values on both sides of the knee.
         for v in [0.040_449_9, 0.040_449_95, 0.040_449_999_9, 0.04045, 0.040_450_000_1] {
             assert!((srgb_from_linear(linear_from_srgb(v)) - v).abs() < 1e-12, "{v}");
         }
     }
 
     #[test]
-    fn known_values() {
+    fn values_equal_those_computed_with_30_digits() {
         // To 15 digits, by arithmetic to 30.
         for (encoded, linear) in [
             (0.0, 0.0),

@@ -1,206 +1,214 @@
-//! A field against the truth: some of its pixels, or all, iterated at their exact points without rounding error.
+//! Comparison of a field with the true dwells: all of its pixels or a sample are iterated at their exact points without
+//! rounding error.
 
-use super::Watch;
+use super::Controls;
 use super::raster::{Cells, Content, PIECE, Raster};
 use super::value::Value;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::resize;
-use crate::base::thread_pool::{Schedule, Team};
-use crate::truth::{By, Oracle, Truth};
+use crate::base::place::{Parameter, Place};
+use crate::base::problem::Problem;
+use crate::base::schedule::Schedule;
+use crate::base::thread_pool::ThreadPool;
+use crate::truth::{Method, TrueDwells, Truth};
 use crate::view::settings::Settings;
 use crate::view::{Size, View};
 use serde::Serialize;
 
-/// Which pixels are checked.
+/// The pixels to be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    /// Every one.
+pub enum Selection {
+    /// All pixels.
     All,
-    /// So many, chosen by chance: half of them evenly from the whole field, half from those whose dwell differs from that of
-    /// a neighbour (left, right, above, below), where most errors are. All of them, if there are no more.
+    /// A random sample. Half of it is drawn uniformly from the whole field, half from the pixels whose dwell differs
+    /// from that of a neighbour (left, right, above, below), where most errors are. If the field has no more pixels
+    /// than the sample, all are checked.
     Sample {
-        /// How many.
+        /// The number of pixels of the sample.
         pixels: u64,
-        /// The same seed chooses the same pixels.
+        /// The seed of the random numbers; equal seeds draw equal samples.
         seed: u64,
     },
 }
 
-/// What was found.
+/// The result of a comparison with the true dwells.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TruthReport {
-    /// The field.
+    /// The path of the field, or `standard input`.
     pub file: String,
-    /// What it is.
+    /// The format of the file, such as `npy, uint32`.
     pub format: String,
-    /// Columns.
+    /// The width in pixels.
     pub width: u32,
-    /// Rows.
+    /// The height in pixels.
     pub height: u32,
-    /// Columns times rows.
+    /// The number of pixels, width times height.
     pub pixels: u64,
-    /// The greatest n tried.
+    /// The iteration limit.
     pub max_iterations: u32,
     /// Whether every pixel was checked.
     pub all: bool,
-    /// What chose the sample; null where every pixel was checked.
+    /// The seed of the sample; null if every pixel was checked.
     pub seed: Option<u64>,
-    /// All pixels that were checked.
+    /// The counts of all checked pixels.
     #[serde(flatten)]
-    pub total: Tally,
-    /// Of 100 that were checked.
+    pub total: PixelCounts,
+    /// The wrong pixels as a percentage of the checked pixels, 0 to 100.
     pub wrong_percent: f64,
-    /// Those chosen evenly from the whole field: they say how much of it is wrong. Null where every pixel was checked.
-    pub evenly: Option<Tally>,
-    /// Those chosen from the pixels whose dwell differs from a neighbour's: they do not stand for the whole field. Null where
-    /// every pixel was checked.
-    pub at_changes: Option<Tally>,
-    /// How many pixels there are whose dwell differs from a neighbour's; null where every pixel was checked.
+    /// The counts of the pixels drawn uniformly from the whole field: their share of wrong pixels is an estimate for
+    /// the field. Null if every pixel was checked.
+    pub evenly: Option<PixelCounts>,
+    /// The counts of the pixels drawn from those whose dwell differs from a neighbour's. They are not representative of
+    /// the field. Null if every pixel was checked.
+    pub at_changes: Option<PixelCounts>,
+    /// The number of pixels of the field whose dwell differs from a neighbour's; null if every pixel was checked.
     pub pixels_at_changes: Option<u64>,
-    /// Wrong, between two escapes: the field's dwell is too large, too small.
+    /// Wrong pixels that escape in the field and in truth, whose dwell in the field is too large.
     pub too_large: u64,
-    /// See [`Self::too_large`].
+    /// Wrong pixels that escape in the field and in truth, whose dwell in the field is too small.
     pub too_small: u64,
-    /// The largest error between two escapes; the first such pixel.
-    pub largest: Option<Wrong>,
-    /// The first few that are wrong, row by row from the top.
-    pub first: Vec<Wrong>,
-    /// How many were decided by each means.
-    pub decided_by: Means,
+    /// The pixel with the largest error among those that escape in the field and in truth; of equal errors the first,
+    /// row by row from the top.
+    pub largest: Option<WrongPixel>,
+    /// The first wrong pixels, at most 10, row by row from the top.
+    pub first: Vec<WrongPixel>,
+    /// The number of pixels determined by each method.
+    pub decided_by: MethodCounts,
 }
 
-/// Counts of pixels that were checked.
+/// Counts of checked pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
-    /// How many.
+pub struct PixelCounts {
+    /// Checked pixels.
     pub checked: u64,
-    /// Their dwell is the true one.
+    /// Pixels with the true dwell.
     pub right: u64,
-    /// It is another.
+    /// Pixels with another dwell.
     pub wrong: u64,
-    /// Of these, the field or the truth has 0 and the other has not.
+    /// Wrong pixels whose dwell is 0 either in the field or in truth, but not in both.
     pub wrong_side: u64,
-    /// Arbitrary precision did not decide them.
+    /// Pixels whose true dwell 2^20 bits did not decide.
     pub undecided: u64,
 }
 
-/// A pixel that is wrong.
+/// A pixel whose dwell is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Wrong {
-    /// From the left, from 0.
+pub struct WrongPixel {
+    /// The column, counted from 0 at the left.
     pub column: u32,
-    /// From the top, from 0.
+    /// The row, counted from 0 at the top.
     pub row: u32,
-    /// The field's dwell.
+    /// The dwell in the field.
     pub field: u32,
     /// The true dwell.
     pub truth: u32,
 }
 
-/// How many pixels were decided by what: see [`By`].
+/// The number of pixels that each [`Method`] determined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Means {
-    /// A proof that the point is inside.
+pub struct MethodCounts {
+    /// [`Method::Interior`].
     pub interior: u64,
-    /// f64 with a bound on its error.
+    /// [`Method::F64`].
     pub f64: u64,
-    /// 128 bits with a bound on their error.
+    /// [`Method::Bits128`].
     pub bits_128: u64,
-    /// More bits, or none that were allowed.
+    /// [`Method::ManyBits`], including undecided pixels.
     pub many_bits: u64,
 }
 
-/// Wrong pixels that are listed.
+/// The most wrong pixels that are listed.
 const LISTED: usize = 10;
-/// Pixels of a field that are checked before it is read on.
+/// The number of pixels that are read before they are checked.
 const BAND: usize = 1 << 18;
-/// Pixels that a thread takes at once: few, since one that stays for long may stand for a million that leave at once.
+/// Pixels of one piece of work: few, since one pixel that stays for many iterations can cost as much as a million that
+/// escape early.
 const PIECE_OF_WORK: usize = 64;
 
-/// Chosen evenly.
+/// The flag of a pixel drawn uniformly.
 const EVENLY: u8 = 1;
-/// Chosen among those at changes.
+/// The flag of a pixel drawn from those whose dwell differs from a neighbour's.
 const AT_CHANGES: u8 = 2;
 
 /// A pixel to be checked.
 #[derive(Clone, Copy, Debug)]
-struct Spot {
+struct ChosenPixel {
     column: u32,
     row: u32,
     dwell: u32,
+    /// [`EVENLY`], [`AT_CHANGES`] or both; 0 if every pixel is checked.
     chosen: u8,
 }
 
-/// Checks pixels of a field of dwells against the truth about a view: of the settings, formula, Julia constant, limit and
-/// escape radius matter.
+/// Compares pixels of a field of dwells with the true dwells of a view. Of the settings only formula, Julia constant,
+/// limit and escape radius are used.
 ///
 /// # Errors
-/// [`Error::Input`] when it is no field, holds numbers that are no dwells, has another size than the view or is damaged;
-/// [`Error::Interrupted`].
+/// [`Error::Input`] when the raster is an image, holds numbers other than integers from 0 to 4294967295, has another
+/// size than the view, or its file is damaged; [`Error::Interrupted`] after the stop flag was set.
 pub fn check(
     field: Raster,
     view: &View,
     settings: &Settings,
-    which: Which,
-    team: &Team,
-    watch: Watch<'_>,
+    selection: Selection,
+    threads: &ThreadPool,
+    controls: Controls<'_>,
 ) -> Result<TruthReport, Error> {
     let Size { width, height } = view.size;
     let name = field.name().to_owned();
     let format = field.format().to_owned();
     let found = field.size();
-    let wrong = |problem: String| InputError::new(&name, problem);
+    let wrong = |problem: Problem| InputError::new(problem).in_file(&name);
     let Content::Field(cells) = field.content else {
-        return Err(wrong(format!("is an image ({format}), which holds no dwells")).accepted("npy, csv").into());
+        let (found, wanted) = (format!("an image ({format})"), "a field of dwells".to_owned());
+        return Err(wrong(Problem::WrongKind { found, wanted }).accepts("npy, csv").into());
     };
     if found != view.size {
-        let problem = format!("has {} x {} pixels, and the view {width} x {height}", found.width, found.height);
-        return Err(wrong(problem)
-            .hint(format!("give the size it was rendered with: --size {}x{}", found.width, found.height))
-            .into());
+        let [found, view] = [found, view.size].map(|size| [size.width, size.height]);
+        return Err(wrong(Problem::SizesDiffer { found, view }).into());
     }
     let mut rows = Rows { cells, name, row: 0, piece: vec![Value::Whole(0); PIECE.min(width as usize)] };
-    let work = Work { oracle: Oracle::new(view, settings), team, watch };
+    let work = Checker { true_dwells: TrueDwells::new(view, settings), threads, controls };
     let pixels = view.size.pixels();
-    let which = match which {
-        Which::Sample { pixels: wanted, .. } if wanted >= pixels => Which::All,
-        which => which,
+    let selection = match selection {
+        Selection::Sample { pixels: wanted, .. } if wanted >= pixels => Selection::All,
+        selection => selection,
     };
     let mut states = Vec::new();
     let (mut seed, mut pixels_at_changes) = (None, None);
-    match which {
-        Which::All => {
-            watch.progress.start(pixels, Vec::new());
+    match selection {
+        Selection::All => {
+            controls.progress.start(pixels, Vec::new());
             let band = (BAND / width as usize).clamp(1, height as usize);
-            watch.limits.reserve("a band of the field", (band as u64 * u64::from(width)).saturating_mul(20))?;
-            let (mut dwells, mut spots) = (Vec::new(), Vec::new());
+            controls.limits.reserve("a band of the field", (band as u64 * u64::from(width)).saturating_mul(20))?;
+            let (mut dwells, mut chosen_pixels) = (Vec::new(), Vec::new());
             resize(&mut dwells, width as usize, 0, "a row of the field")?;
             for row in 0..height {
                 rows.next(&mut dwells)?;
-                spots.try_reserve(dwells.len()).map_err(|_| wrong_memory())?;
+                chosen_pixels.try_reserve(dwells.len()).map_err(|_| no_memory_for(dwells.len()))?;
                 let columns = 0..width;
-                spots.extend(columns.zip(&dwells).map(|(column, dwell)| Spot {
+                chosen_pixels.extend(columns.zip(&dwells).map(|(column, dwell)| ChosenPixel {
                     column,
                     row,
                     dwell: *dwell,
                     chosen: 0,
                 }));
-                if spots.len() >= band * width as usize || row + 1 == height {
-                    states.append(&mut work.check(&spots)?);
-                    spots.clear();
+                if chosen_pixels.len() >= band * width as usize || row + 1 == height {
+                    states.append(&mut work.check(&chosen_pixels)?);
+                    chosen_pixels.clear();
                 }
             }
         }
-        Which::Sample { pixels: wanted, seed: given } => {
+        Selection::Sample { pixels: wanted, seed: given } => {
             seed = Some(given);
-            let (spots, at_changes) = sample(&mut rows, view.size, wanted, given, watch)?;
+            let (chosen_pixels, at_changes) = sample(&mut rows, view.size, wanted, given, controls)?;
             pixels_at_changes = Some(at_changes);
-            watch.progress.start(spots.len() as u64, Vec::new());
-            states = work.check(&spots)?;
+            controls.progress.start(chosen_pixels.len() as u64, Vec::new());
+            states = work.check(&chosen_pixels)?;
         }
     }
-    rows.cells.finish().map_err(|e| e.within(&rows.name))?;
-    let all = which == Which::All;
+    rows.cells.finish().map_err(|e| e.in_file(&rows.name))?;
+    let all = selection == Selection::All;
     let mut found = Findings::default();
     states.into_iter().for_each(|state| found.join(state));
     let mut report = TruthReport {
@@ -221,19 +229,21 @@ pub fn check(
         too_small: found.too_small,
         largest: found.largest,
         first: found.first,
-        decided_by: found.means,
+        decided_by: found.methods,
     };
     report.first.truncate(LISTED);
     Ok(report)
 }
 
-#[allow(clippy::cast_precision_loss, reason = "a share")]
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }
 
-fn wrong_memory() -> InputError {
-    InputError::new("size", "the system has no memory for the pixels to be checked")
+/// The system has no memory for more pixels to be checked.
+fn no_memory_for(pixels: usize) -> InputError {
+    let needed_bytes = (pixels * size_of::<ChosenPixel>()) as u64;
+    let what = "the pixels to be checked".to_owned();
+    InputError::new(Problem::Memory { what, needed_bytes, allowed_bytes: None }).about(Parameter::Size)
 }
 
 /// The rows of a field of dwells, from the top.
@@ -245,16 +255,18 @@ struct Rows {
 }
 
 impl Rows {
-    /// Reads the next row, as long as the field is wide.
+    /// Reads the next row into `dwells`, which has the width of the field.
     fn next(&mut self, dwells: &mut [u32]) -> Result<(), InputError> {
         for (index, dwells) in dwells.chunks_mut(PIECE).enumerate() {
             let piece = &mut self.piece[..dwells.len()];
-            self.cells.read(piece).map_err(|e| e.within(&self.name))?;
+            self.cells.read(piece).map_err(|e| e.in_file(&self.name))?;
             for (place, (dwell, value)) in dwells.iter_mut().zip(piece).enumerate() {
                 *dwell = value.dwell().ok_or_else(|| {
-                    let (column, row) = (index * PIECE + place, self.row);
-                    InputError::new(&self.name, format!("column {column}, row {row}: {value} is no dwell"))
-                        .accepted("whole numbers from 0 to 4294967295; 0 = did not escape")
+                    let (column, row) = ((index * PIECE + place) as u64, u64::from(self.row));
+                    InputError::malformed(format!("{value} is no dwell"))
+                        .accepts("whole numbers from 0 to 4294967295; 0 = did not escape")
+                        .within(Place::Pixel { column, row })
+                        .in_file(&self.name)
                 })?;
             }
         }
@@ -263,7 +275,8 @@ impl Rows {
     }
 }
 
-/// splitmix64 (Steele, Lea and Flood, 2014): the same numbers everywhere.
+/// The random number generator splitmix64 (Steele, Lea and Flood, 2014), which returns the same numbers on every
+/// machine.
 struct Random(u64);
 
 impl Random {
@@ -274,30 +287,38 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Below n > 0, each as likely to within n / 2^64.
+    /// A number from 0 to n - 1, for n > 0. The probabilities differ from 1/n by less than n / 2^64 in relative terms.
     fn below(&mut self, n: u64) -> u64 {
         u64::try_from((u128::from(self.next()) * u128::from(n)) >> 64).unwrap_or(0)
     }
 }
 
-/// Chooses pixels, in one pass over the field; and counts those at changes.
-fn sample(rows: &mut Rows, size: Size, wanted: u64, seed: u64, watch: Watch<'_>) -> Result<(Vec<Spot>, u64), Error> {
+/// Draws a sample in one pass over the field. Returns it, and the number of pixels whose dwell differs from a
+/// neighbour's.
+fn sample(
+    rows: &mut Rows,
+    size: Size,
+    wanted: u64,
+    seed: u64,
+    controls: Controls<'_>,
+) -> Result<(Vec<ChosenPixel>, u64), Error> {
     let Size { width, height } = size;
     let mut random = Random(seed);
     let at_changes_wanted = usize::try_from(wanted / 2).unwrap_or(usize::MAX);
     let evenly_wanted = wanted - wanted / 2;
-    watch
+    controls
         .limits
         .reserve("the sample", wanted.saturating_mul(64).saturating_add(u64::from(width).saturating_mul(16)))?;
-    // Evenly: distinct numbers of pixels, in their order.
+    // The uniform half: distinct indices of pixels in ascending order.
     let mut evenly = std::collections::BTreeSet::new();
     while (evenly.len() as u64) < evenly_wanted {
         evenly.insert(random.below(size.pixels()));
     }
     let mut evenly = evenly.into_iter().peekable();
-    let mut chosen: Vec<Spot> = Vec::new();
-    // At changes: each of the first k that were seen is kept as likely (Waterman's reservoir).
-    let mut kept: Vec<Spot> = Vec::new();
+    let mut chosen: Vec<ChosenPixel> = Vec::new();
+    // The half at changes: reservoir sampling (Waterman's algorithm R). After k pixels were seen, each of them is in
+    // the reservoir with the same probability.
+    let mut kept: Vec<ChosenPixel> = Vec::new();
     let mut seen = 0_u64;
     let mut window: [Vec<u32>; 3] = Default::default();
     for row in &mut window {
@@ -319,27 +340,27 @@ fn sample(rows: &mut Rows, size: Size, wanted: u64, seed: u64, watch: Watch<'_>)
                 || (!last && below[at] != dwell);
             let number = u64::from(row) * u64::from(width) + u64::from(column);
             if evenly.next_if_eq(&number).is_some() {
-                chosen.push(Spot { column, row, dwell, chosen: EVENLY });
+                chosen.push(ChosenPixel { column, row, dwell, chosen: EVENLY });
             }
             if changes {
                 seen += 1;
-                let spot = Spot { column, row, dwell, chosen: AT_CHANGES };
+                let pixel = ChosenPixel { column, row, dwell, chosen: AT_CHANGES };
                 if kept.len() < at_changes_wanted {
-                    kept.push(spot);
+                    kept.push(pixel);
                 } else if let Ok(place) = usize::try_from(random.below(seen))
                     && let Some(place) = kept.get_mut(place)
                 {
-                    *place = spot;
+                    *place = pixel;
                 }
             }
         }
         std::mem::swap(above, here);
         std::mem::swap(here, below);
-        watch.cancel.check()?;
+        controls.cancel.check()?;
     }
-    // A pixel that was chosen twice is checked once and counts for both.
+    // A pixel in both halves is checked once and counted in both.
     chosen.append(&mut kept);
-    chosen.sort_unstable_by_key(|spot| (spot.row, spot.column));
+    chosen.sort_unstable_by_key(|pixel| (pixel.row, pixel.column));
     chosen.dedup_by(|later, earlier| {
         let same = (later.row, later.column) == (earlier.row, earlier.column);
         earlier.chosen |= if same { later.chosen } else { 0 };
@@ -348,44 +369,46 @@ fn sample(rows: &mut Rows, size: Size, wanted: u64, seed: u64, watch: Watch<'_>)
     Ok((chosen, seen))
 }
 
-/// Who checks.
-struct Work<'a> {
-    oracle: Oracle,
-    team: &'a Team,
-    watch: Watch<'a>,
+/// The check of pixels on all threads.
+struct Checker<'a> {
+    true_dwells: TrueDwells,
+    threads: &'a ThreadPool,
+    controls: Controls<'a>,
 }
 
-impl Work<'_> {
-    /// Checks these pixels; what each thread found.
-    fn check(&self, spots: &[Spot]) -> Result<Vec<Findings>, Error> {
-        let pieces = spots.chunks(PIECE_OF_WORK).collect();
-        let states = self.team.for_each(Schedule::default(), pieces, Findings::default, |found, spots| {
-            for spot in spots {
-                // What is left undone after an interruption is seen below.
-                let Ok((truth, by)) = self.oracle.dwell(spot.column, spot.row, self.watch.cancel) else { return };
-                found.add(*spot, truth, by);
+impl Checker<'_> {
+    /// Checks pixels; returns the findings of each thread.
+    fn check(&self, chosen_pixels: &[ChosenPixel]) -> Result<Vec<Findings>, Error> {
+        let pieces = chosen_pixels.chunks(PIECE_OF_WORK).collect();
+        let states = self.threads.for_each(Schedule::default(), pieces, Findings::default, |found, chosen_pixels| {
+            for pixel in chosen_pixels {
+                // The only error is an interruption, which is reported after the loop.
+                let Ok((truth, method)) = self.true_dwells.dwell(pixel.column, pixel.row, self.controls.cancel) else {
+                    return;
+                };
+                found.add(*pixel, truth, method);
             }
-            self.watch.progress.add(spots.len() as u64);
+            self.controls.progress.add(chosen_pixels.len() as u64);
         });
-        self.watch.cancel.check()?;
+        self.controls.cancel.check()?;
         Ok(states)
     }
 }
 
-/// What one thread has found.
+/// The findings of one thread.
 #[derive(Default)]
 struct Findings {
-    total: Tally,
-    evenly: Tally,
-    at_changes: Tally,
+    total: PixelCounts,
+    evenly: PixelCounts,
+    at_changes: PixelCounts,
     too_large: u64,
     too_small: u64,
-    largest: Option<Wrong>,
-    first: Vec<Wrong>,
-    means: Means,
+    largest: Option<WrongPixel>,
+    first: Vec<WrongPixel>,
+    methods: MethodCounts,
 }
 
-impl Wrong {
+impl WrongPixel {
     fn error(&self) -> u32 {
         self.field.abs_diff(self.truth)
     }
@@ -394,7 +417,7 @@ impl Wrong {
     }
 }
 
-impl Tally {
+impl PixelCounts {
     fn add(&mut self, dwell: u32, truth: Truth) {
         self.checked += 1;
         match truth {
@@ -417,47 +440,47 @@ impl Tally {
 }
 
 impl Findings {
-    fn add(&mut self, spot: Spot, truth: Truth, by: By) {
-        self.total.add(spot.dwell, truth);
-        if spot.chosen & EVENLY != 0 {
-            self.evenly.add(spot.dwell, truth);
+    fn add(&mut self, pixel: ChosenPixel, truth: Truth, method: Method) {
+        self.total.add(pixel.dwell, truth);
+        if pixel.chosen & EVENLY != 0 {
+            self.evenly.add(pixel.dwell, truth);
         }
-        if spot.chosen & AT_CHANGES != 0 {
-            self.at_changes.add(spot.dwell, truth);
+        if pixel.chosen & AT_CHANGES != 0 {
+            self.at_changes.add(pixel.dwell, truth);
         }
-        *match by {
-            By::Interior => &mut self.means.interior,
-            By::F64 => &mut self.means.f64,
-            By::Bits128 => &mut self.means.bits_128,
-            By::ManyBits => &mut self.means.many_bits,
+        *match method {
+            Method::Interior => &mut self.methods.interior,
+            Method::F64 => &mut self.methods.f64,
+            Method::Bits128 => &mut self.methods.bits_128,
+            Method::ManyBits => &mut self.methods.many_bits,
         } += 1;
         let Truth::Dwell(truth) = truth else { return };
-        if truth == spot.dwell {
+        if truth == pixel.dwell {
             return;
         }
-        let wrong = Wrong { column: spot.column, row: spot.row, field: spot.dwell, truth };
-        if truth > 0 && spot.dwell > 0 {
-            self.too_large += u64::from(spot.dwell > truth);
-            self.too_small += u64::from(spot.dwell < truth);
-            self.enlarge(wrong);
+        let wrong = WrongPixel { column: pixel.column, row: pixel.row, field: pixel.dwell, truth };
+        if truth > 0 && pixel.dwell > 0 {
+            self.too_large += u64::from(pixel.dwell > truth);
+            self.too_small += u64::from(pixel.dwell < truth);
+            self.update_largest(wrong);
         }
         self.first.push(wrong);
-        // Kept short, but sorted seldom.
+        // Sorting and truncating only every few additions keeps both the list and the cost small.
         if self.first.len() >= 8 * LISTED {
             self.shorten();
         }
     }
 
-    fn enlarge(&mut self, wrong: Wrong) {
-        // Of equals the first, whoever found it.
-        let rank = |wrong: &Wrong| (wrong.error(), std::cmp::Reverse(wrong.place()));
+    fn update_largest(&mut self, wrong: WrongPixel) {
+        // Of equal errors the first pixel, regardless of the thread that found it.
+        let rank = |wrong: &WrongPixel| (wrong.error(), std::cmp::Reverse(wrong.place()));
         if self.largest.as_ref().is_none_or(|largest| rank(&wrong) > rank(largest)) {
             self.largest = Some(wrong);
         }
     }
 
     fn shorten(&mut self) {
-        self.first.sort_unstable_by_key(Wrong::place);
+        self.first.sort_unstable_by_key(WrongPixel::place);
         self.first.truncate(LISTED);
     }
 
@@ -468,15 +491,15 @@ impl Findings {
         self.too_large += o.too_large;
         self.too_small += o.too_small;
         if let Some(largest) = o.largest {
-            self.enlarge(largest);
+            self.update_largest(largest);
         }
         self.first.extend(o.first);
         self.shorten();
-        let Means { interior, f64, bits_128, many_bits } = o.means;
-        self.means.interior += interior;
-        self.means.f64 += f64;
-        self.means.bits_128 += bits_128;
-        self.means.many_bits += many_bits;
+        let MethodCounts { interior, f64, bits_128, many_bits } = o.methods;
+        self.methods.interior += interior;
+        self.methods.f64 += f64;
+        self.methods.bits_128 += bits_128;
+        self.methods.many_bits += many_bits;
     }
 }
 
@@ -490,14 +513,14 @@ mod tests {
         (view, Settings { limit: 200, ..Settings::default() })
     }
 
-    /// The truth as a table, with some pixels changed by one.
+    /// The true dwells as a table, with 1 added to some of them.
     fn table(spoiled: &[(u32, u32)]) -> String {
         let (view, settings) = view();
-        let oracle = Oracle::new(&view, &settings);
+        let true_dwells = TrueDwells::new(&view, &settings);
         let mut text = String::new();
         for row in 0..64 {
             for column in 0..96 {
-                let Truth::Dwell(n) = oracle.dwell(column, row, &Cancel::default()).unwrap().0 else {
+                let Truth::Dwell(n) = true_dwells.dwell(column, row, &Cancel::default()).unwrap().0 else {
                     panic!("decided")
                 };
                 text += &format!("{},", n + u32::from(spoiled.contains(&(column, row))));
@@ -507,53 +530,53 @@ mod tests {
         text
     }
 
-    fn checked(text: String, which: Which, threads: usize) -> Result<TruthReport, Error> {
+    fn checked(text: String, selection: Selection, threads: usize) -> Result<TruthReport, Error> {
         let (view, settings) = view();
         let (limits, cancel, progress) = (Limits::default(), Cancel::default(), Progress::default());
-        let watch = Watch { limits: &limits, cancel: &cancel, progress: &progress };
+        let controls = Controls { limits: &limits, cancel: &cancel, progress: &progress };
         let field = Raster::from_bytes(text.into_bytes(), "x", &limits)?;
-        check(field, &view, &settings, which, &Team::new(threads), watch)
+        check(field, &view, &settings, selection, &ThreadPool::new(threads), controls)
     }
 
     #[test]
-    fn finds_what_is_wrong_and_nothing_else() {
-        let report = checked(table(&[]), Which::All, 3).unwrap();
-        let expected = Tally { checked: 6144, right: 6144, ..Tally::default() };
+    fn reports_exactly_the_wrong_pixels() {
+        let report = checked(table(&[]), Selection::All, 3).unwrap();
+        let expected = PixelCounts { checked: 6144, right: 6144, ..PixelCounts::default() };
         assert_eq!((report.total, report.largest, report.first.len()), (expected, None, 0));
         let spoiled = [(0, 0), (48, 32), (95, 63), (3, 20), (50, 32)];
         for threads in [1, 2, 5] {
-            let report = checked(table(&spoiled), Which::All, threads).unwrap();
+            let report = checked(table(&spoiled), Selection::All, threads).unwrap();
             assert_eq!((report.total.wrong, report.total.undecided), (5, 0));
             let places: Vec<_> = report.first.iter().map(|wrong| (wrong.column, wrong.row)).collect();
             assert_eq!(places, [(0, 0), (3, 20), (48, 32), (50, 32), (95, 63)]);
-            assert_eq!((report.total.wrong_side, report.too_large), (2, 3), "two of them are inside");
-            assert_eq!(report.largest.map(|wrong| wrong.place()), Some((0, 0)), "of equals the first");
+            assert_eq!((report.total.wrong_side, report.too_large), (2, 3), "two of them are interior");
+            assert_eq!(report.largest.map(|wrong| wrong.place()), Some((0, 0)), "of equal errors the first");
         }
     }
 
     #[test]
-    fn samples_are_the_same_for_a_seed_and_say_what_they_stand_for() {
+    fn equal_seeds_give_equal_samples_with_separate_counts() {
         let text = table(&[]);
-        let sample = |pixels, seed| checked(text.clone(), Which::Sample { pixels, seed }, 2).unwrap();
+        let sample = |pixels, seed| checked(text.clone(), Selection::Sample { pixels, seed }, 2).unwrap();
         let report = sample(200, 7);
         let (evenly, at_changes) = (report.evenly.unwrap(), report.at_changes.unwrap());
         assert_eq!((evenly.checked, at_changes.checked, report.total.wrong), (100, 100, 0));
-        assert!((150..=200).contains(&report.total.checked), "some are chosen twice");
+        assert!((150..=200).contains(&report.total.checked), "some pixels are in both halves");
         let changes = report.pixels_at_changes.unwrap();
         assert!((500..3000).contains(&changes), "{changes}");
         assert_eq!(sample(200, 7).decided_by, report.decided_by);
         assert_ne!(sample(200, 8).decided_by, report.decided_by);
         assert!(sample(6144, 7).all && !sample(6143, 7).all);
         assert_eq!(sample(1, 7).total.checked, 1);
-        // More than there are at changes: all of these.
+        // The half is larger than the number of pixels at changes, so it contains all of them.
         assert_eq!(sample(6143, 7).at_changes.unwrap().checked, changes);
     }
 
     #[test]
-    fn what_is_no_field_of_the_view() {
+    fn rasters_that_are_no_field_of_the_view_are_errors() {
         let text = table(&[]);
-        let wrong = |text: String| checked(text, Which::All, 1).unwrap_err().to_string();
-        assert!(wrong(text.replacen(',', ".5,", 1)).contains("x: column 0, row 0: 1.5 is no dwell"));
+        let wrong = |text: String| checked(text, Selection::All, 1).unwrap_err().to_string();
+        assert!(wrong(text.replacen(',', ".5,", 1)).contains("x, column 0, row 0: 1.5 is no dwell"));
         assert!(wrong(text.replacen(',', "0000000000,", 1)).contains("is no dwell"));
         assert!(wrong("1,2\n".to_owned()).contains("has 2 x 1 pixels, and the view 96 x 64"));
         assert!(wrong("P5 2 1 255 xx".to_owned()).contains("holds no dwells"));

@@ -1,5 +1,5 @@
-//! A picture of the differences: the first raster dimmed to grey, and every pixel that differs in a colour of its own,
-//! the brighter the more.
+//! An image of the differences: equal pixels in dark grey after the first raster, differing pixels in a colour by the
+//! sign of the difference, brighter for larger differences.
 
 use super::raster::Pixel;
 use super::tally::Change;
@@ -15,24 +15,24 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Greater in the first.
+/// The colour of pixels whose value is greater in the first raster.
 const MORE: [u8; 3] = [255, 106, 40];
-/// Less in the first.
+/// The colour of pixels whose value is less in the first raster.
 const LESS: [u8; 3] = [64, 160, 255];
-/// Inside the set in one of the two, or otherwise without a difference.
+/// The colour of other differing pixels: inside the set in one raster only, infinite or NaN, or channels of equal sum.
 const OTHER: [u8; 3] = [255, 232, 64];
-/// The brightest grey of what is the same; differences begin at more than twice that.
+/// The brightest grey of equal pixels; the brightest channel of a differing pixel is at least twice as bright.
 const BRIGHTEST_GREY: u64 = 88;
 
-/// A picture on its way into a file.
-pub(super) struct Painting {
+/// The image of the differences while it is written.
+pub(super) struct DifferenceImage {
     path: PathBuf,
     output: Shared,
     stream: StreamWriter<'static, Shared>,
     piece: Vec<u8>,
 }
 
-/// An output that the PNG writer writes to, and that is completed once that is gone.
+/// An output that is shared with the PNG writer, so that it can be committed after the writer is dropped.
 #[derive(Clone)]
 struct Shared(Rc<RefCell<Output>>);
 
@@ -45,10 +45,10 @@ impl Write for Shared {
     }
 }
 
-impl Painting {
-    /// Begins the file.
+impl DifferenceImage {
+    /// Writes the header.
     pub(super) fn start(output: Output, size: Size, limits: &Limits) -> Result<Self, Error> {
-        // What the writer holds: a row, the one before, and the one filtered.
+        // The PNG writer stores a row, the previous one, and the filtered one.
         limits.reserve("rows of the picture", u64::from(size.width).saturating_mul(3 * 4))?;
         let path = output.path().to_owned();
         let output = Shared(Rc::new(RefCell::new(output)));
@@ -61,8 +61,19 @@ impl Painting {
         Ok(Self { path, output, stream, piece: Vec::new() })
     }
 
-    /// The next pixels of a row.
-    pub(super) fn paint(&mut self, pixels: impl ExactSizeIterator<Item = [u8; 3]>) -> Result<(), Error> {
+    /// Writes the next pixels of two fields: the values of the first, and the changes to the second.
+    pub(super) fn fields(&mut self, a: &[Value], changes: &[Change]) -> Result<(), Error> {
+        self.paint(a.iter().zip(changes).map(|(a, change)| of_fields(*a, *change)))
+    }
+
+    /// Writes the next pixels of two images; `largest` are the largest differences of the channels.
+    pub(super) fn images(&mut self, a: &[Pixel], b: &[Pixel], largest: &[u16]) -> Result<(), Error> {
+        let pairs = a.iter().zip(b).zip(largest);
+        self.paint(pairs.map(|((a, b), largest)| of_images(*a, *b, *largest)))
+    }
+
+    /// Writes the next pixels.
+    fn paint(&mut self, pixels: impl ExactSizeIterator<Item = [u8; 3]>) -> Result<(), Error> {
         resize(&mut self.piece, 3 * pixels.len(), 0, "a piece of a row")?;
         for (place, pixel) in self.piece.chunks_exact_mut(3).zip(pixels) {
             place.copy_from_slice(&pixel);
@@ -70,23 +81,23 @@ impl Painting {
         self.stream.write_all(&self.piece).map_err(|source| Error::Write { path: self.path.clone(), source })
     }
 
-    /// All was painted: the file is there, whole.
+    /// Completes and commits the file after the last pixel.
     pub(super) fn finish(self) -> Result<(), Error> {
         self.stream.finish().map_err(|e| Error::Write { path: self.path, source: e.into() })?;
-        // The stream, which held it too, is gone.
+        // The stream is dropped, so this is the last reference.
         Rc::into_inner(self.output.0).map_or(Ok(()), |output| output.into_inner().commit().map(drop))
     }
 }
 
-/// A pixel of two fields.
-pub(super) fn of_fields(a: Value, change: Change) -> [u8; 3] {
+/// The colour of a pixel of two fields, of which `a` is the first.
+fn of_fields(a: Value, change: Change) -> [u8; 3] {
     match change {
         Change::None => [grey(a); 3],
         Change::Kind => OTHER,
         Change::By(order, difference) => {
             let steps = match difference {
                 Difference::Whole(n) => log2_in_sixteenths(u64::try_from(n).unwrap_or(u64::MAX)),
-                // A thousandth is as little as 1.
+                // A difference of 0.001 in floating point is shown as a difference of 1 in integers.
                 other => log2_in_sixteenths(whole(other.to_f64() * 1000.0)),
             };
             shade(if order == Ordering::Greater { MORE } else { LESS }, steps)
@@ -94,12 +105,12 @@ pub(super) fn of_fields(a: Value, change: Change) -> [u8; 3] {
     }
 }
 
-/// A pixel of two images; `largest` is the largest difference of its channels.
-pub(super) fn of_images(a: Pixel, b: Pixel, largest: u16) -> [u8; 3] {
+/// The colour of a pixel of two images; `largest` is the largest difference of its channels.
+fn of_images(a: Pixel, b: Pixel, largest: u16) -> [u8; 3] {
     let sum = |pixel: Pixel| pixel.iter().map(|v| u64::from(*v)).sum::<u64>();
     if largest == 0 {
         let [red, green, blue, _] = a.map(u64::from);
-        // Weights of the three in the brightness that is seen, in 256.
+        // The luminance weights of red, green and blue (Rec. 709), in 1/256.
         let brightness = (54 * red + 183 * green + 19 * blue) >> 8;
         return [byte(brightness * BRIGHTEST_GREY / 65_535); 3];
     }
@@ -111,7 +122,7 @@ pub(super) fn of_images(a: Pixel, b: Pixel, largest: u16) -> [u8; 3] {
     shade(colour, log2_in_sixteenths(u64::from(largest)))
 }
 
-/// The dwell as a grey: black inside, then brighter with its logarithm.
+/// The grey of an equal pixel: black inside the set, brighter with the logarithm of the dwell outside.
 fn grey(value: Value) -> u8 {
     if value.is_inside() {
         return 0;
@@ -120,24 +131,24 @@ fn grey(value: Value) -> u8 {
         Value::Whole(n) => u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX),
         Value::Real(v) => whole(v.abs()),
     };
-    // 18 at n = 1, the brightest from n = 2^14 on.
+    // 18 at n = 1, the maximum from n = 2^14 on.
     byte((18 + log2_in_sixteenths(n) * 5 / 16).min(BRIGHTEST_GREY))
 }
 
-/// A colour at 70 % for the least difference and whole from 2^16 on.
+/// A colour at 70 % of its brightness for the smallest difference and at 100 % from 2^16 on.
 fn shade(colour: [u8; 3], steps: u64) -> [u8; 3] {
     let part = 180 + (steps * 77 / 256).min(76);
     colour.map(|channel| byte(u64::from(channel) * part / 256))
 }
 
-/// 16 log2(n), the fraction taken linearly; 0 for 0 and 1.
+/// An approximation of 16 log2(n), linear between powers of two; 0 for 0 and 1.
 fn log2_in_sixteenths(n: u64) -> u64 {
     let Some(whole) = n.checked_ilog2() else { return 0 };
     let fraction = (u128::from(n - (1 << whole)) * 16) >> whole;
     u64::from(whole) * 16 + u64::try_from(fraction).unwrap_or(0)
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating")]
+/// The integer part, saturating: 0 for negative numbers and NaN.
 fn whole(value: f64) -> u64 {
     value as u64
 }
@@ -151,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_differs_stands_out() {
+    fn differing_pixels_are_brighter_than_equal_ones() {
         let brightest = |pixel: [u8; 3]| *pixel.iter().max().unwrap();
         for n in [1, 2, 50, 10_000, i128::from(u64::MAX)] {
             let same = of_fields(Value::Whole(n), Change::None);
@@ -171,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms() {
+    fn logarithms_are_linear_between_powers_of_two() {
         assert_eq!([0, 1, 2, 3, 4, 6].map(log2_in_sixteenths), [0, 0, 16, 24, 32, 40]);
         assert_eq!(log2_in_sixteenths(u64::MAX), 63 * 16 + 15);
     }

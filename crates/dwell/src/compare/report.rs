@@ -1,160 +1,164 @@
-//! What a comparison finds: plain values, ready to be written as JSON.
+//! The result of a comparison: plain values that serialize to JSON.
 
 use super::value::{Difference, Value};
 use serde::Serialize;
 
-/// One of the two files.
+/// A compared file.
 #[derive(Clone, Debug, Serialize)]
-pub struct Side {
-    /// Its path, or `standard input`.
+pub struct FileInfo {
+    /// The path, or `standard input`.
     pub file: String,
-    /// What it is.
+    /// The format of the file, such as `png, RGB, 8 bits`.
     pub format: String,
-    /// Columns.
+    /// The width in pixels.
     pub width: u32,
-    /// Rows.
+    /// The height in pixels.
     pub height: u32,
 }
 
-/// What two rasters differ in.
+/// The differences of two rasters.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// `fields` or `images`.
     pub kind: &'static str,
-    /// The first.
-    pub a: Side,
-    /// The second.
-    pub b: Side,
-    /// Whether every pixel is the same.
+    /// The first file.
+    pub a: FileInfo,
+    /// The second file.
+    pub b: FileInfo,
+    /// Whether the sizes and all pixels are equal.
     pub same: bool,
-    /// Whether the two have different sizes; then nothing else was compared.
+    /// Whether the sizes differ; pixels are not compared then.
     pub sizes_differ: bool,
-    /// Pixel by pixel.
+    /// The differences of the pixels; `None` if the sizes differ.
     #[serde(flatten)]
     pub compared: Option<Compared>,
 }
 
-/// What was found pixel by pixel.
+/// The differences of the pixels of two rasters of equal size.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
-    /// Columns.
+    /// The width in pixels.
     pub width: u32,
-    /// Rows.
+    /// The height in pixels.
     pub height: u32,
-    /// Columns times rows.
+    /// The number of pixels, width times height.
     pub pixels: u64,
-    /// Pixels that differ in anything.
+    /// The number of pixels that differ in any value or channel.
     pub differing_pixels: u64,
-    /// Of 100 pixels of the whole image.
+    /// The differing pixels as a percentage of all pixels, 0 to 100.
     pub differing_percent: f64,
-    /// The smallest rectangle that holds them all; null where none differs.
+    /// The smallest rectangle that contains all differing pixels; null if none differs.
     pub where_they_lie: Option<Area>,
-    /// How many differ in each cell of a grid over the image, rows of cells from the top.
+    /// The number of differing pixels in each cell of a grid over the image, rows of cells from the top: 12 rows of 32
+    /// cells, or fewer if the image has fewer rows or columns of pixels.
     pub map: Vec<Vec<u64>>,
-    /// The first few, row by row from the top.
-    pub first: Vec<Pair>,
-    /// What only fields or only images have.
+    /// The first differing pixels, at most 10, row by row from the top.
+    pub first: Vec<DifferingPixel>,
+    /// The values that exist only for fields or only for images.
     #[serde(flatten)]
-    pub found: Found,
+    pub found: Details,
 }
 
-/// A rectangle of pixels, ends included.
+/// A rectangle of pixels; both ends of each range are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Area {
-    /// Leftmost column, from 0.
+    /// The leftmost column, counted from 0.
     pub first_column: u32,
-    /// Rightmost column.
+    /// The rightmost column.
     pub last_column: u32,
-    /// Topmost row, from 0.
+    /// The topmost row, counted from 0.
     pub first_row: u32,
-    /// Lowest row.
+    /// The lowest row.
     pub last_row: u32,
 }
 
-/// A pixel that differs.
+/// A differing pixel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Pair {
-    /// From the left, from 0.
+pub struct DifferingPixel {
+    /// The column, counted from 0 at the left.
     pub column: u32,
-    /// From the top, from 0.
+    /// The row, counted from 0 at the top.
     pub row: u32,
-    /// In the first file.
-    pub a: Shown,
-    /// In the second.
-    pub b: Shown,
+    /// The value in the first file.
+    pub a: PixelValue,
+    /// The value in the second file.
+    pub b: PixelValue,
 }
 
-/// What stands at a pixel.
+/// The value of a pixel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Shown {
-    /// In a field.
+pub enum PixelValue {
+    /// The number of a pixel of a field.
     Value(Value),
-    /// In an image: red, green, blue, and opacity if one of the two images has it, up to [`Images::most`].
+    /// The channels of a pixel of an image: red, green, blue, and opacity if one of the two images has it, each 0 to
+    /// [`ImageDifferences::most`].
     Channels(Vec<u16>),
 }
 
-/// What only fields or only images have.
+/// The values that exist only for fields or only for images.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
-pub enum Found {
-    /// Of two fields.
-    Fields(Fields),
-    /// Of two images.
-    Images(Images),
+pub enum Details {
+    /// The values of two fields.
+    Fields(FieldDifferences),
+    /// The values of two images.
+    Images(ImageDifferences),
 }
 
-/// What was found in two fields. A point that did not escape (0) in one and did in the other has no difference worth a
-/// number, since 0 stands for "never": such pairs are counted apart, and differences and means are without them.
+/// The differences of two fields. A pixel with 0 (not escaped) in one field and another number in the other has no
+/// meaningful numeric difference, since 0 means "never". Such pixels are counted separately and excluded from
+/// differences and means.
 #[derive(Clone, Debug, Serialize)]
-pub struct Fields {
-    /// 0 in the first, not in the second.
+pub struct FieldDifferences {
+    /// The number of pixels that are 0 only in the first field.
     pub inside_only_in_a: u64,
-    /// 0 in the second, not in the first.
+    /// The number of pixels that are 0 only in the second field.
     pub inside_only_in_b: u64,
-    /// Others, greater in the first.
+    /// The number of other pixels whose value is greater in the first field.
     pub larger_in_a: u64,
-    /// Others, greater in the second.
+    /// The number of other pixels whose value is greater in the second field.
     pub larger_in_b: u64,
-    /// Others, one of the two infinite or not a number.
+    /// The number of other differing pixels, of which a value is infinite or NaN.
     pub without_difference: u64,
-    /// Where the difference is largest; the first such pixel.
-    pub largest: Option<Largest>,
-    /// Over the pixels that differ and have a difference.
+    /// The pixel with the largest difference; of equal differences the first, row by row from the top.
+    pub largest: Option<LargestDifference>,
+    /// The mean absolute difference of the pixels that have a numeric difference.
     pub mean_of_differing: f64,
-    /// Over these and those that are the same.
+    /// The mean absolute difference of these pixels and the equal ones.
     pub mean_of_all: f64,
 }
 
 /// The largest difference of two fields.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Largest {
-    /// Without its sign.
+pub struct LargestDifference {
+    /// The absolute difference.
     pub difference: Difference,
-    /// Where, and the two values.
+    /// The pixel with its two values.
     #[serde(flatten)]
-    pub pair: Pair,
+    pub pair: DifferingPixel,
 }
 
-/// What was found in two images, channel by channel: red, green, blue, and opacity if one of the two has it (an image
-/// without is opaque).
+/// The differences of two images by channel: red, green, blue, and opacity if one of the two has it (an image without
+/// is opaque).
 #[derive(Clone, Debug, Serialize)]
-pub struct Images {
-    /// The greatest value of a channel, in which differences are given: 255, or 65535 where one of the two has more than 8
-    /// bits, an 8-bit channel then being taken 257 times.
+pub struct ImageDifferences {
+    /// The channel value of full intensity to which values and differences are scaled: 255, or 65535 if one of the
+    /// images has more than 8 bits per channel; 8-bit channels are then multiplied by 257.
     pub most: u16,
-    /// Whether the two have different depths.
+    /// Whether the bit depths of the files differ.
     pub depths_differ: bool,
     /// Whether opacity is compared.
     pub alpha: bool,
-    /// The largest difference of a channel.
+    /// The largest absolute difference of a channel.
     pub largest_difference: u16,
-    /// Where it is; the first such pixel.
-    pub largest_at: Option<Pair>,
-    /// Over all channels of the pixels that differ.
+    /// The pixel with the largest difference; of equal differences the first, row by row from the top.
+    pub largest_at: Option<DifferingPixel>,
+    /// The mean absolute difference of all channels of the differing pixels.
     pub mean_of_differing: f64,
-    /// Over all channels of all pixels.
+    /// The mean absolute difference of all channels of all pixels.
     pub mean_of_all: f64,
-    /// Peak signal to noise ratio in decibels, over all channels; null where nothing differs.
+    /// The peak signal-to-noise ratio of all channels in decibels, 10 log10(65535^2 / mean squared difference) with
+    /// channels scaled to 65535, rounded to hundredths; null if no pixel differs.
     pub psnr_db: Option<f64>,
 }

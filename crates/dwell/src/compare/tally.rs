@@ -1,34 +1,37 @@
-//! What is counted as two rasters stream by. All sums are whole numbers or exact: they do not depend on the order.
+//! Counts and sums of the differences of two rasters. All sums are exact, so they do not depend on the order of
+//! summation.
 
 use super::raster::Pixel;
-use super::report::{Area, Compared, Fields, Found, Images, Largest, Pair, Shown};
+use super::report::{
+    Area, Compared, Details, DifferingPixel, FieldDifferences, ImageDifferences, LargestDifference, PixelValue,
+};
 use super::value::{Difference, Sum, Value};
 use crate::view::Size;
 use std::cmp::Ordering;
 
-/// Columns and rows of the map, where the image has as many.
+/// The most columns and rows of cells of the map; an image with fewer columns or rows has as many cells.
 const MAP: (u32, u32) = (32, 12);
-/// Differing pixels that are listed.
+/// The most differing pixels that are listed.
 const LISTED: usize = 10;
 
-/// Where pixels differ, whatever they are.
-pub(super) struct Places {
+/// The positions of differing pixels, for fields and images.
+pub(super) struct Positions {
     size: Size,
     map: Vec<Vec<u64>>,
     differing: u64,
     area: Option<Area>,
-    first: Vec<Pair>,
+    first: Vec<DifferingPixel>,
 }
 
-impl Places {
+impl Positions {
     pub(super) fn new(size: Size) -> Self {
         let (columns, rows) = (MAP.0.min(size.width), MAP.1.min(size.height));
         let map = vec![vec![0; columns as usize]; rows as usize];
         Self { size, map, differing: 0, area: None, first: Vec::new() }
     }
 
-    /// One more that differs.
-    fn add(&mut self, column: u32, row: u32, pair: impl FnOnce() -> Pair) {
+    /// Adds a differing pixel.
+    fn add(&mut self, column: u32, row: u32, pair: impl FnOnce() -> DifferingPixel) {
         self.differing += 1;
         if self.first.len() < LISTED {
             self.first.push(pair());
@@ -46,8 +49,7 @@ impl Places {
         area.last_row = area.last_row.max(row);
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "a share")]
-    fn compared(self, found: Found) -> Compared {
+    fn compared(self, found: Details) -> Compared {
         let pixels = self.size.pixels();
         Compared {
             width: self.size.width,
@@ -63,29 +65,30 @@ impl Places {
     }
 }
 
-/// How a pixel of two fields differs.
+/// The difference of a pixel of two fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Change {
+    /// Equal values.
     None,
-    /// 0 in one of the two, or no difference because one is infinite or not a number.
+    /// 0 in one field only, or no numeric difference because a value is infinite or NaN.
     Kind,
-    /// Greater or less in the first by so much.
+    /// The first value compared with the second, and the absolute difference.
     By(Ordering, Difference),
 }
 
-/// Of two fields.
-pub(super) struct OfFields {
-    places: Places,
+/// The counts and sums of two fields.
+pub(super) struct FieldTally {
+    places: Positions,
     inside_only: [u64; 2],
     larger_in: [u64; 2],
     without_difference: u64,
-    largest: Option<Largest>,
+    largest: Option<LargestDifference>,
     sum: Sum,
 }
 
-impl OfFields {
+impl FieldTally {
     pub(super) fn new(size: Size) -> Self {
-        let places = Places::new(size);
+        let places = Positions::new(size);
         Self {
             places,
             inside_only: [0; 2],
@@ -96,13 +99,13 @@ impl OfFields {
         }
     }
 
-    /// Counts one pixel.
+    /// Adds a pixel and returns its difference.
     pub(super) fn add(&mut self, column: u32, row: u32, a: Value, b: Value) -> Change {
         if a == b {
             return Change::None;
         }
         let Some(apart) = a.apart(b) else { return Change::None };
-        let pair = || Pair { column, row, a: Shown::Value(a), b: Shown::Value(b) };
+        let pair = || DifferingPixel { column, row, a: PixelValue::Value(a), b: PixelValue::Value(b) };
         self.places.add(column, row, pair);
         if a.is_inside() != b.is_inside() {
             self.inside_only[usize::from(b.is_inside())] += 1;
@@ -115,7 +118,7 @@ impl OfFields {
         self.larger_in[usize::from(apart.order == Ordering::Less)] += 1;
         self.sum.add(apart.difference);
         if self.largest.as_ref().is_none_or(|largest| apart.difference.exceeds(largest.difference)) {
-            self.largest = Some(Largest { difference: apart.difference, pair: pair() });
+            self.largest = Some(LargestDifference { difference: apart.difference, pair: pair() });
         }
         Change::By(apart.order, apart.difference)
     }
@@ -125,7 +128,7 @@ impl OfFields {
         let [inside_only_in_a, inside_only_in_b] = self.inside_only;
         let with_difference = larger_in_a + larger_in_b;
         let without = inside_only_in_a + inside_only_in_b + self.without_difference;
-        let found = Fields {
+        let found = FieldDifferences {
             inside_only_in_a,
             inside_only_in_b,
             larger_in_a,
@@ -135,28 +138,28 @@ impl OfFields {
             mean_of_differing: self.sum.over(with_difference),
             mean_of_all: self.sum.over(self.places.size.pixels() - without),
         };
-        self.places.compared(Found::Fields(found))
+        self.places.compared(Details::Fields(found))
     }
 }
 
-/// Of two images.
-pub(super) struct OfImages {
-    places: Places,
-    /// What a channel of 65535 is shown as.
+/// The counts and sums of two images.
+pub(super) struct ImageTally {
+    places: Positions,
+    /// The channel value of full intensity in the report, 255 or 65535.
     most: u16,
     depths_differ: bool,
     channels: usize,
     largest: u16,
-    largest_at: Option<Pair>,
+    largest_at: Option<DifferingPixel>,
     sum: u128,
     squares: u128,
 }
 
-impl OfImages {
-    /// `most` are the greatest values of a channel in the two files.
+impl ImageTally {
+    /// `most` are the channel values of full intensity in the two files; `alpha`: whether opacity is compared.
     pub(super) fn new(size: Size, most: [u16; 2], alpha: bool) -> Self {
         Self {
-            places: Places::new(size),
+            places: Positions::new(size),
             most: if most == [255, 255] { 255 } else { u16::MAX },
             depths_differ: most[0] != most[1],
             channels: if alpha { 4 } else { 3 },
@@ -167,15 +170,15 @@ impl OfImages {
         }
     }
 
-    /// Counts one pixel; the largest difference of its channels, of 65535.
+    /// Adds a pixel and returns the largest difference of its channels, 0 to 65535.
     pub(super) fn add(&mut self, column: u32, row: u32, a: Pixel, b: Pixel) -> u16 {
         if a == b {
             return 0;
         }
         let channels = self.channels;
         let scale = u16::MAX / self.most;
-        let shown = |pixel: Pixel| Shown::Channels(pixel[..channels].iter().map(|v| v / scale).collect());
-        let pair = || Pair { column, row, a: shown(a), b: shown(b) };
+        let shown = |pixel: Pixel| PixelValue::Channels(pixel[..channels].iter().map(|v| v / scale).collect());
+        let pair = || DifferingPixel { column, row, a: shown(a), b: shown(b) };
         self.places.add(column, row, pair);
         let mut largest = 0;
         for (a, b) in a.iter().zip(&b) {
@@ -191,7 +194,6 @@ impl OfImages {
         largest
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "means are rounded")]
     pub(super) fn report(self) -> Compared {
         let scale = u16::MAX / self.most;
         let channels = self.channels as f64;
@@ -199,9 +201,9 @@ impl OfImages {
         let over =
             |pixels: f64| if pixels > 0.0 { self.sum as f64 / f64::from(scale) / channels / pixels } else { 0.0 };
         let noise = self.squares as f64 / channels / pixels;
-        // To a hundredth of a decibel, since logarithms differ between machines in their last digit.
+        // Rounded to a hundredth of a decibel, since the last digit of a logarithm depends on the machine.
         let decibels = |noise: f64| (1000.0 * (f64::from(u16::MAX).powi(2) / noise).log10()).round() / 100.0;
-        let found = Images {
+        let found = ImageDifferences {
             most: self.most,
             depths_differ: self.depths_differ,
             alpha: self.channels == 4,
@@ -211,7 +213,7 @@ impl OfImages {
             psnr_db: (self.squares > 0).then(|| decibels(noise)),
             largest_at: self.largest_at,
         };
-        self.places.compared(Found::Images(found))
+        self.places.compared(Details::Images(found))
     }
 }
 
@@ -220,8 +222,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_by_hand() {
-        let mut tally = OfFields::new(Size { width: 100, height: 50 });
+    fn fields_with_known_differences() {
+        let mut tally = FieldTally::new(Size { width: 100, height: 50 });
         let whole = Value::Whole;
         assert_eq!(tally.add(0, 0, whole(5), whole(5)), Change::None);
         assert_eq!(tally.add(3, 4, whole(5), whole(8)), Change::By(Ordering::Less, Difference::Whole(3)));
@@ -236,29 +238,33 @@ mod tests {
         assert_eq!(compared.differing_percent, 0.12);
         assert_eq!((compared.map.len(), compared.map[0].len(), compared.map[0][31]), (12, 32, 1));
         assert_eq!(compared.map.iter().flatten().sum::<u64>(), 6);
-        let Found::Fields(found) = compared.found else { panic!("fields") };
+        let Details::Fields(found) = compared.found else { panic!("fields") };
         assert_eq!([found.inside_only_in_a, found.inside_only_in_b, found.without_difference], [1, 1, 1]);
         assert_eq!([found.larger_in_a, found.larger_in_b], [1, 2]);
         let largest = found.largest.unwrap();
-        assert_eq!((largest.difference, largest.pair.column), (Difference::Whole(7), 50), "the first of two");
+        assert_eq!(
+            (largest.difference, largest.pair.column),
+            (Difference::Whole(7), 50),
+            "the first of two equal differences"
+        );
         assert_eq!((found.mean_of_differing, found.mean_of_all), (17.0 / 3.0, 17.0 / 4997.0));
     }
 
     #[test]
-    fn images_by_hand() {
+    fn images_with_known_differences() {
         let of = |v: [u16; 3]| [v[0] * 257, v[1] * 257, v[2] * 257, u16::MAX];
-        let mut tally = OfImages::new(Size { width: 2, height: 2 }, [255, 255], false);
+        let mut tally = ImageTally::new(Size { width: 2, height: 2 }, [255, 255], false);
         assert_eq!(tally.add(0, 0, of([1, 2, 3]), of([1, 2, 3])), 0);
         assert_eq!(tally.add(1, 0, of([1, 2, 3]), of([1, 0, 9])), 6 * 257);
         let compared = tally.report();
-        assert_eq!(compared.first[0].b, Shown::Channels(vec![1, 0, 9]));
-        let Found::Images(found) = compared.found else { panic!("images") };
+        assert_eq!(compared.first[0].b, PixelValue::Channels(vec![1, 0, 9]));
+        let Details::Images(found) = compared.found else { panic!("images") };
         assert_eq!((found.largest_difference, found.most, found.depths_differ), (6, 255, false));
         assert_eq!((found.mean_of_differing, found.mean_of_all), (8.0 / 3.0, 8.0 / 12.0));
         // 10 log10(255^2 / (40 / 12)).
         assert_eq!(found.psnr_db, Some(42.9));
-        let tally = OfImages::new(Size { width: 2, height: 2 }, [255, 65535], true);
-        let Found::Images(found) = tally.report().found else { panic!("images") };
+        let tally = ImageTally::new(Size { width: 2, height: 2 }, [255, 65535], true);
+        let Details::Images(found) = tally.report().found else { panic!("images") };
         assert_eq!((found.most, found.depths_differ, found.alpha, found.psnr_db), (65535, true, true, None));
     }
 }

@@ -1,20 +1,20 @@
-//! Numbers of fields, and exact sums of them.
+//! The values of fields, their differences, and exact sums of differences.
 
 use serde::{Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A number of a field.
+/// The value of a pixel of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// A whole number of at most 64 bits.
+    /// An integer that fits in i64 or u64.
     Whole(i128),
     /// A floating point number.
     Real(f64),
 }
 
 impl Value {
-    /// Whether it is 0: a point that did not escape.
+    /// Whether the value is 0, the dwell of a point that has not escaped at the limit.
     #[must_use]
     pub fn is_inside(self) -> bool {
         match self {
@@ -23,26 +23,25 @@ impl Value {
         }
     }
 
-    /// The dwell that it is, if it is one.
+    /// The value as a dwell, if it is an integer from 0 to 2^32 - 1.
     pub(super) fn dwell(self) -> Option<u32> {
-        match self.settled() {
+        match self.normalized() {
             Self::Whole(n) => u32::try_from(n).ok(),
             Self::Real(_) => None,
         }
     }
 
-    /// The same as a whole number where that is exact.
-    fn settled(self) -> Self {
+    /// The same value, as [`Self::Whole`] if it is an integer below 2^100 in absolute value.
+    fn normalized(self) -> Self {
         match self {
-            #[allow(clippy::cast_possible_truncation, reason = "below 2^100 and whole")]
+            // Exact: the number is an integer below 2^100.
             Self::Real(v) if v.abs() < 2f64.powi(100) && v.fract() == 0.0 => Self::Whole(v as i128),
             other => other,
         }
     }
 
-    /// As a floating point number, rounded if it is large.
+    /// The number as f64, rounded to nearest.
     #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "said so")]
     pub fn to_f64(self) -> f64 {
         match self {
             Self::Whole(n) => n as f64,
@@ -50,9 +49,9 @@ impl Value {
         }
     }
 
-    /// How far two numbers are apart, and which is greater; `None` when they are equal in value, or both not a number.
+    /// The absolute difference of two values, and which is greater; `None` if they are equal or both NaN.
     pub(super) fn apart(self, o: Self) -> Option<Apart> {
-        if let (Self::Whole(a), Self::Whole(b)) = (self.settled(), o.settled()) {
+        if let (Self::Whole(a), Self::Whole(b)) = (self.normalized(), o.normalized()) {
             let difference = Difference::Whole(a.abs_diff(b));
             return (a != b).then_some(Apart { difference, order: a.cmp(&b) });
         }
@@ -61,36 +60,36 @@ impl Value {
             return None;
         }
         match a.partial_cmp(&b) {
-            // A whole number beyond 2^53 may round to the other: then they are less than a rounding apart.
-            Some(Ordering::Equal) if self.settled() == o.settled() => None,
+            // An integer beyond 2^53 may round to the other value, although they differ by less than the rounding
+            // error.
+            Some(Ordering::Equal) if self.normalized() == o.normalized() => None,
             Some(order) if (a - b).is_finite() => Some(Apart { difference: Difference::Real((a - b).abs()), order }),
             _ => Some(Apart { difference: Difference::None, order: Ordering::Equal }),
         }
     }
 }
 
-/// Two numbers that differ.
+/// The difference of two values that are not equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Apart {
     pub(super) difference: Difference,
     pub(super) order: Ordering,
 }
 
-/// A difference without its sign.
+/// The absolute difference of two values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Difference {
-    /// Of whole numbers.
+    /// The exact difference of two integers.
     Whole(u128),
-    /// Of floating point numbers, rounded once.
+    /// The difference of two floating point numbers, rounded once.
     Real(f64),
-    /// One of the two is infinite or not a number.
+    /// No difference, because a value is infinite or NaN.
     None,
 }
 
 impl Difference {
-    /// As a floating point number, rounded if it is large.
+    /// The number as f64, rounded to nearest.
     #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "said so")]
     pub fn to_f64(self) -> f64 {
         match self {
             Self::Whole(n) => n as f64,
@@ -99,7 +98,7 @@ impl Difference {
         }
     }
 
-    /// Whether it is greater: exactly for whole numbers.
+    /// Whether this difference is greater than another; exact for integers.
     pub(super) fn exceeds(self, o: Self) -> bool {
         match (self, o) {
             (Self::Whole(a), Self::Whole(b)) => a > b,
@@ -153,16 +152,16 @@ impl Serialize for Difference {
     }
 }
 
-/// A sum of differences, exact, so that it does not depend on their order: whole numbers as they are, significands of
-/// floating point numbers by exponent.
+/// An exact sum of differences, which does not depend on their order: the sum of the integers, and for each exponent
+/// the sum of the significands of floating point numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sum {
     whole: u128,
-    /// Sums of significands for each biased exponent: 2^64 summands of 53 bits fit.
+    /// The sum of significands for each biased exponent. 128 bits hold 2^64 summands of 53 bits.
     reals: Vec<u128>,
 }
 
-/// Biased exponents of finite numbers.
+/// The number of biased exponents of finite f64 numbers.
 const EXPONENTS: usize = 2047;
 
 impl Sum {
@@ -180,16 +179,15 @@ impl Sum {
         }
     }
 
-    /// The sum over `count`, 0 when that is 0.
-    #[allow(clippy::cast_precision_loss, reason = "the mean is rounded")]
+    /// The sum divided by `count`; 0 if `count` is 0.
     pub(super) fn over(&self, count: u64) -> f64 {
         if count == 0 {
             return 0.0;
         }
-        // Each summand over the count first, so that no sum overflows; from small to large.
+        // Each summand is divided by the count first, so that no sum overflows. Summands are added in ascending order.
         let scale = |exponent: usize| {
             let power = i32::try_from(exponent.max(1)).unwrap_or(1) - 1075;
-            // Two factors, since 2^power alone may be no normal number.
+            // Two factors, since 2^power may be below the range of normal numbers.
             2f64.powi(power / 2) * 2f64.powi(power - power / 2)
         };
         let reals = self.reals.iter().enumerate().filter(|(_, sum)| **sum > 0);
@@ -203,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_compare_by_value_whatever_their_type() {
+    fn integers_and_reals_compare_by_value() {
         let (whole, real) = (Value::Whole, Value::Real);
         assert_eq!(whole(5).apart(real(5.0)), None);
         assert_eq!(real(0.0).apart(real(-0.0)), None);
@@ -216,7 +214,7 @@ mod tests {
         assert_eq!(apart(real(f64::INFINITY), whole(4)), Some((Difference::None, Ordering::Equal)));
         let most = i128::from(u64::MAX);
         assert_eq!(apart(whole(most), whole(most - 1)), Some((Difference::Whole(1), Ordering::Greater)));
-        assert!(whole(most).apart(real(most as f64)).is_some(), "2^64 is one more");
+        assert!(whole(most).apart(real(most as f64)).is_some(), "2^64 is greater by 1");
         assert_eq!(
             (whole(9).dwell(), real(9.0).dwell(), real(9.5).dwell(), whole(-1).dwell()),
             (Some(9), Some(9), None, None)

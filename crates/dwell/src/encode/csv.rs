@@ -1,20 +1,21 @@
-//! Dwells as text.
+//! Dwells as text: a line for each row, values separated by commas.
 
-use super::{Encoder, zlib::Adler};
-use crate::field::FieldRows;
+use super::encoder::{DwellEncoder, FileEncoder};
 use std::io;
 
-/// A table.
+/// The encoder.
 pub(super) struct Csv;
 
-impl Encoder for Csv {
+impl FileEncoder for Csv {
     fn start(&self) -> io::Result<Vec<u8>> {
         Ok(Vec::new())
     }
+}
 
-    fn part(&self, field: FieldRows<'_>, _: &[u8], out: &mut Vec<u8>) -> io::Result<Adler> {
+impl DwellEncoder for Csv {
+    fn chunk(&self, dwell: &[u32], width: usize, out: &mut Vec<u8>) -> io::Result<()> {
         let mut number = itoa::Buffer::new();
-        for row in field.dwell.chunks(field.width as usize) {
+        for row in dwell.chunks(width) {
             for (column, n) in row.iter().enumerate() {
                 if column > 0 {
                     out.push(b',');
@@ -23,6 +24,6 @@ impl Encoder for Csv {
             }
             out.push(b'\n');
         }
-        Ok(Adler::default())
+        Ok(())
     }
 }

@@ -1,11 +1,11 @@
 //! NumPy arrays, format version 1.0: magic, version, header length, a Python literal padded to 64 bytes, raw data.
 
-use super::{Encoder, zlib::Adler};
-use crate::field::FieldRows;
+use super::encoder::{DwellEncoder, FileEncoder};
+use crate::field::channels::dwell_bytes;
 use crate::view::Size;
 use std::io;
 
-/// An array.
+/// The encoder.
 pub(super) struct Npy {
     size: Size,
 }
@@ -16,7 +16,7 @@ impl Npy {
     }
 }
 
-impl Encoder for Npy {
+impl FileEncoder for Npy {
     fn start(&self) -> io::Result<Vec<u8>> {
         const BEFORE: usize = 10;
         let Size { width, height } = self.size;
@@ -27,9 +27,11 @@ impl Encoder for Npy {
         let length = u16::try_from(header.len()).map_err(io::Error::other)?;
         Ok([b"\x93NUMPY\x01\x00".as_slice(), &length.to_le_bytes(), header.as_bytes()].concat())
     }
+}
 
-    fn part(&self, field: FieldRows<'_>, _: &[u8], out: &mut Vec<u8>) -> io::Result<Adler> {
-        out.extend_from_slice(&field.dwell_bytes());
-        Ok(Adler::default())
+impl DwellEncoder for Npy {
+    fn chunk(&self, dwell: &[u32], _: usize, out: &mut Vec<u8>) -> io::Result<()> {
+        out.extend_from_slice(&dwell_bytes(dwell));
+        Ok(())
     }
 }

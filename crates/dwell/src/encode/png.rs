@@ -1,24 +1,34 @@
-//! PNG: parts of the image are filtered and compressed each on its own, and spliced into one stream.
+//! PNG: each chunk of rows is filtered and compressed separately, and the results are joined into one stream.
 //!
-//! Each part is an `IDAT` chunk. Its first row is filtered without a look at the row above, which with 8 rows and more
-//! costs at most a few per cent of the size and makes a part a function of its own rows alone. Compression is that of
-//! [`fdeflate`], made for filtered images.
+//! A chunk of rows is an `IDAT` chunk of the file. Its first row is filtered without the row above, so that the bytes
+//! depend on the rows of the chunk alone; with 8 rows and more that costs at most a few per cent of the size.
+//! Compression is that of [`fdeflate`], made for filtered images.
 
-use super::filters::Filters;
-use super::{Encoder, Header, png_text, zlib};
+mod filters;
+#[cfg(feature = "toml")]
+pub(crate) mod text;
+mod whole;
+mod zlib;
+
+pub use whole::png_bytes;
+
+use super::adler::Adler;
+use super::encoder::{FileEncoder, Header, PictureEncoder};
 use crate::colour::Depth;
-use crate::field::FieldRows;
 use crate::view::Size;
+use filters::Filters;
 use std::io::{self, Cursor};
 
+/// The keyword of the text, an `iTXt` chunk before the image data.
+const KEYWORD: &str = "dwell";
 /// Bytes of the last chunk, `IEND`.
 const END: usize = 12;
-/// Bytes of a chunk's length and kind.
+/// Bytes of a PNG chunk's length and kind.
 const CHUNK_HEADER: usize = 8;
-/// Bytes of a chunk: the format allows just under 2^31.
+/// The most bytes of data in a PNG chunk written here; the format allows 2^31 - 1.
 const MOST_CHUNK: usize = 1 << 30;
 
-/// A PNG.
+/// The encoder.
 pub(super) struct Png {
     size: Size,
     depth: Depth,
@@ -31,7 +41,7 @@ impl Png {
     }
 }
 
-impl Encoder for Png {
+impl FileEncoder for Png {
     fn start(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.size.width, self.size.height);
@@ -43,25 +53,39 @@ impl Encoder for Png {
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
         encoder.add_text_chunk("Software".to_owned(), concat!("dwell ", env!("CARGO_PKG_VERSION")).to_owned())?;
         if !self.text.is_empty() {
-            encoder.add_itxt_chunk(png_text::KEYWORD.to_owned(), self.text.clone())?;
+            encoder.add_itxt_chunk(KEYWORD.to_owned(), self.text.clone())?;
         }
         drop(encoder.write_header()?);
-        // Dropping it ended the file.
+        // Dropping the writer has appended the `IEND` chunk.
         bytes.truncate(bytes.len() - END);
-        chunk(&mut bytes, *b"IDAT", &zlib::HEADER);
+        append(&mut bytes, *b"IDAT", &zlib::HEADER);
         Ok(bytes)
     }
 
-    fn part(&self, _: FieldRows<'_>, picture: &[u8], out: &mut Vec<u8>) -> io::Result<zlib::Adler> {
+    fn end(&self, sum: Adler, warnings: &[String]) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        append(&mut bytes, *b"IDAT", &zlib::end(sum));
+        if !warnings.is_empty() {
+            // "Warning" is a keyword of the specification. The text is not compressed and names no language.
+            let text = [b"Warning\0\0\0\0\0", warnings.join("\n").as_bytes()].concat();
+            append(&mut bytes, *b"iTXt", &text);
+        }
+        append(&mut bytes, *b"IEND", &[]);
+        Ok(bytes)
+    }
+}
+
+impl PictureEncoder for Png {
+    fn chunk(&self, picture: &[u8], out: &mut Vec<u8>) -> io::Result<Adler> {
         let pixel = self.depth.bytes_per_pixel();
         let row = self.size.width as usize * pixel;
         let raw = picture.len() / row * (row + 1);
         let mut filters = Filters::new(pixel, row);
-        // The stream's header is where the chunk's will be.
+        // The stream's header takes the last bytes of the place for the chunk's header, which overwrites it.
         let start = out.len();
         out.resize(start + CHUNK_HEADER - zlib::HEADER_BYTES, 0);
         let stream = out.len();
-        // Seldom more is needed.
+        // Most chunks need no more.
         out.reserve(raw / 3 + 64);
         let mut compressor = fdeflate::Compressor::new(std::mem::take(out))?;
         let mut above = None;
@@ -87,36 +111,25 @@ impl Encoder for Png {
             let data = out.split_off(start + CHUNK_HEADER);
             out.truncate(start);
             for data in data.chunks(MOST_CHUNK) {
-                chunk(out, *b"IDAT", data);
+                append(out, *b"IDAT", data);
             }
         }
         Ok(sum)
     }
-
-    fn end(&self, sum: zlib::Adler, warnings: &[String]) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        chunk(&mut bytes, *b"IDAT", &zlib::end(sum));
-        if !warnings.is_empty() {
-            // One of the keywords of the specification; not compressed, no language.
-            let text = [b"Warning\0\0\0\0\0", warnings.join("\n").as_bytes()].concat();
-            chunk(&mut bytes, *b"iTXt", &text);
-        }
-        chunk(&mut bytes, *b"IEND", &[]);
-        Ok(bytes)
-    }
 }
 
-/// Appends a chunk of at most [`MOST_CHUNK`] bytes.
-fn chunk(out: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
+/// Appends a PNG chunk with at most [`MOST_CHUNK`] bytes of data.
+fn append(out: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
     let start = out.len();
     out.extend_from_slice(&[0; CHUNK_HEADER]);
     out.extend_from_slice(data);
     seal(out, start, kind);
 }
 
-/// Makes a chunk of what is behind a place for its header.
+/// Completes the PNG chunk that begins at `start` with a place for its header: fills in length and kind, and appends
+/// the checksum.
 fn seal(out: &mut Vec<u8>, start: usize, kind: [u8; 4]) {
-    #[allow(clippy::cast_possible_truncation, reason = "at most MOST_CHUNK")]
+    #[expect(clippy::cast_possible_truncation, reason = "at most MOST_CHUNK")]
     let length = (out.len() - start - CHUNK_HEADER) as u32;
     out[start..start + 4].copy_from_slice(&length.to_be_bytes());
     out[start + 4..start + CHUNK_HEADER].copy_from_slice(&kind);
@@ -127,18 +140,16 @@ fn seal(out: &mut Vec<u8>, start: usize, kind: [u8; 4]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::{Adler, part_rows};
+    use crate::encode::encoder::chunk_rows;
 
-    /// An image in parts, decoded again.
-    fn there_and_back(size: Size, depth: Depth, rows: usize, picture: &[u8]) -> (Vec<u8>, usize) {
+    /// A picture encoded in chunks of so many rows and decoded again, and the bytes of its file.
+    fn round_trip(size: Size, depth: Depth, rows: usize, picture: &[u8]) -> (Vec<u8>, usize) {
         let encoder = Png { size, depth, text: "text".to_owned() };
         let mut bytes = encoder.start().unwrap();
         let row = size.width as usize * depth.bytes_per_pixel();
         let mut sum = Adler::default();
-        for part in picture.chunks(row * rows) {
-            sum = sum.then(
-                encoder.part(FieldRows { width: 0, dwell: &[], smooth: &[], distance: &[] }, part, &mut bytes).unwrap(),
-            );
+        for chunk in picture.chunks(row * rows) {
+            sum = sum.then(encoder.chunk(chunk, &mut bytes).unwrap());
         }
         bytes.extend(encoder.end(sum, &[]).unwrap());
         let mut reader = png::Decoder::new(Cursor::new(&bytes)).read_info().unwrap();
@@ -149,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_any_kind_make_one_stream() {
+    fn chunks_of_any_content_join_into_one_stream() {
         let mut seed = 1_u32;
         let mut noise = move || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -166,11 +177,11 @@ mod tests {
                 ];
                 for (which, picture) in pictures.iter().enumerate() {
                     for rows in [1, 2, 8, 64] {
-                        let (decoded, bytes) = there_and_back(Size { width, height }, depth, rows, picture);
-                        assert!(decoded == *picture, "{width} x {height}, {depth:?}, {which}, {rows} rows a part");
-                        let parts = (height as usize).div_ceil(rows);
+                        let (decoded, bytes) = round_trip(Size { width, height }, depth, rows, picture);
+                        assert!(decoded == *picture, "{width} x {height}, {depth:?}, {which}, {rows} rows a chunk");
+                        let chunks = (height as usize).div_ceil(rows);
                         assert!(
-                            bytes <= length + length / 1000 + height as usize + 200 + 100 * parts,
+                            bytes <= length + length / 1000 + height as usize + 200 + 100 * chunks,
                             "{bytes} of {length}"
                         );
                     }
@@ -180,8 +191,8 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_block_can_be_found() {
-        // By its last bit, which is 1 whatever was in front of it.
+    fn the_code_of_the_end_of_a_block_ends_with_a_one() {
+        // So the last byte before the checksum is not 0, and the filling bits can be counted, as `zlib::open` does.
         for length in 0..64_u8 {
             let data: Vec<u8> = (0..length).map(|i| i.wrapping_mul(length)).collect();
             let mut compressor = fdeflate::Compressor::new(Vec::new()).unwrap();
@@ -201,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn parts_fit_their_images() {
-        assert_eq!([1, 300, 5760, 49_152, 98_304].map(part_rows), [64, 64, 32, 8, 8]);
-        assert_eq!([1 << 23, 1 << 24, 1 << 26, 1 << 40].map(part_rows), [8, 4, 1, 1]);
+    fn the_rows_of_a_chunk_depend_on_the_bytes_of_a_row() {
+        assert_eq!([1, 300, 5760, 49_152, 98_304].map(chunk_rows), [64, 64, 32, 8, 8]);
+        assert_eq!([1 << 23, 1 << 24, 1 << 26, 1 << 40].map(chunk_rows), [8, 4, 1, 1]);
     }
 }

@@ -1,12 +1,12 @@
-//! PPM, binary.
+//! Portable pixmaps, binary (P6).
 
-use super::{Encoder, Header, zlib::Adler};
+use super::adler::Adler;
+use super::encoder::{FileEncoder, Header, PictureEncoder};
 use crate::colour::Depth;
-use crate::field::FieldRows;
 use crate::view::Size;
 use std::io;
 
-/// A PPM.
+/// The encoder.
 pub(super) struct Ppm {
     size: Size,
     depth: Depth,
@@ -18,13 +18,15 @@ impl Ppm {
     }
 }
 
-impl Encoder for Ppm {
+impl FileEncoder for Ppm {
     fn start(&self) -> io::Result<Vec<u8>> {
         let most = (1_u32 << self.depth.bits()) - 1;
         Ok(format!("P6\n{} {}\n{most}\n", self.size.width, self.size.height).into_bytes())
     }
+}
 
-    fn part(&self, _: FieldRows<'_>, picture: &[u8], out: &mut Vec<u8>) -> io::Result<Adler> {
+impl PictureEncoder for Ppm {
+    fn chunk(&self, picture: &[u8], out: &mut Vec<u8>) -> io::Result<Adler> {
         out.extend_from_slice(picture);
         Ok(Adler::default())
     }

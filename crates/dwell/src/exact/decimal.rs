@@ -1,18 +1,19 @@
-//! Numbers as people write them, kept exactly: centres of views have hundreds of digits, and a machine number would
-//! lose all but sixteen.
+//! Decimal numbers, kept exactly as typed: the centre of a view can have hundreds of digits, of which an f64 keeps
+//! sixteen.
 
-use crate::base::error::{InputError, quote, quote_place};
+use crate::base::error::InputError;
+use crate::base::problem::Problem;
 use crate::exact::rational::Rational;
 use dashu_int::IBig;
 use std::fmt;
 use std::str::FromStr;
 
-/// The greatest exponent of ten accepted, either way.
+/// The greatest absolute value accepted for an exponent of ten.
 pub(crate) const MAX_EXPONENT: i64 = 1_000_000;
-/// The most digits accepted: a centre for the deepest exponent.
+/// The most digits accepted: as many as a centre needs at the largest exponent.
 pub(crate) const MAX_DIGITS: usize = 2_000_000;
 
-/// An exact decimal number, with the text it was given as.
+/// An exact decimal number and the text from which it was read: at most 2,000,000 digits, exponent -10^6 to 10^6.
 #[derive(Clone, Debug)]
 pub struct Decimal {
     text: String,
@@ -20,47 +21,47 @@ pub struct Decimal {
     exponent: i64,
 }
 
-/// Zeros that stand in front of digits or behind them rather than in an exponent.
+/// A result with fewer zeros than this before or after its digits is written without an exponent.
 const SHORT: i64 = 20;
 
-/// What every decimal accepts, for error messages.
+/// The accepted form of a decimal, for error messages.
 const FORM: &str = "a decimal number such as -0.75 or 2.5e-9, exponent at most 1000000 either way";
 
 impl Decimal {
-    /// The text it was given as.
+    /// The text from which the number was read, without white space at the ends.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its exact value.
+    /// The exact value.
     #[must_use]
     pub fn to_rational(&self) -> Rational {
         Rational::decimal(self.digits.clone(), self.exponent)
     }
 
-    /// Whether it is above 0.
+    /// Whether the number is greater than 0.
     #[must_use]
     pub fn is_positive(&self) -> bool {
         self.digits > IBig::ZERO
     }
 
-    /// How many digits stand behind the point, trailing zeros aside; 0 for whole numbers.
+    /// The number of digits after the decimal point without trailing zeros; 0 for whole numbers.
     #[must_use]
     pub fn decimals(&self) -> u64 {
         u64::try_from(-self.exponent).unwrap_or(0)
     }
 
-    /// The number half way from this one to another, exactly.
+    /// The exact midpoint of this number and another.
     ///
     /// # Errors
-    /// When it has more digits or a greater exponent than a number may.
+    /// When the result has more than 2,000,000 digits or an exponent beyond 10^6 in absolute value.
     pub fn midpoint(&self, other: &Self) -> Result<Self, InputError> {
         let ([a, b], exponent) = self.aligned(other);
         Self::of((a + b) * IBig::from(5), exponent - 1)
     }
 
-    /// This number less another, exactly.
+    /// The exact difference `self - other`.
     ///
     /// # Errors
     /// As [`Self::midpoint`].
@@ -69,7 +70,7 @@ impl Decimal {
         Self::of(a - b, exponent)
     }
 
-    /// The digits of both with one exponent.
+    /// The digits of both numbers scaled to a common exponent, and that exponent.
     fn aligned(&self, other: &Self) -> ([IBig; 2], i64) {
         let exponent = self.exponent.min(other.exponent);
         let digits = [self, other].map(|number| {
@@ -79,7 +80,7 @@ impl Decimal {
         (digits, exponent)
     }
 
-    /// `digits` times ten to the power `exponent`, written in full where that is short.
+    /// `digits * 10^exponent`; the text has no exponent where it needs fewer than [`SHORT`] extra zeros.
     fn of(digits: IBig, exponent: i64) -> Result<Self, InputError> {
         let sign = if digits < IBig::ZERO { "-" } else { "" };
         let all = digits.to_string();
@@ -89,7 +90,7 @@ impl Decimal {
             return Ok(Self::from(0));
         }
         let exponent = exponent + i64::try_from(all.len() - kept.len()).unwrap_or(i64::MAX);
-        // Digits in front of the point; at or below 0, zeros behind it.
+        // The number of digits before the point; if not positive, minus the number of zeros after it.
         let whole = exponent + i64::try_from(kept.len()).unwrap_or(i64::MAX);
         let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or(0));
         let text = match (usize::try_from(whole), exponent) {
@@ -98,32 +99,36 @@ impl Decimal {
             _ if whole <= 0 && whole > -SHORT => format!("{sign}0.{}{kept}", zeros(-whole)),
             _ => format!("{sign}{kept}e{exponent}"),
         };
-        Self::parse(&text)
+        text.parse()
     }
+}
 
-    /// Reads a number. The error names no flag or file yet: the caller adds that with [`InputError::within`].
-    ///
-    /// # Errors
-    /// What is wrong and at which character: not a number, `nan`, `inf`, an exponent beyond 10^6 either way.
-    pub fn parse(text: &str) -> Result<Self, InputError> {
-        let wrong = |problem: String| InputError::new("", problem).accepted(FORM);
+impl FromStr for Decimal {
+    type Err = InputError;
+
+    /// Reads a finite decimal number: digits with or without a point and an exponent of ten of at most 10^6 in absolute
+    /// value, at most 2,000,000 digits. The error has the offending character and its position, and is about no
+    /// parameter; the caller adds one with [`InputError::about`].
+    fn from_str(text: &str) -> Result<Self, InputError> {
+        let wrong = |problem: Problem| InputError::new(problem).accepts(FORM);
         let trimmed = text.trim();
         if trimmed.is_empty() {
-            return Err(wrong("is empty".to_owned()));
+            return Err(wrong(Problem::Empty));
         }
         let unsigned = trimmed.trim_start_matches(['+', '-']).to_ascii_lowercase();
         if matches!(unsigned.as_str(), "nan" | "inf" | "infinity") {
-            return Err(wrong(format!("{} is not a finite number", quote(trimmed))));
+            return Err(wrong(Problem::NotFinite { given: trimmed.to_owned() }));
         }
         let leading = text.chars().take_while(|c| c.is_whitespace()).count();
-        // All that follows is per byte: the first byte that is not part of a number ends it, so what came before is ASCII.
+        // From here on the text is read byte by byte: the first byte that is not part of a number ends the loop, so all
+        // bytes before it are ASCII.
         let bytes = trimmed.as_bytes();
         let bad = |at: usize| {
             let character = trimmed.get(..at).map_or(at, |s| s.chars().count());
             if at >= bytes.len() {
-                wrong(format!("{} is not a number: it ends too early", quote(trimmed)))
+                wrong(Problem::NotANumber { given: trimmed.to_owned(), at: character })
             } else {
-                wrong(format!("is not a number: {}", quote_place(text, leading + character)))
+                wrong(Problem::NotANumber { given: text.to_owned(), at: leading + character })
             }
         };
         let mut at = usize::from(matches!(bytes[0], b'+' | b'-'));
@@ -159,12 +164,12 @@ impl Decimal {
             }
             if exponent > MAX_EXPONENT {
                 let sign = if negative { "-" } else { "" };
-                let shown = if at - start <= 20 {
+                let exponent = if at - start <= 20 {
                     format!("{sign}{}", &trimmed[start..at])
                 } else {
                     format!("{sign}..., {} digits", at - start)
                 };
-                return Err(wrong(format!("the exponent {shown} is beyond what is accepted, in {}", quote(trimmed))));
+                return Err(wrong(Problem::Exponent { given: trimmed.to_owned(), exponent }));
             }
             if negative {
                 exponent = -exponent;
@@ -176,8 +181,8 @@ impl Decimal {
         let digits_text = [&trimmed[whole], trimmed[fraction.clone()].trim_end_matches('0')].concat();
         let digits_text = digits_text.trim_start_matches('0');
         if digits_text.len() > MAX_DIGITS {
-            return Err(wrong(format!("has {} digits", digits_text.len()))
-                .hint(format!("at most {MAX_DIGITS} digits are read")));
+            return Err(InputError::new(Problem::TooManyDigits { digits: digits_text.len() })
+                .accepts(format!("at most {MAX_DIGITS} digits")));
         }
         let decimals = trimmed[fraction].trim_end_matches('0').len();
         let digits =
@@ -188,13 +193,6 @@ impl Decimal {
     }
 }
 
-impl FromStr for Decimal {
-    type Err = InputError;
-    fn from_str(text: &str) -> Result<Self, InputError> {
-        Self::parse(text)
-    }
-}
-
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -202,7 +200,7 @@ impl fmt::Display for Decimal {
 }
 
 impl PartialEq for Decimal {
-    /// Equal in value: `0.50` and `5e-1` are.
+    /// Compares values: `0.50` equals `5e-1`.
     fn eq(&self, o: &Self) -> bool {
         self.to_rational() == o.to_rational()
     }
@@ -220,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_people_write() {
+    fn reads_every_accepted_form() {
         for (text, same) in [
             ("1", "1.0"),
             ("-.5", "-0.5"),
@@ -240,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_and_halves_are_exact() {
+    fn midpoints_and_differences_are_exact() {
         let number = |text: &str| text.parse::<Decimal>().unwrap();
         for (a, b, midpoint, difference) in [
             ("-2", "1", "-0.5", "-3"),
@@ -257,11 +255,14 @@ mod tests {
             let sum = a.to_rational().plus(&b.to_rational());
             assert_eq!(a.midpoint(&b).unwrap().to_rational(), sum.over(&Rational::whole(2)));
         }
-        assert!(number("1e-1000000").midpoint(&number("2e-1000000")).is_err(), "it needs one digit more");
+        assert!(
+            number("1e-1000000").midpoint(&number("2e-1000000")).is_err(),
+            "the midpoint has an exponent of -1000001"
+        );
     }
 
     #[test]
-    fn refuses_what_is_no_number() {
+    fn rejects_text_that_is_not_a_number() {
         for text in [
             "",
             " ",
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_every_digit_and_finds_the_bad_one() {
+    fn keeps_every_digit_and_locates_an_invalid_one() {
         let long = format!("0.{}1", "9".repeat(10_000));
         let value = long.parse::<Decimal>().unwrap();
         assert_eq!(value.text(), long);

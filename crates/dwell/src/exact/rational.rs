@@ -1,12 +1,12 @@
-//! Exact rationals: just the arithmetic that a view needs, over `dashu-int`'s whole numbers. Fractions are not reduced:
-//! they are built in a few steps from decimals, and reducing would cost more than it saves.
+//! Exact rationals: the arithmetic that a view needs, on the integers of `dashu-int`. Fractions are not reduced: they
+//! are built in a few steps from decimals, and reducing would cost more time than it saves.
 
 use dashu_int::ops::{Abs, BitTest, UnsignedAbs};
 use dashu_int::{IBig, Sign, UBig};
 use dwell_kernels::Number;
 use std::cmp::Ordering;
 
-/// numerator / denominator, the denominator positive.
+/// An exact rational number: an integer numerator over a positive denominator, not reduced.
 #[derive(Clone, Debug)]
 pub struct Rational {
     num: IBig,
@@ -14,7 +14,7 @@ pub struct Rational {
 }
 
 impl Rational {
-    /// num / den.
+    /// The number `num / den`.
     ///
     /// # Panics
     /// When `den` is 0.
@@ -24,20 +24,20 @@ impl Rational {
         Self { num, den }
     }
 
-    /// A whole number.
+    /// The integer `n`.
     #[must_use]
     pub fn whole(n: i64) -> Self {
         Self::new(n.into(), UBig::ONE)
     }
 
-    /// digits * 10^exponent.
+    /// The number `digits * 10^exponent`.
     #[must_use]
     pub fn decimal(digits: IBig, exponent: i64) -> Self {
         let power = UBig::from(10_u8).pow(usize::try_from(exponent.unsigned_abs()).unwrap_or(usize::MAX));
         if exponent >= 0 { Self::new(digits * IBig::from(power), UBig::ONE) } else { Self::new(digits, power) }
     }
 
-    /// The exact value of a finite machine number.
+    /// The exact value of `v`, which must be finite.
     #[must_use]
     pub fn from_f64(v: f64) -> Self {
         let bits = v.abs().to_bits();
@@ -48,38 +48,38 @@ impl Rational {
         Self::new(signed, UBig::ONE).scaled_by_power_of_two(power)
     }
 
-    /// self * 2^exponent.
+    /// The product `self * 2^exponent`.
     #[must_use]
     pub fn scaled_by_power_of_two(self, exponent: i64) -> Self {
         let by = usize::try_from(exponent.unsigned_abs()).unwrap_or(usize::MAX);
         if exponent >= 0 { Self::new(self.num << by, self.den) } else { Self::new(self.num, self.den << by) }
     }
 
-    /// self + o.
+    /// The sum `self + o`.
     #[must_use]
     pub fn plus(&self, o: &Self) -> Self {
         Self::new(&self.num * IBig::from(o.den.clone()) + &o.num * IBig::from(self.den.clone()), &self.den * &o.den)
     }
 
-    /// self - o.
+    /// The difference `self - o`.
     #[must_use]
     pub fn minus(&self, o: &Self) -> Self {
         self.plus(&o.negated())
     }
 
-    /// self * o.
+    /// The product `self * o`.
     #[must_use]
     pub fn times(&self, o: &Self) -> Self {
         Self::new(&self.num * &o.num, &self.den * &o.den)
     }
 
-    /// self * k.
+    /// The product `self * k`.
     #[must_use]
     pub fn times_whole(&self, k: i64) -> Self {
         Self::new(&self.num * IBig::from(k), self.den.clone())
     }
 
-    /// self / o.
+    /// The quotient `self / o`.
     ///
     /// # Panics
     /// When `o` is 0.
@@ -90,31 +90,31 @@ impl Rational {
         Self::new(if sign == Sign::Negative { -num } else { num }, &self.den * magnitude)
     }
 
-    /// -self.
+    /// The negation `-self`.
     #[must_use]
     pub fn negated(&self) -> Self {
         Self::new(-self.num.clone(), self.den.clone())
     }
 
-    /// |self|.
+    /// The absolute value `|self|`.
     #[must_use]
     pub fn magnitude(&self) -> Self {
         Self::new(self.num.clone().abs(), self.den.clone())
     }
 
-    /// Whether it is 0.
+    /// Whether the number is 0.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.num == IBig::ZERO
     }
 
-    /// Whether it is above 0.
+    /// Whether the number is greater than 0.
     #[must_use]
     pub fn is_positive(&self) -> bool {
         self.num > IBig::ZERO
     }
 
-    /// The greatest whole number at most self * 2^bits.
+    /// The floor of `self * 2^bits`.
     #[must_use]
     pub fn floor_scaled(&self, bits: usize) -> IBig {
         use dashu_int::ops::DivRemEuclid;
@@ -122,14 +122,14 @@ impl Rational {
         (self.num.clone() << bits).div_rem_euclid(den).0
     }
 
-    /// Whether self * 2^bits is whole.
+    /// Whether `self * 2^bits` is an integer.
     #[must_use]
     pub fn is_whole_scaled(&self, bits: usize) -> bool {
         use dashu_int::ops::DivRemEuclid;
         (self.num.clone() << bits).div_rem_euclid(IBig::from(self.den.clone())).1 == UBig::ZERO
     }
 
-    /// The greatest e with 2^e <= |self|; `None` for 0.
+    /// The greatest e with 2^e <= |self|, which is floor(log2 |self|); `None` for 0.
     #[must_use]
     pub fn floor_log2(&self) -> Option<i64> {
         if self.is_zero() {
@@ -143,7 +143,8 @@ impl Rational {
         Some(if reached { e } else { e - 1 })
     }
 
-    /// The nearest number, ties to even; infinite where it is beyond the number's range.
+    /// The nearest value of `N`, ties to even, subnormal values included; an infinity where |self| rounds beyond the
+    /// largest finite value.
     #[must_use]
     pub fn round<N: Number>(&self) -> N {
         let Some(e) = self.floor_log2() else { return N::default() };
@@ -152,7 +153,7 @@ impl Rational {
         if e > N::MAX_EXPONENT {
             return infinite(negative);
         }
-        // The weight of the last bit: that of a normal number, or of a subnormal one.
+        // The exponent of the last bit of a normal or, near 0, a subnormal number.
         let ulp = e.max(N::MIN_EXPONENT) - (precision - 1);
         let shift = usize::try_from(ulp.unsigned_abs()).unwrap_or(usize::MAX);
         let magnitude = self.num.clone().unsigned_abs();
@@ -172,12 +173,11 @@ impl Rational {
         N::from_parts(negative, significand, ulp)
     }
 
-    /// As text with three digits, such as `3.72e-17`, for messages; cut, not rounded.
+    /// The value as text with three significant digits for messages, such as `3.72e-17`; truncated, not rounded.
     #[must_use]
     pub fn scientific(&self) -> String {
         let Some(e2) = self.floor_log2() else { return "0".to_owned() };
-        // floor(log10) is within one of e2 log10(2).
-        #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "an estimate, mended below")]
+        // The estimate is within 1 of floor(log10 |self|), and the loop corrects it.
         let mut e10 = (e2 as f64 * std::f64::consts::LOG10_2).floor() as i64;
         loop {
             let scaled = self.magnitude().times(&Self::decimal(IBig::ONE, 2 - e10));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn arithmetic() {
+    fn arithmetic_is_exact() {
         let (a, b) = (decimal("-0.75"), decimal("1.5"));
         assert_eq!(a.plus(&b), decimal("0.75"));
         assert_eq!(a.minus(&b), decimal("-2.25"));
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn text_for_messages() {
+    fn scientific_text_has_three_truncated_digits() {
         assert_eq!(decimal("0.0000372").scientific(), "3.72e-5");
         assert_eq!(decimal("-1").scientific(), "-1");
         assert_eq!(decimal("999.9").scientific(), "9.99e2");

@@ -1,5 +1,5 @@
-//! Sine and cosine of a decimal number of degrees, to as many bits as asked: rotated coordinates are correctly rounded
-//! as well, and no mathematics library promises that.
+//! Sine and cosine of a decimal number of degrees, to any requested number of bits. Rotated coordinates are correctly
+//! rounded too, and no mathematics library guarantees correctly rounded sines and cosines.
 
 use crate::exact::rational::Rational;
 use dashu_int::IBig;
@@ -10,13 +10,13 @@ pub(crate) struct Direction {
     degrees: Rational,
 }
 
-/// A real number: exact, or a rational times the sine or cosine of a [`Direction`], which is irrational.
+/// A real number: a rational, or a rational times the sine or cosine of a [`Direction`], where that is irrational.
 #[derive(Clone, Debug)]
 pub(crate) enum Real {
-    /// Exactly this.
+    /// A rational number.
     Rational(Rational),
-    /// `factor` times the cosine of `degrees`, an irrational number (Niven's theorem: not a multiple of 30 with a
-    /// rational cosine).
+    /// `factor` times the cosine of `degrees`. It is irrational: by Niven's theorem the cosine of a rational number of
+    /// degrees is rational only at 0, 60, 90, 120, 180, 240, 270 and 300 degrees, which this variant excludes.
     Cosine {
         /// Not 0.
         factor: Rational,
@@ -32,33 +32,33 @@ impl Direction {
         Self { degrees: reduced(degrees) }
     }
 
-    /// Whether it is a multiple of 360 degrees: no rotation at all.
+    /// Whether the angle is a multiple of 360 degrees, which is no rotation.
     #[must_use]
     pub(crate) fn is_none(&self) -> bool {
         self.degrees.is_zero()
     }
 
-    /// factor * cos.
+    /// `factor * cos(angle)`.
     #[must_use]
     pub(crate) fn cosine_times(&self, factor: &Rational) -> Real {
         cosine_times(&self.degrees, factor)
     }
 
-    /// factor * sin, as factor * cos(angle - 90).
+    /// `factor * sin(angle)`, computed as `factor * cos(angle - 90)`.
     #[must_use]
     pub(crate) fn sine_times(&self, factor: &Rational) -> Real {
         cosine_times(&reduced(&self.degrees.minus(&Rational::whole(90))), factor)
     }
 }
 
-/// degrees mod 360.
+/// `degrees` modulo 360, 0 to 360 exclusive.
 fn reduced(degrees: &Rational) -> Rational {
     let turns = degrees.over(&Rational::whole(360)).floor_scaled(0);
     degrees.minus(&Rational::new(turns * IBig::from(360), dashu_int::UBig::ONE))
 }
 
 fn cosine_times(degrees: &Rational, factor: &Rational) -> Real {
-    // Niven: the cosine of a rational angle is rational only here.
+    // Niven's theorem: the cosine of a rational number of degrees is rational only at these angles.
     for (angle, numerator) in [(0, 2), (60, 1), (90, 0), (120, -1), (180, -2), (240, -1), (270, 0), (300, 1)] {
         if *degrees == Rational::whole(angle) {
             let cosine = Rational::new(IBig::from(numerator), 2_u8.into());
@@ -72,8 +72,8 @@ fn cosine_times(degrees: &Rational, factor: &Rational) -> Real {
 }
 
 impl Real {
-    /// Whole numbers low and high with low <= self * 2^bits <= high, high - low <= 4, and equal only when that is
-    /// exact.
+    /// Integers low and high with low <= self * 2^bits <= high and high - low <= 4. They are equal only if self *
+    /// 2^bits is that integer.
     #[must_use]
     pub(crate) fn enclose(&self, bits: usize) -> (IBig, IBig) {
         match self {
@@ -83,8 +83,9 @@ impl Real {
                 (low, high)
             }
             Self::Cosine { factor, degrees } => {
-                // The cosine to just enough bits that times the factor it is good to `bits`: |factor| < 2^(e + 1) and the
-                // cosine's error at most 2^-(bits + e + 8), so together under 2^-(bits + 7).
+                // The cosine is computed to as many bits as its product with the factor needs: |factor| < 2^(e + 1),
+                // and the error of the cosine is at most 2^-(bits + e + 8), so the error of the product is below
+                // 2^-(bits + 7).
                 let e = factor.floor_log2().unwrap_or(0);
                 let wanted = i64::try_from(bits).unwrap_or(i64::MAX).saturating_add(e).saturating_add(8);
                 let wanted = usize::try_from(wanted).unwrap_or(0).max(16);
@@ -95,7 +96,7 @@ impl Real {
         }
     }
 
-    /// The greatest e with 2^e <= |self|, or about: for choosing a precision.
+    /// An estimate of floor(log2 |self|), for choosing a precision: the cosine is taken as 1. `None` for 0.
     #[must_use]
     pub(crate) fn about_log2(&self) -> Option<i64> {
         match self {
@@ -107,19 +108,20 @@ impl Real {
 
 /// cos(degrees) * 2^bits to within 1, for 0 <= degrees < 360.
 fn cosine(degrees: &Rational, bits: usize) -> IBig {
-    // Quadrants: cos is even about 0 and odd about 90.
+    // Reduction to 0 to 90 degrees: cos(360 - x) = cos(x) and cos(180 - x) = -cos(x).
     let half_turn = Rational::whole(180);
     let folded = if *degrees > half_turn { Rational::whole(360).minus(degrees) } else { degrees.clone() };
     let (acute, negative) =
         if folded > Rational::whole(90) { (half_turn.minus(&folded), true) } else { (folded, false) };
-    // 64 guard bits: each of the few thousand truncations below costs at most one unit of the last of them.
+    // 64 guard bits: each of the few thousand truncations below adds an error of at most one unit of the last guard
+    // bit.
     let work = bits + 64;
     let one = IBig::ONE << work;
     let x = acute.over(&half_turn).times(&Rational::new(pi(work), dashu_int::UBig::ONE << work)).floor_scaled(work);
     let x_squared = (&x * &x) >> work;
     let (mut term, mut sum, mut k) = (one.clone(), one, 0_u64);
     while term != IBig::ZERO {
-        // Terms alternate: cos x = sum (-1)^k x^2k / (2k)!.
+        // Taylor series with alternating signs: cos x = sum (-1)^k x^2k / (2k)!.
         term = ((&term * &x_squared) >> work) / IBig::from((2 * k + 1) * (2 * k + 2));
         k += 1;
         sum = if k % 2 == 1 { sum - &term } else { sum + &term };
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::disallowed_methods, reason = "the mathematics library as a reference to within its error")]
+    #[expect(clippy::disallowed_methods, reason = "the mathematics library as a reference to within its error")]
     fn agrees_with_the_mathematics_library() {
         for i in 0..200 {
             let angle = f64::from(i) * 7.3 - 500.0;

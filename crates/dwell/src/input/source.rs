@@ -1,54 +1,69 @@
-//! Input files: opened once, since pipes and standard input cannot be read twice, and known by how they begin.
+//! Input files: opened once, since pipes and standard input cannot be read twice, and recognised by their first bytes.
 
-use crate::base::error::{InputError, shown};
+use crate::base::error::InputError;
+use crate::base::problem::Problem;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read, Seek};
+#[cfg(all(feature = "png", feature = "toml"))]
+use std::io::{BufRead, BufReader, Cursor};
+use std::io::{Read, Seek};
 use std::path::Path;
 
-/// Bytes kept of what is no regular file: more than any text that is read has, and all that is in front of the image data
+/// The most bytes read from a pipe or device: more than any text that is accepted, and all that precedes the image data
 /// of a picture.
 const MOST_PIPED: u64 = 16 << 20;
-/// Bytes by which a file is known.
+/// The bytes by which a file is recognised.
 const HEAD: usize = 256;
 
 /// The first bytes of every PNG.
 pub(crate) const PNG_SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 
-/// Something to be read, and how it begins.
+/// An open input and its first bytes.
 pub(crate) struct Input {
     head: Vec<u8>,
     source: Source,
 }
 
 enum Source {
-    /// A regular file, not read yet.
+    /// A regular file, positioned at its start.
     File(File),
-    /// The first [`MOST_PIPED`] bytes of anything else, and one more if there are more.
+    /// The first [`MOST_PIPED`] bytes of any other input, and one more byte if there is one.
     Bytes(Vec<u8>),
 }
 
-/// What a reader of pictures asks for.
+/// The interface that the PNG reader requires.
+#[cfg(all(feature = "png", feature = "toml"))]
 pub(crate) trait Picture: BufRead + Seek {}
+#[cfg(all(feature = "png", feature = "toml"))]
 impl<T: BufRead + Seek> Picture for T {}
 
-/// A path as messages name it; `-` is standard input.
-pub(crate) fn name_of(path: &Path) -> String {
-    if path == Path::new("-") { "standard input".to_owned() } else { shown(path) }
+/// The error when the system cannot read on.
+pub(crate) fn unreadable(error: &std::io::Error) -> InputError {
+    InputError::new(Problem::Unreadable { why: error.to_string() })
+}
+
+/// The error when a path is that of a directory.
+pub(crate) fn directory() -> InputError {
+    of_another_kind("a directory", "a file")
+}
+
+/// The error when a file or a value is `found`, not `wanted`.
+pub(crate) fn of_another_kind(found: impl Into<String>, wanted: impl Into<String>) -> InputError {
+    InputError::new(Problem::WrongKind { found: found.into(), wanted: wanted.into() })
 }
 
 impl Input {
-    /// Opens a file; `-` is standard input. The error does not name it.
+    /// Opens a file; `-` is standard input. The error does not name the file.
     ///
     /// # Errors
     /// When it cannot be read or is a directory.
     pub(crate) fn open(path: &Path) -> Result<Self, InputError> {
-        let wrong = |e: std::io::Error| InputError::new("", format!("cannot be read: {e}"));
+        let wrong = |e: std::io::Error| unreadable(&e);
         if path == Path::new("-") {
             return Self::all_of(std::io::stdin().lock()).map_err(wrong);
         }
         let metadata = std::fs::metadata(path).map_err(wrong)?;
         if metadata.is_dir() {
-            return Err(InputError::new("", "is a directory, not a file"));
+            return Err(directory());
         }
         let mut file = File::open(path).map_err(wrong)?;
         if !metadata.is_file() {
@@ -65,17 +80,18 @@ impl Input {
         Ok(Self { head: bytes.iter().copied().take(HEAD).collect(), source: Source::Bytes(bytes) })
     }
 
-    /// Whether it begins as a PNG does.
+    /// Whether it begins with the signature of PNG.
     pub(crate) fn is_png(&self) -> bool {
         self.head.starts_with(&PNG_SIGNATURE)
     }
 
-    /// What it is, if it is of a kind that is neither a text of ours nor a PNG.
+    /// The kind of file, if it is recognised as one that is neither a location, nor a palette, nor a PNG.
     pub(crate) fn kind(&self) -> Option<&'static str> {
         kind(&self.head)
     }
 
-    /// It as a picture: of a pipe only the beginning.
+    /// The input for a PNG reader; of a pipe only the first [`MOST_PIPED`] bytes.
+    #[cfg(all(feature = "png", feature = "toml"))]
     pub(crate) fn picture(self) -> Box<dyn Picture> {
         match self.source {
             Source::File(file) => Box::new(BufReader::new(file)),
@@ -83,38 +99,38 @@ impl Input {
         }
     }
 
-    /// All of it, at most `most` bytes.
+    /// The whole input, at most `most` bytes.
     ///
     /// # Errors
-    /// When it cannot be read or is larger.
+    /// When the input cannot be read or is larger.
     pub(crate) fn bytes(self, most: u64) -> Result<Vec<u8>, InputError> {
         let bytes = match self.source {
             Source::Bytes(bytes) => bytes,
             Source::File(file) => {
                 let mut bytes = Vec::new();
                 let read = file.take(most + 1).read_to_end(&mut bytes);
-                read.map_err(|e| InputError::new("", format!("cannot be read: {e}")))?;
+                read.map_err(|e| unreadable(&e))?;
                 bytes
             }
         };
         if bytes.len() as u64 > most {
-            return Err(InputError::new("", format!("is larger than {} MiB", most >> 20)));
+            return Err(InputError::new(Problem::TooLarge { most_bytes: most }));
         }
         Ok(bytes)
     }
 }
 
-/// Bytes as text.
+/// Converts bytes to text.
 ///
 /// # Errors
-/// The first byte that is not UTF-8.
+/// The place of the first byte that is not UTF-8.
 pub(crate) fn text(bytes: Vec<u8>) -> Result<String, InputError> {
     String::from_utf8(bytes).map_err(|e| {
-        InputError::new("", format!("is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to() + 1))
+        InputError::malformed(format!("is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to() + 1))
     })
 }
 
-/// What a file is that begins so.
+/// The kind of a file that begins with these bytes; none for a PNG or a text of unknown kind.
 fn kind(head: &[u8]) -> Option<&'static str> {
     const KINDS: [(&[u8], &str); 15] = [
         (b"\x93NUMPY", "a NumPy array"),
@@ -140,7 +156,7 @@ fn kind(head: &[u8]) -> Option<&'static str> {
     if netpbm && head.get(2).is_some_and(u8::is_ascii_whitespace) {
         return Some("a PPM picture or one of its kin");
     }
-    // The key of a TOML file may be digits, but no comma follows it.
+    // A key of a TOML file may consist of digits, but is not followed by a comma.
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
     let numbers = line.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'\r'));
     (numbers && line.contains(&b',')).then_some("a table of numbers (CSV)")
@@ -151,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_known_by_how_they_begin() {
+    fn files_are_recognised_by_their_first_bytes() {
         for (head, said) in [
             (b"\x93NUMPY\x01\0".as_slice(), Some("NumPy")),
             (b"P6\n8 8\n255\n", Some("PPM")),
@@ -172,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_read_once_is_kept_and_bounded() {
+    fn piped_input_is_kept_and_bounded() {
         let input = Input::all_of(b"re = 1".as_slice()).unwrap();
         assert!(!input.is_png() && input.kind().is_none());
         assert_eq!(input.bytes(6).unwrap(), b"re = 1");

@@ -1,35 +1,41 @@
-//! TOML, key by key: what the readers of locations and of palettes share.
+//! TOML, key by key: common code of the readers of locations and palettes.
 //!
-//! A key is read when its turn comes in the text, so the first error reported is the first in the file; and each names
-//! the key as it was written and its line, in words that need no knowledge of who parses.
+//! Keys are read in the order of the text, so the error reported is the first in the file. Each error names the key as
+//! written and its line, in terms of the file, not of the parser.
 
-use crate::base::error::{InputError, nearest, quote};
+use crate::base::error::InputError;
+use crate::base::names::nearest;
+use crate::base::place::KeyPlace;
+use crate::base::problem::Problem;
+use crate::base::quote::quote;
 use crate::exact::decimal::Decimal;
+use crate::input::source::of_another_kind;
+use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The most characters of a number that an error repeats.
+/// Most characters of a number or a key that an error repeats.
 const MOST_DIGITS: usize = 40;
 
 /// The names of the keys of a table.
 pub(crate) struct Names {
-    /// What the table is of, for people.
+    /// What the table describes, for messages: `a palette`.
     pub(crate) of: &'static str,
     /// Every key.
     pub(crate) keys: &'static [&'static str],
-    /// Other names, and the key that each stands for.
+    /// Aliases, each with its key.
     pub(crate) aliases: &'static [(&'static str, &'static str)],
 }
 
 impl Names {
-    /// The key that a name stands for.
+    /// The key of that name or alias.
     fn find(&self, name: &str) -> Option<&'static str> {
         let alias = self.aliases.iter().find(|(alias, _)| *alias == name).map(|(_, key)| *key);
         alias.or_else(|| self.keys.iter().copied().find(|key| *key == name))
     }
 }
 
-/// A text that is TOML.
+/// A parsed TOML text.
 pub(crate) struct Document<'a> {
     text: &'a str,
     table: DeTable<'a>,
@@ -39,7 +45,7 @@ impl<'a> Document<'a> {
     /// Parses a text.
     ///
     /// # Errors
-    /// Where it is no TOML.
+    /// The place where the text is not TOML.
     pub(crate) fn parse(text: &'a str) -> Result<Self, InputError> {
         match DeTable::parse(text) {
             Ok(table) => Ok(Self { text, table: table.into_inner() }),
@@ -61,13 +67,13 @@ pub(crate) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// The text of a key, if it is there and is one.
+    /// The value of a key, if it is present and a text.
     pub(crate) fn peek(&self, name: &str) -> Option<&'a str> {
         self.table.iter().find(|(key, _)| key.get_ref() == name).and_then(|(_, value)| value.get_ref().as_str())
     }
 
-    /// Each key in the order of the text, with the name that it goes by; an error in its place for one that is unknown, or
-    /// given before under another name.
+    /// Every key in the order of the text, with the name in `names` that it stands for; an error in place of a key that
+    /// is unknown or was given before under another name.
     pub(crate) fn in_order(&self, names: &Names) -> Vec<Result<(&'static str, Key<'a>), InputError>> {
         let mut keys: Vec<Key<'a>> = self
             .table
@@ -81,7 +87,7 @@ impl<'a> Keys<'a> {
                 let Some(name) = names.find(key.name) else { return Err(key.unknown(names)) };
                 if let Some((_, first)) = taken.iter().find(|(known, _)| *known == name) {
                     let problem = format!("is given twice: it is {} in line {}", first.name, first.line());
-                    return Err(key.wrong(InputError::new("", problem)));
+                    return Err(key.wrong(InputError::new(Problem::Conflict(problem))));
                 }
                 taken.push((name, key));
                 Ok((name, key))
@@ -100,33 +106,31 @@ pub(crate) struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// The line, from 1, in which it stands.
-    fn line(&self) -> usize {
+    /// Its line, from 1.
+    fn line(&self) -> u64 {
         line_of(self.text, self.start)
     }
 
-    /// Where it stands, for an error about it.
-    pub(crate) fn place(&self) -> String {
+    /// Its line and name, for errors.
+    pub(crate) fn place(&self) -> KeyPlace {
         let name: String = self.name.chars().take(MOST_DIGITS).flat_map(char::escape_debug).collect();
-        format!("line {}, {name}", self.line())
+        (self.line(), name)
     }
 
-    /// An error about the value, whatever it was about.
+    /// The error as one about this key's value.
     pub(crate) fn wrong(&self, error: InputError) -> InputError {
-        error.nameless().within(&self.place())
+        error.at_key(&self.place())
     }
 
     fn unknown(&self, names: &Names) -> InputError {
-        let problem = format!("{} is no key of {}", quote(self.name), names.of);
-        let error = InputError::new(format!("line {}", self.line()), problem);
-        let known = names.keys.iter().copied();
-        match nearest(self.name, known.chain(names.aliases.iter().map(|(alias, _)| *alias))) {
-            Some(name) => error.hint(format!("did you mean {name}?")),
-            None => error.hint(format!("its keys are {}", names.keys.join(", "))),
-        }
+        let known = names.keys.iter().chain(names.aliases.iter().map(|(alias, _)| alias)).copied();
+        let nearest = nearest(self.name, known).map(str::to_owned);
+        let list = nearest.is_none().then(|| names.keys.join(", "));
+        let error = InputError::new(Problem::UnknownKey { given: self.name.to_owned(), of: names.of, nearest });
+        list.into_iter().fold(error, InputError::accepts).at_line(self.line())
     }
 
-    /// The value as it stands in the text, shortened.
+    /// The value as it is written, shortened.
     fn as_written(&self) -> String {
         let span = self.value.span();
         shortened(self.text.get(span).unwrap_or("").trim(), MOST_DIGITS)
@@ -141,80 +145,77 @@ impl<'a> Key<'a> {
             DeValue::Array(_) => "a list".to_owned(),
             DeValue::Table(_) => "a table".to_owned(),
         };
-        self.wrong(InputError::new("", format!("is {is}, not {wanted}")))
+        self.wrong(of_another_kind(is, wanted))
     }
 
-    /// A text.
+    /// The value as a text.
     pub(crate) fn text(&self) -> Result<&'a str, InputError> {
         self.value.get_ref().as_str().ok_or_else(|| self.of_another_type("text in quotes"))
     }
 
-    /// A text of which `parse` makes something.
-    pub(crate) fn parsed<T>(&self, parse: impl FnOnce(&str) -> Result<T, InputError>) -> Result<T, InputError> {
-        parse(self.text()?).map_err(|e| self.wrong(e))
+    /// The value as a text that `FromStr` reads.
+    pub(crate) fn parsed<T: FromStr<Err: Into<InputError>>>(&self) -> Result<T, InputError> {
+        self.text()?.parse().map_err(|e: T::Err| self.wrong(e.into()))
     }
 
-    /// A decimal number, in quotes.
+    /// The value as a decimal number in quotes.
     pub(crate) fn decimal(&self) -> Result<Decimal, InputError> {
         if matches!(self.value.get_ref(), DeValue::Integer(_) | DeValue::Float(_)) {
-            let error = self.of_another_type("text in quotes");
-            let hint =
-                format!("write it in quotes, so that every digit is kept: {} = \"{}\"", self.name, self.as_written());
-            return Err(error.hint(hint));
+            return Err(self.wrong(InputError::new(Problem::UnquotedNumber { written: self.as_written() })));
         }
-        self.parsed(Decimal::parse)
+        self.parsed()
     }
 
-    /// So many decimal numbers, in quotes.
+    /// A list of `N` decimal numbers, in quotes.
     pub(crate) fn decimals<const N: usize>(&self) -> Result<[Decimal; N], InputError> {
         let wanted = format!("a list of {N} texts in quotes");
         let texts = self.texts(&wanted)?;
         let count = texts.len();
-        let values = texts.into_iter().map(|text| Decimal::parse(text).map_err(|e| self.wrong(e)));
+        let values = texts.into_iter().map(|text| text.parse().map_err(|e| self.wrong(e)));
         let values: Vec<Decimal> = values.collect::<Result<_, _>>()?;
         values.try_into().map_err(|_| {
             let problem = format!("has {count} number{}, not {N}", if count == 1 { "" } else { "s" });
-            self.wrong(InputError::new("", problem))
+            self.wrong(InputError::malformed(problem))
         })
     }
 
-    /// A list of texts.
+    /// The value as a list of texts.
     pub(crate) fn texts(&self, wanted: &str) -> Result<Vec<&'a str>, InputError> {
         let DeValue::Array(list) = self.value.get_ref() else { return Err(self.of_another_type(wanted)) };
         list.iter().map(|text| text.get_ref().as_str().ok_or_else(|| self.has_another(text, wanted))).collect()
     }
 
-    /// A list of numbers.
+    /// The value as a list of numbers.
     pub(crate) fn numbers(&self) -> Result<Vec<f64>, InputError> {
         let wanted = "a list of numbers";
         let DeValue::Array(list) = self.value.get_ref() else { return Err(self.of_another_type(wanted)) };
         list.iter().map(|value| number(value.get_ref()).ok_or_else(|| self.has_another(value, wanted))).collect()
     }
 
-    /// An error about one value of a list.
+    /// The error for a value of another type in a list.
     fn has_another(&self, value: &Spanned<DeValue<'a>>, wanted: &str) -> InputError {
         let written = shortened(self.text.get(value.span()).unwrap_or("").trim(), MOST_DIGITS);
-        self.wrong(InputError::new("", format!("has {}: it is to be {wanted}", quote(&written))))
+        self.wrong(InputError::malformed(format!("has {}: it is to be {wanted}", quote(&written))))
     }
 
-    /// A number that need not be exact.
+    /// A number, rounded to f64.
     pub(crate) fn number(&self) -> Result<f64, InputError> {
         number(self.value.get_ref()).ok_or_else(|| self.of_another_type("a number"))
     }
 
-    /// A whole number in a range, which `accepted` describes.
+    /// A whole number from `least` to `most`; `accepted` describes the range in messages.
     pub(crate) fn whole(&self, least: u64, most: u64, accepted: &str) -> Result<u64, InputError> {
         let DeValue::Integer(digits) = self.value.get_ref() else {
             let error = self.of_another_type("a whole number");
-            return Err(error.accepted(accepted));
+            return Err(error.accepts(accepted));
         };
         let value = u64::from_str_radix(digits.as_str(), digits.radix()).ok();
-        value.filter(|value| (least..=most).contains(value)).ok_or_else(|| {
-            self.wrong(InputError::new("", format!("{} is out of range", self.as_written())).accepted(accepted))
-        })
+        value
+            .filter(|value| (least..=most).contains(value))
+            .ok_or_else(|| self.wrong(InputError::out_of_range(self.as_written()).accepts(accepted)))
     }
 
-    /// Yes or no.
+    /// True or false.
     pub(crate) fn flag(&self) -> Result<bool, InputError> {
         match self.value.get_ref() {
             DeValue::Boolean(value) => Ok(*value),
@@ -222,7 +223,7 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// A table.
+    /// The value as a table.
     pub(crate) fn table(&self) -> Result<Keys<'a>, InputError> {
         match self.value.get_ref() {
             DeValue::Table(table) => Ok(Keys { text: self.text, table }),
@@ -231,7 +232,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// A number, whole or not.
+/// The value of an integer or a float.
 fn number(value: &DeValue<'_>) -> Option<f64> {
     match value {
         DeValue::Float(digits) => digits.as_str().parse().ok(),
@@ -240,12 +241,12 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
     }
 }
 
-/// The line, from 1, of a byte.
-fn line_of(text: &str, at: usize) -> usize {
-    text.get(..at.min(text.len())).unwrap_or("").matches('\n').count() + 1
+/// The line, from 1, of the byte `at`.
+fn line_of(text: &str, at: usize) -> u64 {
+    text.get(..at.min(text.len())).unwrap_or("").matches('\n').count() as u64 + 1
 }
 
-/// `text` if it has at most so many characters, else its beginning and its length.
+/// `text` if it has at most `most` characters, otherwise its first 24 characters and its length.
 fn shortened(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {
@@ -254,24 +255,25 @@ fn shortened(text: &str, most: usize) -> String {
     text.chars().take(24).chain(format!("... ({length} characters)").chars()).collect()
 }
 
-/// What is no TOML, as one line: where, what, and the offending line if it is short.
+/// A syntax error as one line of text: its place, the problem, and the offending line.
 fn syntax_error(text: &str, error: &toml::de::Error) -> InputError {
     let message = error.message().trim().replace('\n', "; ");
     let span = error.span();
     let spanned = span.clone().and_then(|span| text.get(span)).unwrap_or("");
     if message == "duplicate key" {
         let line = line_of(text, span.map_or(0, |span| span.start));
-        return InputError::new(format!("line {line}"), format!("the key {} is given twice", quote(spanned)));
+        return InputError::malformed(format!("the key {} is given twice", quote(spanned))).at_line(line);
     }
     let message = if message.contains("recur") {
         "lists or tables are nested too deeply".to_owned()
     } else {
-        // What it repeats of the text stands between backquotes, however long it is.
+        // The message quotes parts of the text, of any length, between backquotes.
         message.split('`').map(|piece| shortened(piece, 80)).collect::<Vec<_>>().join("`")
     };
-    let Some(span) = span else { return InputError::new("", message) };
+    let Some(span) = span else { return InputError::malformed(message) };
     let number = line_of(text, span.start);
-    let line = text.lines().nth(number - 1).unwrap_or("").trim();
+    let line = text.get(..span.start).unwrap_or("").rfind('\n').map_or(0, |at| at + 1);
+    let line = text.get(line..).and_then(|rest| rest.lines().next()).unwrap_or("").trim();
     let shown = if line.is_empty() { String::new() } else { format!(", in {}", quote(line)) };
-    InputError::new(format!("line {number}"), format!("{message}{shown}"))
+    InputError::malformed(format!("{message}{shown}")).at_line(number)
 }

@@ -1,204 +1,246 @@
-//! The CPU engine: tiles over threads.
+//! The CPU engine distributes tiles over the threads of a pool.
 
 mod worker;
 
-use crate::base::cancel::Cancel;
-use crate::base::error::Error;
-use crate::base::progress::Progress;
-use crate::base::thread_pool::{Schedule, Team};
-use crate::field::{Extras, FieldPart};
-use crate::iterate::cpu::worker::{Buffers, Call, Worker};
-use crate::iterate::engine::{Engine, Shortcuts, Spent, Work};
+use crate::base::error::{Error, InputError};
+use crate::base::place::Parameter;
+use crate::base::schedule::Schedule;
+use crate::base::thread_pool::ThreadPool;
+use crate::field::FieldRowsMut;
+use crate::iterate::engine::{Control, Engine, EngineInfo, Notes, Outcome, Requirements, Task, Times};
+use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::{self, Tile, TileSize};
-use crate::plan::{Coordinates, Plan, Points};
-use crate::view::settings::NumberKind;
-use dwell_kernels::escape::{self, Bounds};
+use crate::plan::points::{DirectPoints, PointsVisitor};
+use dwell_kernels::escape::{KernelSettings, KernelShortcuts};
 use dwell_kernels::{Kernels, Level};
+use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use worker::{Buffers, Call, Worker};
 
-/// Iterates on this machine's processors.
+/// Computes on the processors of this machine.
 ///
-/// Keeps its threads' buffers from call to call: the first touch of fresh memory costs more than many a tile.
+/// The engine keeps the buffers of its threads from call to call, since the first access to newly allocated memory can cost
+/// more than computing a tile. Concurrent calls share the threads, and each uses its own buffers.
 #[derive(Debug)]
 pub struct CpuEngine {
     level: Level,
-    team: Team,
+    pool: ThreadPool,
     shortcuts: Shortcuts,
-    work: Work,
-    idle: Mutex<Idle>,
+    schedule: Schedule,
+    tile: Option<TileSize>,
+    /// Buffers that no call is using, each a `Box<Buffers<N>>` of some number N.
+    idle: Mutex<Vec<Box<dyn Any + Send>>>,
 }
-
-/// Buffers that no thread is using.
-#[derive(Debug, Default)]
-struct Idle {
-    f32: Vec<Buffers<f32>>,
-    f64: Vec<Buffers<f64>>,
-}
-
-/// Where the idle buffers of a number are.
-type Shelf<N> = fn(&mut Idle) -> &mut Vec<Buffers<N>>;
 
 impl CpuEngine {
-    /// On `threads` threads (at least 1) with the kernels of `level` and every exact shortcut.
+    /// An engine on `threads` threads (at least 1) with the kernels of `level` and every exact shortcut.
     #[must_use]
     pub fn new(level: Level, threads: usize) -> Self {
-        let work = Work { schedule: Schedule::default(), tile: None };
-        Self { level, team: Team::new(threads), shortcuts: Shortcuts::EXACT, work, idle: Mutex::default() }
+        Self {
+            level,
+            pool: ThreadPool::new(threads),
+            shortcuts: Shortcuts::EXACT,
+            schedule: Schedule::default(),
+            tile: None,
+            idle: Mutex::default(),
+        }
     }
 
-    /// The same with these shortcuts.
+    /// The same engine with these shortcuts.
     #[must_use]
     pub fn with_shortcuts(self, shortcuts: Shortcuts) -> Self {
         Self { shortcuts, ..self }
     }
 
-    /// The same with work handed out like that; a tile is brought within [`TileSize::MOST`] and
-    /// [`TileSize::MOST_PIXELS`].
+    /// The same engine with another schedule, by which tiles are distributed to threads.
     #[must_use]
-    pub fn with_work(self, work: Work) -> Self {
-        Self { work: Work { tile: work.tile.map(TileSize::within_bounds), ..work }, ..self }
+    pub fn with_schedule(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
+    }
+
+    /// The same engine with tiles of one size, brought within [`TileSize::MOST`] and [`TileSize::MOST_PIXELS`]; `None`: a
+    /// size that fits the image.
+    #[must_use]
+    pub fn with_tile(self, tile: Option<TileSize>) -> Self {
+        Self { tile: tile.map(TileSize::within_bounds), ..self }
+    }
+
+    /// Another engine with the same level, number of threads, shortcuts, schedule and tiles, and with threads and buffers of
+    /// its own.
+    #[must_use]
+    pub fn like(&self) -> Self {
+        Self::new(self.level, self.pool.threads())
+            .with_shortcuts(self.shortcuts)
+            .with_schedule(self.schedule)
+            .with_tile(self.tile)
+    }
+
+    /// The instruction set of the kernels.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// The size of tiles for `pixels` pixels of an image of `width` columns.
+    fn tile(&self, strategy: Strategy, pixels: u64, width: u32) -> TileSize {
+        let fitting = || TileSize::fitting(pixels, width, self.pool.threads());
+        self.tile.or(strategy.tile()).unwrap_or_else(fitting)
+    }
+
+    /// Buffers of an earlier call, or new ones.
+    fn take_buffers<N: Kernels>(&self) -> Box<Buffers<N>> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        match idle.iter().rposition(|buffers| buffers.is::<Buffers<N>>()) {
+            Some(place) => idle.swap_remove(place).downcast().unwrap_or_default(),
+            None => Box::default(),
+        }
+    }
+
+    fn return_buffers<N: Kernels>(&self, buffers: Box<Buffers<N>>) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
     }
 }
 
 impl Default for CpuEngine {
-    /// The widest level on every processor.
+    /// An engine with the widest level that this machine has, on as many threads as it has processors.
     fn default() -> Self {
         Self::new(Level::best(), std::thread::available_parallelism().map_or(1, usize::from))
     }
 }
 
 impl Engine for CpuEngine {
-    fn name(&self) -> &'static str {
-        "cpu"
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            name: "cpu",
+            level: self.level.name().to_string(),
+            shortcuts: self.shortcuts,
+            schedule: self.schedule,
+            tile: self.tile,
+            band_samples: EngineInfo::BAND_SAMPLES,
+        }
     }
 
-    fn level(&self) -> String {
-        self.level.name().to_string()
+    fn pool(&self) -> &ThreadPool {
+        &self.pool
     }
 
-    fn shortcuts(&self) -> Shortcuts {
-        self.shortcuts
-    }
-
-    fn team(&self) -> &Team {
-        &self.team
-    }
-
-    fn work(&self) -> Work {
-        self.work
-    }
-
-    fn bytes(&self, plan: &Plan, strategy: Strategy, extras: Extras) -> u64 {
-        let size = plan.size();
-        let fitting = || TileSize::fitting(size.pixels(), size.width, self.team.threads());
-        let tile = self.work.tile.or(strategy.tile()).unwrap_or_else(fitting);
+    fn requirements(&self, task: &Task<'_>) -> Requirements {
+        let size = task.plan.size();
+        let tile = self.tile(task.strategy, size.pixels(), size.width);
         let tile = TileSize { width: tile.width.min(size.width), height: tile.height.min(size.height) };
-        let each = match plan.number() {
-            NumberKind::F32 => Buffers::<f32>::bytes(tile, extras),
-            NumberKind::F64 => Buffers::<f64>::bytes(tile, extras),
-        };
-        // There are no more tiles than that.
+        struct OfThread<'a>(TileSize, &'a Task<'a>);
+        impl PointsVisitor for OfThread<'_> {
+            type Output = u64;
+            fn direct<N: Kernels>(self, _: &DirectPoints<N>) -> u64 {
+                Buffers::<N>::bytes(self.0, self.1.channels) as u64
+            }
+        }
+        let of_thread = task.plan.points().visit(OfThread(tile, task));
+        // A thread that gets no tile allocates nothing, so at most as many threads as tiles are counted.
         let tiles = size.pixels().div_ceil(u64::from(tile.width) * u64::from(tile.height)) + 1;
-        (self.team.threads() as u64).min(tiles) * each as u64
+        let threads = (self.pool.threads() as u64).min(tiles);
+        Requirements { host_bytes: threads * of_thread, ..Requirements::default() }
     }
 
-    fn iterate(
-        &self,
-        plan: &Plan,
-        strategy: Strategy,
-        part: FieldPart<'_>,
-        cancel: &Cancel,
-        progress: &Progress,
-    ) -> Result<Spent, Error> {
-        let pixels = part.dwell.len() as u64;
-        let fitting = || TileSize::fitting(pixels, part.width, self.team.threads());
-        let size = self.work.tile.or(strategy.tile()).unwrap_or_else(fitting);
-        let tiles = tiles::cut(part, size);
-        let spent = match plan.coordinates() {
-            Coordinates::F32(points) => {
-                self.iterate_in(plan, strategy, points, |i| &mut i.f32, tiles, cancel, progress)
-            }
-            Coordinates::F64(points) => {
-                self.iterate_in(plan, strategy, points, |i| &mut i.f64, tiles, cancel, progress)
-            }
-        }?;
-        Ok(spent)
+    fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
+        let (plan, columns) = (task.plan, rows.width());
+        if columns != plan.size().width || rows.rows().end > plan.size().height {
+            let problem = format!("{columns} columns, rows {:?} are not of the plan's image", rows.rows());
+            return Err(InputError::malformed(problem).about(Parameter::Named("field")).into());
+        }
+        let pixels = u64::from(columns) * rows.rows().len() as u64;
+        let tiles = tiles::cut(rows, self.tile(task.strategy, pixels, columns));
+        let times = plan.points().visit(Run { engine: self, task, tiles, control })?;
+        Ok(Outcome { times, notes: Notes::default() })
     }
 }
 
-impl CpuEngine {
-    #[allow(clippy::too_many_arguments, reason = "a call's parts, handed on once for each number")]
-    fn iterate_in<N: Kernels>(
-        &self,
-        plan: &Plan,
-        strategy: Strategy,
-        points: &Points<N>,
-        shelf: Shelf<N>,
-        tiles: Vec<Tile<'_>>,
-        cancel: &Cancel,
-        progress: &Progress,
-    ) -> Result<Spent, Error> {
+/// Computes the tiles of a call, for points in either number.
+struct Run<'a, 't> {
+    engine: &'a CpuEngine,
+    task: &'a Task<'a>,
+    tiles: Vec<Tile<'t>>,
+    control: &'a Control<'a>,
+}
+
+impl PointsVisitor for Run<'_, '_> {
+    type Output = Result<Times, Error>;
+
+    fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<Times, Error> {
         let began = Instant::now();
-        let Shortcuts { interior, cycles, .. } = self.shortcuts;
-        let bounds = Bounds {
+        let Self { engine, task, tiles, control } = self;
+        let Control { cancel, progress } = *control;
+        let Shortcuts { interior, cycles, .. } = engine.shortcuts;
+        let settings = KernelSettings {
             map: points.map,
-            limit: plan.limit(),
+            limit: task.plan.limit(),
             radius_squared: points.radius_squared,
-            shortcuts: escape::Shortcuts { interior, cycles },
+            shortcuts: KernelShortcuts { interior, cycles },
         };
-        let call = Call { level: self.level, points, bounds, per_height: plan.per_height(), cancel };
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let call = Call { level: engine.level, points, settings, cancel };
         let start = || {
-            let kept = shelf(&mut idle()).pop();
-            let worker = Worker { call: &call, buffers: kept.unwrap_or_default(), extras: Duration::ZERO };
+            let worker = Worker { call: &call, buffers: engine.take_buffers(), channels: Duration::ZERO };
             (worker, Duration::ZERO)
         };
         let work = |(worker, spent): &mut (Worker<'_, N>, Duration), mut tile: Tile<'_>| {
             let begun = Instant::now();
             let mut scratch = std::mem::take(&mut worker.buffers.scratch);
-            if !cancel.is_cancelled() && strategy.fill(&mut tile, worker, &mut scratch) {
+            if !cancel.is_cancelled() && task.strategy.fill(&mut tile, worker, &mut scratch) {
                 progress.add((tile.width() * tile.height()) as u64);
             }
             worker.buffers.scratch = scratch;
             *spent += begun.elapsed();
         };
-        let workers = self.team.for_each(self.work.schedule, tiles, start, work);
+        let workers = engine.pool.for_each(engine.schedule, tiles, start, work);
         let wall = began.elapsed();
         let mut all = Duration::ZERO;
-        let mut extras = Duration::ZERO;
+        let mut channels = Duration::ZERO;
         for (worker, spent) in workers {
             all += spent;
-            extras += worker.extras;
-            shelf(&mut idle()).push(worker.buffers);
+            channels += worker.channels;
+            engine.return_buffers(worker.buffers);
         }
         cancel.check()?;
-        // Wall time, shared out as the threads spent theirs.
-        let part = if all.is_zero() { 0.0 } else { extras.as_secs_f64() / all.as_secs_f64() };
-        let extras = wall.mul_f64(part.clamp(0.0, 1.0));
-        Ok(Spent { iterate: wall.saturating_sub(extras), extras })
+        // The wall time is divided in the proportion of the thread times.
+        let fraction = if all.is_zero() { 0.0 } else { channels.as_secs_f64() / all.as_secs_f64() };
+        let channels = wall.mul_f64(fraction.clamp(0.0, 1.0));
+        Ok(Times { iterate: wall.saturating_sub(channels), channels })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Limits, Settings, Size, View};
+    use crate::base::cancel::Cancel;
+    use crate::base::progress::Progress;
+    use crate::field::channels::{ChannelSet, ChannelSlicesMut};
+    use crate::{Limits, Plan, Settings, Size, View};
 
     #[test]
-    fn buffers_are_counted() {
+    fn requirements_grow_with_threads_and_tiles() {
         let view = View::centred("-0.75", "0", "1").unwrap().sized(Size::new(8192, 8192).unwrap());
         let plan = Plan::new(&view, &Settings::default(), &Limits::default()).unwrap();
-        let engine = |threads, tile| {
-            CpuEngine::new(Level::best(), threads).with_work(Work { schedule: Schedule::default(), tile })
-        };
+        let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH };
+        let engine = |threads, tile| CpuEngine::new(Level::best(), threads).with_tile(tile);
         let large = Some(TileSize { width: 1024, height: 1024 });
-        assert!(engine(4096, large).bytes(&plan, Strategy::EveryPixel, Extras::SMOOTH) > 512 << 20);
-        assert!(engine(2, None).bytes(&plan, Strategy::EveryPixel, Extras::SMOOTH) < 8 << 20);
-        let few = Limits { memory_bytes: 16 << 20 };
-        let field =
-            crate::field(&plan, &engine(64, large), Strategy::EveryPixel, Extras::SMOOTH, &few, &Cancel::default());
-        assert!(matches!(field, Err(Error::Input(_))), "refused before anything is taken");
+        assert!(engine(4096, large).requirements(&task).host_bytes > 512 << 20);
+        assert!(engine(2, None).requirements(&task).host_bytes < 8 << 20);
+    }
+
+    #[test]
+    fn rows_of_another_image_are_refused() {
+        let view = View::centred("-0.75", "0", "1").unwrap().sized(Size::new(8, 8).unwrap());
+        let plan = Plan::new(&view, &Settings::default(), &Limits::default()).unwrap();
+        let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let control = Control { cancel: &cancel, progress: &progress };
+        let engine = CpuEngine::new(Level::best(), 1);
+        for (width, rows) in [(7, 0..8), (8, 1..9)] {
+            let mut dwell = vec![0; width as usize * rows.len()];
+            let rows = FieldRowsMut::new(width, rows, ChannelSlicesMut::of_dwells(&mut dwell)).unwrap();
+            assert!(matches!(engine.run(&task, rows, &control), Err(Error::Input(_))));
+        }
     }
 }

@@ -1,11 +1,19 @@
-//! Engines: who iterates. All give the same bytes.
+//! An engine computes the dwells of a range of rows. All engines give the same bytes.
+//!
+//! An engine states facts that never change ([`Engine::info`]) and the memory that a task takes ([`Engine::requirements`]),
+//! and computes rows ([`Engine::run`]). Everything that one call did (times, warnings, facts of a device) is in the
+//! [`Outcome`] of that call, so that one engine behind an `Arc` serves several renders at once and no call affects the
+//! outcome of another. An engine that can also paint returns a [`PaintingEngine`].
 
 use crate::base::cancel::Cancel;
-use crate::base::error::{Error, InputError};
+use crate::base::error::Error;
 use crate::base::progress::Progress;
-use crate::base::thread_pool::{Schedule, Team};
+use crate::base::schedule::Schedule;
+use crate::base::thread_pool::ThreadPool;
 use crate::colour::Painter;
-use crate::field::{Extras, FieldPart};
+use crate::field::FieldRowsMut;
+use crate::field::channels::ChannelSet;
+use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::TileSize;
 use crate::plan::Plan;
@@ -13,197 +21,221 @@ use serde::Serialize;
 use std::ops::Range;
 use std::time::Duration;
 
-/// Exact shortcuts: they change no dwell, only the time it takes. All hold for both recipes and every R >= 2; where one
-/// does not hold for a formula it is not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shortcuts {
-    /// Points inside the main cardioid or the period-2 disc, by a margin that rounding cannot cross, are not iterated.
-    /// Holds for z^2 + c in the parameter plane. See [`dwell_kernels::interior`].
-    pub interior: bool,
-    /// A point whose orbit comes back to a z that it had before is spared the rest. Holds for every formula. See
-    /// [`dwell_kernels::escape`].
-    pub cycles: bool,
-    /// Rows whose imaginary parts are exact negatives are computed once: every operation of a step commutes with
-    /// conjugation, rounding to nearest is symmetric, and |z|^2 is the same. Holds where the formula is symmetric under
-    /// conjugation (see [`dwell_kernels::Formula::mirrors`]) in views that are not rotated.
-    pub symmetry: bool,
-}
+/// Computes the dwells and further channels of a range of rows of a plan.
+pub trait Engine: Send + Sync {
+    /// Facts that hold for every call.
+    fn info(&self) -> EngineInfo;
 
-impl Default for Shortcuts {
-    fn default() -> Self {
-        Self::EXACT
-    }
-}
+    /// The thread pool that the engine computes with. Painting and encoding use it too.
+    fn pool(&self) -> &ThreadPool;
 
-impl Shortcuts {
-    /// Every point is iterated to its escape or the limit.
-    pub const NONE: Self = Self { interior: false, cycles: false, symmetry: false };
-    /// All of them.
-    pub const EXACT: Self = Self { interior: true, cycles: true, symmetry: true };
-    /// Names of single ones.
-    pub const NAMES: [&'static str; 3] = ["interior", "cycles", "symmetry"];
+    /// The memory that a task takes, computed before the task begins.
+    fn requirements(&self, task: &Task<'_>) -> Requirements;
 
-    /// Those named: some of `none`, `exact` (all) and [`Self::NAMES`], with commas between.
+    /// Fills rows of the image of a task: every dwell, and every channel whose slices are not empty. Concurrent calls are
+    /// independent of each other.
     ///
     /// # Errors
-    /// The name that is none of these.
-    pub fn parse(text: &str) -> Result<Self, &str> {
-        let mut shortcuts = Self::NONE;
-        for name in text.split(',') {
-            match name {
-                "none" => {}
-                "exact" => shortcuts = Self::EXACT,
-                "interior" => shortcuts.interior = true,
-                "cycles" => shortcuts.cycles = true,
-                "symmetry" => shortcuts.symmetry = true,
-                _ => return Err(name),
-            }
-        }
-        Ok(shortcuts)
-    }
-}
+    /// [`Error::Interrupted`] when `control` was cancelled, [`Error::Input`] when the engine does not support the task or
+    /// the system has not enough memory. The contents of the rows are then undefined.
+    fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error>;
 
-impl std::fmt::Display for Shortcuts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match *self {
-            Self::NONE => f.write_str("none"),
-            Self::EXACT => f.write_str("exact"),
-            _ => {
-                let chosen = Self::NAMES.into_iter().zip([self.interior, self.cycles, self.symmetry]);
-                f.write_str(&chosen.filter_map(|(name, on)| on.then_some(name)).collect::<Vec<_>>().join(","))
-            }
-        }
-    }
-}
-
-/// Something that turns rows of a plan into a field.
-pub trait Engine: Sync {
-    /// Its name: `cpu`.
-    fn name(&self) -> &'static str;
-    /// The level its kernels run on: an instruction set, or a device's architecture.
-    fn level(&self) -> String;
-    /// The shortcuts it takes.
-    fn shortcuts(&self) -> Shortcuts;
-    /// The threads of this machine that it keeps busy.
-    fn team(&self) -> &Team;
-    /// How it hands out work to its threads, and in which pieces, for the statistics.
-    fn work(&self) -> Work;
-    /// Bytes of buffers that it comes to take for a plan, a strategy and these extras.
-    fn bytes(&self, plan: &Plan, strategy: Strategy, extras: Extras) -> u64;
-    /// Fills rows of a plan's image: every dwell, and every extra that there is room for.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`]; the rows' contents are then undefined.
-    fn iterate(
-        &self,
-        plan: &Plan,
-        strategy: Strategy,
-        part: FieldPart<'_>,
-        cancel: &Cancel,
-        progress: &Progress,
-    ) -> Result<Spent, Error>;
-
-    /// Samples of a band that keep it busy. By default a few parts for each of many threads, of which dwells and smooth
-    /// values stay in a last-level cache until they are painted.
-    fn band_samples(&self) -> u64 {
-        1 << 20
-    }
-
-    /// Whether it takes the shortcut `symmetry` by itself, within a plan, so that nobody need keep rows for it.
-    fn mirrors(&self, _strategy: Strategy, _extras: Extras) -> bool {
-        false
-    }
-
-    /// Whether [`Self::paint`] can do what a painter does, now.
-    fn paints(&self, _painter: &Painter, _strategy: Strategy) -> bool {
-        false
-    }
-
-    /// Iterates rows and paints them at once, to the same bytes as [`Painter::paint`] would: `picture` holds whole rows of
-    /// pixels. Called only where [`Self::paints`].
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`]; the picture's contents are then undefined.
-    #[allow(clippy::too_many_arguments, reason = "a call's parts, as of iterate")]
-    fn paint(
-        &self,
-        _plan: &Plan,
-        _strategy: Strategy,
-        _painter: &Painter,
-        _rows: Range<u32>,
-        _picture: &mut [u8],
-        _cancel: &Cancel,
-        _progress: &Progress,
-    ) -> Result<Painted, Error> {
-        Err(InputError::new("engine", "does not paint").into())
-    }
-
-    /// What the user should know of the calls so far, although their results are right.
-    fn warnings(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// What a device did in the calls so far, if one did.
-    fn device(&self) -> Option<DeviceReport> {
+    /// The engine as one that also paints, if it can.
+    fn painting(&self) -> Option<&dyn PaintingEngine> {
         None
     }
 }
 
-/// What became of rows that were painted.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Painted {
+/// An engine that turns rows of a plan into rows of a picture without returning their dwells.
+pub trait PaintingEngine: Send + Sync {
+    /// Whether the engine can paint a task with this painter.
+    fn can_paint(&self, task: &Task<'_>, painter: &Painter) -> bool;
+
+    /// Computes rows of samples and paints them, to the same bytes as [`Painter::paint`]: `picture` holds whole rows of
+    /// pixels, [`Painter::bytes_per_pixel`] bytes each.
+    ///
+    /// # Errors
+    /// As [`Engine::run`]; [`Error::Input`] also when `picture` has another length or [`Self::can_paint`] is false.
+    fn paint(
+        &self,
+        task: &Task<'_>,
+        painter: &Painter,
+        rows: Range<u32>,
+        picture: &mut [u8],
+        control: &Control<'_>,
+    ) -> Result<PaintOutcome, Error>;
+}
+
+/// Facts of an engine that hold for every call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// The name of the engine, such as `cpu`.
+    pub name: &'static str,
+    /// The target of its kernels: an instruction set, or the architecture of a device.
+    pub level: String,
+    /// The shortcuts that it takes.
+    pub shortcuts: Shortcuts,
+    /// How tiles are distributed to threads.
+    pub schedule: Schedule,
+    /// The size of tiles, if one was given; otherwise it is chosen by the size of the image.
+    pub tile: Option<TileSize>,
+    /// The number of samples of a band that is large enough to keep the engine busy.
+    pub band_samples: u64,
+}
+
+impl EngineInfo {
+    /// Samples of a band for an engine on processors: a few chunks for each of many threads, of which dwells and smooth
+    /// values stay in a last-level cache until they are painted.
+    pub const BAND_SAMPLES: u64 = 1 << 20;
+
+    /// The size of tiles that a strategy works in, if it is not chosen by the size of the image.
+    #[must_use]
+    pub fn tile_for(&self, strategy: Strategy) -> Option<TileSize> {
+        self.tile.or(strategy.tile())
+    }
+}
+
+/// What to compute.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The points and the limit.
+    pub plan: &'a Plan,
+    /// Which pixels of a tile are computed and which are inferred.
+    pub strategy: Strategy,
+    /// The channels to compute beside the dwells.
+    pub channels: ChannelSet,
+}
+
+/// The memory that a task takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Requirements {
+    /// Bytes of this machine's memory, pinned memory included.
+    pub host_bytes: u64,
+    /// Bytes of a device's memory.
+    pub device_bytes: u64,
+    /// Whether the engine takes the shortcut `symmetry` itself, so that rows need not be kept to be mirrored.
+    pub mirrors: bool,
+}
+
+/// How a call is cancelled and its progress observed.
+#[derive(Clone, Copy, Debug)]
+pub struct Control<'a> {
+    /// Cancels the call.
+    pub cancel: &'a Cancel,
+    /// Counts the pixels that are done.
+    pub progress: &'a Progress,
+}
+
+/// What a call of [`Engine::run`] did.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
     /// Wall time.
-    pub spent: Spent,
-    /// Iterations that the plain loop needs for them.
+    pub times: Times,
+    /// Facts to be reported with the result.
+    pub notes: Notes,
+}
+
+/// What a call of [`PaintingEngine::paint`] did.
+#[derive(Clone, Debug, Default)]
+pub struct PaintOutcome {
+    /// Wall time.
+    pub times: Times,
+    /// Facts to be reported with the result.
+    pub notes: Notes,
+    /// Iterations that the plain loop needs for these rows.
     pub iterations: u64,
     /// Samples that did not escape.
     pub interior_pixels: u64,
 }
 
-/// What a device did, in seconds, added up over calls. Stages overlap.
+/// Wall time that an engine spent on a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// Time spent on dwells.
+    pub iterate: Duration,
+    /// Time spent on the other channels. It is reported as part of colouring, although the engine computes them.
+    pub channels: Duration,
+}
+
+/// Facts about calls that are reported with a result and do not change it.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    /// Problems that did not prevent the result, as sentences for the user.
+    pub warnings: Vec<String>,
+    /// What a device did, if one was used.
+    pub device: Option<DeviceReport>,
+}
+
+impl Notes {
+    /// Adds the notes of a later call.
+    pub fn add(&mut self, later: Self) {
+        for warning in later.warnings {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+        match (&mut self.device, later.device) {
+            (Some(device), Some(later)) => device.add(later),
+            (device @ None, later) => *device = later,
+            (Some(_), None) => {}
+        }
+    }
+}
+
+/// What a device did. Times are in seconds; stages overlap, so that their sum can exceed the wall time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DeviceReport {
-    /// Its name.
+    /// The name of the device.
     pub name: String,
-    /// Which kernel iterated, and how it was launched.
+    /// The kernel that computed dwells, and how it was launched.
     pub kernel: String,
-    /// Finding the device and making a context on it.
+    /// Time to find the device and create a context on it.
     pub context_seconds: f64,
-    /// Loading kernels.
+    /// Time to load kernels.
     pub load_seconds: f64,
-    /// Taking memory, on the device and pinned on the host.
+    /// Time to allocate memory on the device and pinned memory on the host.
     pub allocate_seconds: f64,
-    /// Iterating, by events on the device.
+    /// Time of the kernels that compute dwells, by events on the device.
     pub kernel_seconds: f64,
-    /// Smooth values and painting, by events on the device.
+    /// Time of smooth values and painting, by events on the device.
     pub paint_seconds: f64,
-    /// Copies over the bus, by events on the device.
+    /// Time of copies over the bus, by events on the device.
     pub copy_seconds: f64,
     /// Bytes that were copied from the device.
     pub copied_bytes: u64,
-    /// Rows that the device did not do, so that processors did.
+    /// Rows that the CPU engine computed because the device could not.
     pub rows_on_cpu: u64,
-    /// What part of a multiprocessor's threads the kernel's blocks can keep resident, from 0 to 1.
+    /// The fraction of a multiprocessor's threads that the kernel's blocks can keep resident, 0 to 1.
     pub theoretical_occupancy: f64,
-    /// Pixels that the kernel counted as written, where it counts.
+    /// Pixels that the kernel wrote, if the kernel counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_pixels: Option<u64>,
+    /// The reason why the device is no longer used, if it was lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
 }
 
-/// How an engine hands out work to its threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
-    /// In which order, and to whom.
-    pub schedule: Schedule,
-    /// Pixels of a piece, across and down, if they were asked for; chosen by the size of the image otherwise.
-    pub tile: Option<TileSize>,
-}
-
-/// Wall time that an engine spent on a call.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Spent {
-    /// On dwells.
-    pub iterate: Duration,
-    /// On extras: part of colouring, though the engine does it while the points are at hand.
-    pub extras: Duration,
+impl DeviceReport {
+    /// Adds what a later call did on the same device: times and counts are summed, names are those of the later call, the
+    /// occupancy is the greater one, and the reason of a loss is the latest.
+    fn add(&mut self, later: Self) {
+        *self = Self {
+            name: later.name,
+            kernel: later.kernel,
+            context_seconds: self.context_seconds + later.context_seconds,
+            load_seconds: self.load_seconds + later.load_seconds,
+            allocate_seconds: self.allocate_seconds + later.allocate_seconds,
+            kernel_seconds: self.kernel_seconds + later.kernel_seconds,
+            paint_seconds: self.paint_seconds + later.paint_seconds,
+            copy_seconds: self.copy_seconds + later.copy_seconds,
+            copied_bytes: self.copied_bytes + later.copied_bytes,
+            rows_on_cpu: self.rows_on_cpu + later.rows_on_cpu,
+            theoretical_occupancy: later.theoretical_occupancy.max(self.theoretical_occupancy),
+            written_pixels: match (self.written_pixels, later.written_pixels) {
+                (Some(own), Some(later)) => Some(own + later),
+                (own, later) => own.or(later),
+            },
+            lost: later.lost.or(self.lost.take()),
+        };
+    }
 }

@@ -1,41 +1,50 @@
-//! Measuring the limit of a formula on this machine. See [`dwell_kernels::peak`].
+//! Measures the highest rate at which this machine can iterate a formula. See [`dwell_kernels::peak`].
 
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
 use crate::view::settings::NumberKind;
 use dwell_kernels::{Formula, Kernels, Level, Recipe, peak};
 use serde::Serialize;
 use std::time::Instant;
 
-/// The measured limit.
+/// A measured peak rate, and the formula, number, recipe, level and threads that it holds for.
 #[derive(Clone, Debug, Serialize)]
 pub struct Peak {
-    /// Iterations per second of all threads together: each is the recipe's operations and nothing else.
+    /// Iterations per second of all threads together. An iteration is the operations of the recipe and nothing else.
     pub peak_iterations_per_second: f64,
-    /// What was iterated.
+    /// The name of the formula that was iterated.
     pub formula: &'static str,
-    /// Its power.
+    /// The power of the formula.
     pub power: u32,
-    /// The number.
+    /// The number, `f32` or `f64`.
     pub number: &'static str,
-    /// The order of roundings.
+    /// The same as `number`, under the name of the program's flag.
+    pub precision: &'static str,
+    /// The name of the recipe, the order of roundings.
     pub recipe: &'static str,
-    /// The instruction set.
+    /// The same as `recipe`, under the name of the program's flag.
+    pub rounding: &'static str,
+    /// The instruction set of the kernels.
     pub level: &'static str,
-    /// Threads at work at the same time.
+    /// Threads that iterated at the same time.
     pub threads: usize,
-    /// How many vectors in flight were fastest.
+    /// The number of vectors iterated at the same time by each thread that gave the highest rate.
     pub vectors_in_flight: usize,
 }
 
-/// Seconds of each of [`ROUNDS`] rounds, once a good count of vectors is known; a quarter of it for each count tried.
+/// Seconds of each of the [`ROUNDS`] rounds with the best number of vectors. A round that tries a number of vectors takes a
+/// quarter of it.
 const ROUND_SECONDS: f64 = 0.08;
+/// Rounds with the best number of vectors.
 const ROUNDS: usize = 9;
 
-/// Measures for about two seconds. The best round counts: everything else that runs on a machine only takes away.
+/// Measures the peak rate in about two seconds on `threads` threads (at least 1). The result is the rate of the fastest
+/// round, since other work on the machine can only lower the rate.
 ///
 /// # Errors
-/// [`Error::Interrupted`], or [`Error::Input`] when the system refuses so many threads.
+/// [`Error::Interrupted`] when `cancel` was cancelled, or [`Error::Input`] when the system cannot start so many threads.
 pub fn measure(
     formula: Formula,
     number: NumberKind,
@@ -49,8 +58,8 @@ pub fn measure(
         NumberKind::F32 => f32::peak(level, formula, recipe, in_flight, steps),
         NumberKind::F64 => f64::peak(level, formula, recipe, in_flight, steps),
     };
-    // One round: every thread at once; all work over the time from the first one's start to the last one's end, so that
-    // threads that take turns on a processor do not count twice.
+    // In a round all threads iterate at once. The rate is the work of all threads over the time from the first start to the
+    // last end, so that the time of threads that take turns on one processor is not counted twice.
     let rate = |in_flight: usize, steps: u32| -> Result<f64, Error> {
         let timed = || {
             let began = Instant::now();
@@ -65,20 +74,20 @@ pub fn measure(
             Ok(others.into_iter().filter_map(|t| t.join().ok()).chain([own]).collect::<Vec<_>>())
         });
         let rounds: Vec<(u64, Instant, Instant)> = rounds.map_err(|e: std::io::Error| {
-            InputError::new("threads", format!("{threads} threads cannot be had: {e}")).hint("ask for fewer")
+            InputError::new(Problem::NoThreads { threads, why: e.to_string() }).about(Parameter::Threads)
         })?;
         let (first, last) = (rounds.iter().map(|r| r.1).min(), rounds.iter().map(|r| r.2).max());
         let wall = first.zip(last).map_or(0.0, |(first, last)| (last - first).as_secs_f64());
         Ok(rounds.iter().map(|r| r.0 as f64).sum::<f64>() / wall)
     };
-    // Threads beyond the processors take turns: their rounds are shortened so that the whole still takes seconds.
+    // Threads in excess of the processors take turns, so rounds are shortened to keep the total within seconds.
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let turns = threads.div_ceil(processors) as f64;
     let steps_for = |in_flight: usize, seconds: f64| {
         let (began, trial) = (Instant::now(), 20_000);
         let _ = run(in_flight, trial);
         let per_step = began.elapsed().as_secs_f64() / f64::from(trial);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
         let steps = (seconds / turns / per_step).clamp(1e3, 1e9) as u32;
         steps
     };
@@ -103,8 +112,10 @@ pub fn measure(
         formula: formula.name(),
         power: formula.power(),
         number: number.name(),
+        precision: number.name(),
         recipe: recipe.name(),
-        level: level.name().as_str(),
+        rounding: recipe.name(),
+        level: level.name().name(),
         threads,
         vectors_in_flight: best.1,
     })

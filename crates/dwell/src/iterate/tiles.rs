@@ -1,11 +1,13 @@
-//! Tiles: the pieces of a field that are handed out to threads.
+//! Tiles are the pieces of a field that are distributed to threads.
 
-use crate::base::error::{InputError, quote};
-use crate::field::FieldPart;
+use crate::base::error::InputError;
+use crate::base::place::Parameter;
+use crate::field::FieldRowsMut;
+use crate::field::channels::{Channel, ChannelRowsMut};
 use crate::view::Size;
 use std::ops::Range;
 
-/// Pixels of a tile, across and down.
+/// The size of a tile in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileSize {
     /// Columns, 1 to [`Self::MOST`].
@@ -15,45 +17,51 @@ pub struct TileSize {
 }
 
 impl TileSize {
-    /// The longest side, and [`Self::MOST_PIXELS`] the most pixels: with them a thread's buffers stay under 20 MiB.
+    /// Maximum width and height. With it and [`Self::MOST_PIXELS`] the buffers of a thread stay under 20 MiB.
     pub const MOST: u32 = 4096;
-    /// The most pixels.
+    /// Maximum number of pixels.
     pub const MOST_PIXELS: u32 = 1 << 20;
 
-    /// Reads `WxH`.
-    ///
-    /// # Errors
-    /// When it has another form or is out of bounds.
-    pub fn parse(text: &str) -> Result<Self, InputError> {
-        let accepted = format!("WxH, each 1 to {}, at most {} pixels", Self::MOST, Self::MOST_PIXELS);
-        let Size { width, height } = Size::parse(text).map_err(|e| e.accepted(accepted.clone()))?;
-        let within = |side: u32| side <= Self::MOST;
-        if !within(width) || !within(height) || width * height > Self::MOST_PIXELS {
-            return Err(InputError::new("", format!("{} is too large", quote(text))).accepted(accepted));
-        }
-        Ok(Self { width, height })
-    }
-
-    /// The nearest size that is within the bounds, narrower rather than lower.
+    /// This size brought within the bounds; the width is reduced where there are too many pixels.
     pub(crate) fn within_bounds(self) -> Self {
         let height = self.height.clamp(1, Self::MOST);
         Self { width: self.width.clamp(1, Self::MOST.min(Self::MOST_PIXELS / height)), height }
     }
 
-    /// Tiles that keep `threads` busy: large, so that a thread's bundles are seldom broken off at a tile's end; but some
-    /// for each thread, so that one that is late does not leave the others idle for long.
+    /// The size of tiles for `pixels` pixels of an image of `width` columns. Tiles are large, so that the bundles of a thread
+    /// seldom end early at the end of a tile; but every thread gets several, so that a thread that finishes late does not
+    /// leave the others idle for long.
     ///
-    /// Flat ones, rather than square: where a row of a tile is a few cache lines long, a processor's prefetching draws
-    /// in lines of the next tile, which another thread is writing. Measured at limit 32 on two threads, 128 columns took
-    /// 1.7 times as long as 2048, as long as one thread.
+    /// Tiles are flat rather than square: where a row of a tile is a few cache lines long, the processor prefetches lines of
+    /// the next tile, which another thread is writing. Measured at limit 32 on two threads, tiles of 128 columns took 1.7
+    /// times as long as tiles of 2048, which is as long as one thread took.
     pub(crate) fn fitting(pixels: u64, width: u32, threads: usize) -> Self {
-        let area = (pixels / (threads as u64 * TILES_PER_THREAD)).clamp(LEAST_AREA, MOST_AREA);
-        // Whole vectors of the head reach over four rows.
-        let most_columns = u32::try_from(area / 4).unwrap_or(Self::MOST).max(64);
-        let width = width.div_ceil(width.div_ceil(most_columns)).next_multiple_of(16).min(width);
+        let area = (pixels / (threads as u64 * TILES_PER_THREAD)).clamp(MIN_AREA, MAX_AREA);
+        // The prologue processes whole vectors over four rows.
+        let max_columns = u32::try_from(area / 4).unwrap_or(Self::MOST).max(64);
+        let width = width.div_ceil(width.div_ceil(max_columns)).next_multiple_of(16).min(width);
         let rows = area / u64::from(width);
         let height = u32::try_from(rows).unwrap_or(Self::MOST).min(Self::MOST) / 4 * 4;
         Self { width, height: height.max(4) }
+    }
+}
+
+impl std::str::FromStr for TileSize {
+    type Err = InputError;
+
+    /// Reads `WxH`, columns and rows.
+    ///
+    /// # Errors
+    /// When a side is not 1 to [`Self::MOST`], or the product exceeds [`Self::MOST_PIXELS`].
+    fn from_str(text: &str) -> Result<Self, InputError> {
+        let accepted = format!("WxH, each 1 to {}, at most {} pixels", Self::MOST, Self::MOST_PIXELS);
+        let wrong = |error: InputError| error.about(Parameter::Tile).accepts(&*accepted);
+        let Size { width, height } = text.parse::<Size>().map_err(wrong)?;
+        let within = |side: u32| side <= Self::MOST;
+        if !within(width) || !within(height) || width * height > Self::MOST_PIXELS {
+            return Err(wrong(InputError::out_of_range(text)));
+        }
+        Ok(Self { width, height })
     }
 }
 
@@ -63,57 +71,54 @@ impl std::fmt::Display for TileSize {
     }
 }
 
-/// Tiles that each thread should find.
+/// Tiles that each thread should get.
 const TILES_PER_THREAD: u64 = 16;
-/// Pixels below which handing out costs more than iterating.
-const LEAST_AREA: u64 = 256;
-/// Pixels beyond which a tile gains no more.
-const MOST_AREA: u64 = 1 << 14;
+/// Pixels of a tile below which scheduling it costs more than iterating it.
+const MIN_AREA: u64 = 256;
+/// Pixels of a tile above which larger tiles are no faster.
+const MAX_AREA: u64 = 1 << 14;
 
-/// A rectangle of a field, to be filled.
+/// A rectangle of a field that a thread fills.
 pub(crate) struct Tile<'a> {
-    /// Columns of the image.
+    /// Its columns, numbered as in the image.
     pub(crate) columns: Range<u32>,
-    /// Rows of the image.
+    /// Its rows, numbered as in the image.
     pub(crate) rows: Range<u32>,
-    /// Dwells, row by row.
-    pub(crate) dwell: Vec<&'a mut [u32]>,
-    /// Smooth values, row by row; no rows where they are not wanted.
-    pub(crate) smooth: Vec<&'a mut [f64]>,
-    /// Distances, row by row; no rows where they are not wanted.
-    pub(crate) distance: Vec<&'a mut [f64]>,
+    /// The slices that receive the values of its pixels, one for each row.
+    pub(crate) out: ChannelRowsMut<'a>,
 }
 
 impl Tile<'_> {
-    /// Columns.
+    /// The number of columns.
     pub(crate) fn width(&self) -> usize {
         self.columns.len()
     }
 
-    /// Rows.
+    /// The number of rows.
     pub(crate) fn height(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether something is wanted that differs from pixel to pixel even where dwells are alike.
-    pub(crate) fn with_extras(&self) -> bool {
-        !self.smooth.is_empty() || !self.distance.is_empty()
+    /// Whether a channel beside the dwells is wanted. Its values differ from pixel to pixel even where dwells are equal.
+    pub(crate) fn has_channels(&self) -> bool {
+        !self.out.set().is_empty()
     }
 
-    /// Notes that some pixels of a row are inside the set.
+    /// Stores dwell 0, and 0.0 in every channel, for some pixels of a row: they did not escape.
     pub(crate) fn fill_inside(&mut self, row: usize, columns: Range<usize>) {
-        self.dwell[row][columns.clone()].fill(0);
-        for extra in [&mut self.smooth, &mut self.distance] {
-            if let Some(row) = extra.get_mut(row) {
+        let (dwell, values) = self.out.parts_mut();
+        dwell[row][columns.clone()].fill(0);
+        for values in values {
+            if let Some(row) = values.get_mut(row) {
                 row[columns.clone()].fill(0.0);
             }
         }
     }
 }
 
-/// Cuts rows of a field into tiles, from the top left, row by row; those at the right and the bottom may be smaller.
-pub(crate) fn cut(part: FieldPart<'_>, size: TileSize) -> Vec<Tile<'_>> {
-    let FieldPart { width, rows, dwell, smooth, distance } = part;
+/// Cuts rows of a field into tiles, from the top left, row by row. Tiles at the right and bottom edges may be smaller.
+pub(crate) fn cut(field_rows: FieldRowsMut<'_>, size: TileSize) -> Vec<Tile<'_>> {
+    let (width, rows) = (field_rows.width(), field_rows.rows());
     let (across, down) = (width.div_ceil(size.width), (rows.len() as u32).div_ceil(size.height));
     let mut tiles: Vec<Tile<'_>> = (0..down)
         .flat_map(|j| (0..across).map(move |i| (i, j)))
@@ -122,26 +127,23 @@ pub(crate) fn cut(part: FieldPart<'_>, size: TileSize) -> Vec<Tile<'_>> {
             Tile {
                 columns: left..width.min(left.saturating_add(size.width)),
                 rows: top..rows.end.min(top.saturating_add(size.height)),
-                dwell: Vec::new(),
-                smooth: Vec::new(),
-                distance: Vec::new(),
+                out: ChannelRowsMut::default(),
             }
         })
         .collect();
     let of_row = |row: usize| row / size.height as usize * across as usize;
-    for (row, dwell) in dwell.chunks_mut(width as usize).enumerate() {
+    let mut lines = field_rows.into_channels().into_rows(width as usize);
+    let (dwell, values) = lines.parts_mut();
+    for (row, dwell) in dwell.drain(..).enumerate() {
         for (tile, dwell) in tiles[of_row(row)..].iter_mut().zip(dwell.chunks_mut(size.width as usize)) {
-            tile.dwell.push(dwell);
+            tile.out.dwell.push(dwell);
         }
     }
-    for (row, smooth) in smooth.chunks_mut(width as usize).enumerate() {
-        for (tile, smooth) in tiles[of_row(row)..].iter_mut().zip(smooth.chunks_mut(size.width as usize)) {
-            tile.smooth.push(smooth);
-        }
-    }
-    for (row, distance) in distance.chunks_mut(width as usize).enumerate() {
-        for (tile, distance) in tiles[of_row(row)..].iter_mut().zip(distance.chunks_mut(size.width as usize)) {
-            tile.distance.push(distance);
+    for (channel, values) in Channel::ALL.into_iter().zip(values) {
+        for (row, values) in values.drain(..).enumerate() {
+            for (tile, values) in tiles[of_row(row)..].iter_mut().zip(values.chunks_mut(size.width as usize)) {
+                tile.out[channel].push(values);
+            }
         }
     }
     tiles
@@ -150,9 +152,10 @@ pub(crate) fn cut(part: FieldPart<'_>, size: TileSize) -> Vec<Tile<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field::channels::ChannelSlicesMut;
 
     #[test]
-    fn every_pixel_is_in_one_tile() {
+    fn every_pixel_is_in_exactly_one_tile() {
         for (width, rows, size) in [
             (1, 0..1, (1, 1)),
             (10, 5..9, (3, 2)),
@@ -162,12 +165,14 @@ mod tests {
         ] {
             let pixels = width as usize * rows.len();
             let (mut dwell, mut smooth) = (vec![0; pixels], vec![0.0; pixels]);
-            let part =
-                FieldPart { width, rows: rows.clone(), dwell: &mut dwell, smooth: &mut smooth, distance: &mut [] };
-            for tile in cut(part, TileSize { width: size.0, height: size.1 }) {
+            let mut slices = ChannelSlicesMut::of_dwells(&mut dwell);
+            slices[Channel::Smooth] = &mut smooth;
+            let field_rows = FieldRowsMut::new(width, rows.clone(), slices).unwrap();
+            for mut tile in cut(field_rows, TileSize { width: size.0, height: size.1 }) {
                 assert!(tile.width() <= size.0 as usize && tile.height() <= size.1 as usize);
-                assert_eq!((tile.dwell.len(), tile.smooth.len()), (tile.height(), tile.height()));
-                for ((dwell, smooth), row) in tile.dwell.into_iter().zip(tile.smooth).zip(tile.rows) {
+                let smooth = std::mem::take(&mut tile.out[Channel::Smooth]);
+                assert_eq!((tile.out.dwell.len(), smooth.len()), (tile.height(), tile.height()));
+                for ((dwell, smooth), row) in tile.out.dwell.into_iter().zip(smooth).zip(tile.rows) {
                     assert_eq!((dwell.len(), smooth.len()), (tile.columns.len(), tile.columns.len()));
                     for ((dwell, smooth), column) in dwell.iter_mut().zip(smooth).zip(tile.columns.clone()) {
                         *dwell += row * 1000 + column;
@@ -195,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_fit() {
+    fn sizes_suit_the_image_and_the_threads() {
         assert_eq!(TileSize::fitting(1 << 20, 3000, 1), TileSize { width: 3000, height: 4 });
         assert_eq!(TileSize::fitting(1 << 20, 3000, 64), TileSize { width: 256, height: 4 });
         assert_eq!(TileSize::fitting(1, 1, 8), TileSize { width: 1, height: 256 });

@@ -1,9 +1,9 @@
-//! Coordinates: from a view to the four arrays of numbers that every engine is handed.
+//! The coordinates of a view: four arrays of numbers that every engine receives.
 //!
-//! Each entry is the correctly rounded value of an exact expression in the view's decimals, origin + k step with whole
-//! k. The fast way is fixed point with a few bits to spare and an interval around the result: where both ends round to
-//! the same number, that is the answer (Ziv's strategy). Where they do not, an exact division decides, or for
-//! irrational steps more bits.
+//! Each entry is the correctly rounded value of an exact expression in the view's decimals: origin + k step with an
+//! integer k. It is first computed in fixed point with guard bits, as an interval that contains the exact value. If
+//! both ends of the interval round to the same number, that number is the entry (Ziv's strategy). If they do not, the
+//! entry is computed by an exact division or, for irrational steps, with more bits.
 
 use crate::base::error::InputError;
 use crate::base::limits::resize;
@@ -14,12 +14,12 @@ use dashu_int::{IBig, UBig};
 use dwell_kernels::{Grid, Number};
 use std::ops::Range;
 
-/// The coordinates of every pixel of a view in one number.
+/// The coordinates of every pixel of a view in the number type `N`, in plane units.
 ///
-/// c of the pixel at a column and a row is the sum of what both contribute, each sum rounded once: a =
-/// `re_of_column[i] + re_of_row[j]`, b = `im_of_column[i] + im_of_row[j]`. In a rotated view the centre is in the column
-/// arrays. In one that is not rotated a is the column's and b the row's, and the other contributes -0, which changes
-/// nothing.
+/// The point a + bi of the pixel at column i and row j is the sum of a term of the column and a term of the row, each
+/// sum rounded once: a = `re_of_column[i] + re_of_row[j]`, b = `im_of_column[i] + im_of_row[j]`. In a rotated view the
+/// column arrays include the centre. In a view that is not rotated, a is the term of the column and b the term of the
+/// row; the other terms are -0, and adding -0 changes no number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axes<N> {
     re_of_column: Vec<N>,
@@ -33,7 +33,7 @@ impl<N: Number> Axes<N> {
     /// Computes the arrays of a view.
     ///
     /// # Errors
-    /// When the system has no memory for them.
+    /// When the allocation of the arrays fails.
     pub fn new(view: &View) -> Result<Self, InputError> {
         let ExactFrame { centre: [re, im], half_pixel: [half_x, half_y] } = view.exact();
         let rightwards = || (0..view.size.width).map(|i| view.half_pixels_right(i));
@@ -42,7 +42,7 @@ impl<N: Number> Axes<N> {
         if direction.is_none() {
             let nothing = |count: u32| {
                 let mut entries = Vec::new();
-                resize(&mut entries, count as usize, Grid::<N>::nothing(), "the coordinates").map(|()| entries)
+                resize(&mut entries, count as usize, Grid::<N>::negative_zero(), "the coordinates").map(|()| entries)
             };
             return Ok(Self {
                 re_of_column: entries(&re, &Real::Rational(half_x), rightwards())?,
@@ -52,7 +52,7 @@ impl<N: Number> Axes<N> {
                 rotated: false,
             });
         }
-        // A pixel u to the right and v up is at u (cos, sin) + v (-sin, cos) from the centre.
+        // The offset from the centre of a pixel u to the right and v up is u (cos, sin) + v (-sin, cos).
         let zero = Rational::whole(0);
         Ok(Self {
             re_of_column: entries(&re, &direction.cosine_times(&half_x), rightwards())?,
@@ -63,7 +63,7 @@ impl<N: Number> Axes<N> {
         })
     }
 
-    /// The same axes with only so many columns and rows, evenly spread.
+    /// The same axes reduced to `columns` columns and `rows` rows at even spacing.
     pub(crate) fn thinned(&self, columns: usize, rows: usize) -> Self {
         let thin = |axis: &Vec<N>, count: usize| {
             (0..count).map(|i| axis[(2 * i + 1) * axis.len() / (2 * count)]).collect::<Vec<N>>()
@@ -77,19 +77,20 @@ impl<N: Number> Axes<N> {
         }
     }
 
-    /// Whether the view is rotated: otherwise what columns contribute to b, and rows to a, changes nothing.
+    /// Whether the view is rotated. If it is not, the terms of the columns in b and of the rows in a are all -0.
     #[must_use]
     pub fn is_rotated(&self) -> bool {
         self.rotated
     }
 
-    /// All entries: what columns contribute to a and to b, and what rows contribute to a and to b.
+    /// The four arrays: the terms of the columns in a and in b (`width` entries each), and the terms of the rows in a
+    /// and in b (`height` entries each).
     #[must_use]
     pub fn arrays(&self) -> [&[N]; 4] {
         [&self.re_of_column, &self.im_of_column, &self.re_of_row, &self.im_of_row]
     }
 
-    /// Bytes that the arrays of a view of this size take.
+    /// The bytes of the arrays of a view of `width` by `height` pixels.
     #[must_use]
     pub fn bytes(width: u32, height: u32) -> u64 {
         2 * (u64::from(width) + u64::from(height)) * size_of::<N>() as u64
@@ -98,7 +99,7 @@ impl<N: Number> Axes<N> {
     /// The points of a rectangle of pixels.
     ///
     /// # Panics
-    /// When it reaches beyond the view.
+    /// When the rectangle is not inside the view.
     #[must_use]
     pub fn grid(&self, columns: Range<u32>, rows: Range<u32>) -> Grid<'_, N> {
         let (columns, rows) = (columns.start as usize..columns.end as usize, rows.start as usize..rows.end as usize);
@@ -111,8 +112,8 @@ impl<N: Number> Axes<N> {
         }
     }
 
-    /// Rows that are mirror images of rows above them in the real axis, to the last bit: a range of rows, and the sum
-    /// of the numbers of a row and of its image. Empty in a rotated view.
+    /// The range of rows that are exact mirror images, in the real axis, of rows above them, and the sum of the indices
+    /// of a row and its image: row j is the image of row sum - j. The range is empty in a rotated view.
     pub(crate) fn mirrored_rows(&self) -> (Range<u32>, u32) {
         let im = &self.im_of_row;
         let height = im.len();
@@ -122,7 +123,7 @@ impl<N: Number> Axes<N> {
         if self.rotated || below == 0 || below == height {
             return (0..0, 0);
         }
-        // On the axis itself lies a row, which is its own image, or none.
+        // If a row lies on the axis, it is its own image.
         let on_axis = im[below] == N::default();
         let (sum, first) = if on_axis { (2 * below, below + 1) } else { (2 * below - 1, below) };
         let end = (first..height).find(|row| !mirrored(*row, sum)).unwrap_or(height);
@@ -131,14 +132,15 @@ impl<N: Number> Axes<N> {
     }
 }
 
-/// origin + k step for each k, correctly rounded.
+/// The value origin + k step for each k, correctly rounded.
 fn entries<N: Number>(
     origin: &Rational,
     step: &Real,
     ks: impl ExactSizeIterator<Item = i64>,
 ) -> Result<Vec<N>, InputError> {
-    // Enough bits for the smallest coordinate to have all its own and 64 to spare, beside the 32 of k: that is about one
-    // step, unless the origin is so much larger (2^34 half steps reach across any image) that no entry comes near 0.
+    // Bits for the smallest coordinate: its own significand, the 32 of k, and 64 guard bits. The smallest coordinate is
+    // about one step, unless the origin is so much larger (any image is less than 2^34 half steps wide) that no entry
+    // is near 0.
     let below_one = |e: i64| usize::try_from((-e).max(0)).unwrap_or(usize::MAX);
     let step_log2 = step.about_log2().unwrap_or(0);
     let smallest = origin.floor_log2().filter(|o| *o > step_log2 + 36).unwrap_or(step_log2);
@@ -152,7 +154,7 @@ fn entries<N: Number>(
     Ok(entries)
 }
 
-/// origin + k step in fixed point, with the interval it lies in.
+/// Intervals of origin and step in fixed point, from which origin + k step is computed as an interval.
 struct FixedLine {
     bits: usize,
     origin: (IBig, IBig),
@@ -164,7 +166,7 @@ impl FixedLine {
         Self { bits, origin: Real::Rational(origin.clone()).enclose(bits), step: step.enclose(bits) }
     }
 
-    /// The nearest number, if both ends of the interval have the same.
+    /// The correctly rounded origin + k step, if both ends of its interval round to the same number.
     fn entry<N: Number>(&self, k: i64) -> Option<N> {
         let (step_low, step_high) = if k >= 0 { (&self.step.0, &self.step.1) } else { (&self.step.1, &self.step.0) };
         let low: N = round_fixed(&self.origin.0 + step_low * IBig::from(k), self.bits);
@@ -177,13 +179,13 @@ fn round_fixed<N: Number>(value: IBig, bits: usize) -> N {
     Rational::new(value, UBig::ONE).scaled_by_power_of_two(-i64::try_from(bits).unwrap_or(i64::MAX)).round()
 }
 
-/// The entry that fixed point with `bits` bits could not decide.
+/// The entry origin + k step where fixed point with `bits` bits does not decide the rounding.
 fn decide<N: Number>(origin: &Rational, step: &Real, k: i64, bits: usize) -> N {
     match step {
         _ if k == 0 => origin.round(),
         Real::Rational(step) => origin.plus(&step.times_whole(k)).round(),
         Real::Cosine { .. } => {
-            // Irrational, so it is no midpoint between two numbers: enough bits always decide.
+            // The value is irrational, so it is not the midpoint of two numbers, and enough bits always decide.
             let mut bits = bits;
             loop {
                 bits *= 2;
@@ -237,15 +239,15 @@ mod tests {
     }
 
     #[test]
-    fn absurd_depth_takes_no_absurd_time() {
-        // Three million bits of zoom: only those that a rounded coordinate needs are ever computed.
+    fn extreme_zooms_take_little_time() {
+        // The zoom has three million bits; only those that a rounded coordinate needs are computed.
         let mut view = View::centred("-0.75", "0.1", "1e1000000").unwrap().sized(Size::new(40, 20).unwrap());
         view.rotation = number("12.5");
         assert_eq!(Axes::<f64>::new(&view).unwrap().re_of_column, vec![-0.75; 40]);
     }
 
     #[test]
-    fn midpoints_between_two_numbers_go_to_even() {
+    fn midpoints_of_two_numbers_round_to_even() {
         // Steps of a quarter ulp of f32 at 1: every other entry is a tie or exact.
         let mut view = View::centred("0", "0", "1").unwrap().sized(Size::new(64, 1).unwrap());
         view.sample = Sample::Corner;
@@ -275,17 +277,13 @@ mod tests {
         assert_eq!(im[50].to_bits(), 0.0_f64.to_bits());
         assert_eq!(axes("0", 101).mirrored_rows(), (51..101, 100));
         assert_eq!(axes("0", 100).mirrored_rows(), (50..100, 99));
-        // 4/3 high, 100 rows: half a row, one row and most of the view off the axis; nothing mirrored; not on the grid.
+        // Height 4/3 and 100 rows: the decimal is close to half a row, so no row is the exact negative of another.
         assert_eq!(axes("0.00666666666666666666666666666666666666666666666666", 100).mirrored_rows().0.len(), 0);
         let view = View::centred("0", "2", "1").unwrap().sized(Size::new(4, 16).unwrap());
         assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (0..0, 0), "4 high, above the axis");
         let mut view = View::centred("0", "0.25", "2").unwrap().sized(Size::new(4, 16).unwrap());
         view.flip = true;
-        assert_eq!(
-            Axes::<f64>::new(&view).unwrap().mirrored_rows(),
-            (6..12, 11),
-            "upside down, a little above the axis"
-        );
+        assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (6..12, 11), "flipped, a little above the axis");
         let view = View::centred("0", "1", "1").unwrap().sized(Size::new(4, 16).unwrap());
         assert_eq!(Axes::<f64>::new(&view).unwrap().mirrored_rows(), (12..16, 23), "three quarters above the axis");
         let mut view = View::centred("0", "0", "1").unwrap().sized(Size::new(4, 16).unwrap());
@@ -312,8 +310,7 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::disallowed_methods, reason = "the mathematics library as a reference to within its error")]
-    fn a_rotated_view_is_where_it_should_be() {
+    fn rotated_coordinates_agree_with_the_mathematics_library() {
         let mut view = View::centred("-0.5", "0.25", "2").unwrap().sized(Size::new(16, 9).unwrap());
         view.rotation = number("30.5");
         view.frame = Frame::Centred {

@@ -1,17 +1,21 @@
-//! Whether a number resolves a view: whether neighbouring pixels are far enough apart to be different points.
+//! Whether a number type resolves a view: whether the pixel step is large enough that neighbouring pixels are different
+//! points.
 
 use crate::base::error::InputError;
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
 use crate::exact::rational::Rational;
 use crate::exact::trig::Direction;
 use crate::view::settings::NumberKind;
 use crate::view::{ExactFrame, Frame, View};
 use dwell_kernels::Number;
 
-/// Refuses a view whose pixel step on either axis is under 2 ulp of that axis's largest |coordinate| in the number, or
-/// whose coordinates the number cannot hold at all.
+/// Checks that `N` resolves a view: on both axes the pixel step is at least 2 ulp of the axis's largest |coordinate|,
+/// and that coordinate is finite in `N`.
 ///
 /// # Errors
-/// Names the axis, the step, the spacing of the number there, and what would be needed.
+/// When it does not. The message names the axis, the pixel step, the spacing of `N` there and the significand bits that
+/// the view needs.
 pub(crate) fn check<N: Number>(view: &View, kind: NumberKind) -> Result<(), InputError> {
     let ExactFrame { centre, half_pixel } = view.exact();
     let turned = !Direction::new(&view.rotation.to_rational()).is_none();
@@ -24,7 +28,8 @@ pub(crate) fn check<N: Number>(view: &View, kind: NumberKind) -> Result<(), Inpu
     };
     let mut largest = [reach(0), reach(1)];
     if turned {
-        // Both axes of the image run through both of the plane: the larger coordinate binds both steps.
+        // Each axis of a rotated image crosses both axes of the plane, so both steps are compared with the larger
+        // coordinate.
         let both = if largest[0] > largest[1] { largest[0].clone() } else { largest[1].clone() };
         largest = [both.clone(), both];
     }
@@ -32,11 +37,10 @@ pub(crate) fn check<N: Number>(view: &View, kind: NumberKind) -> Result<(), Inpu
         let step = half_pixel[axis].times_whole(2);
         let coordinate: N = largest[axis].round();
         if !coordinate.to_f64().is_finite() {
-            return Err(InputError::new(
-                "view",
-                format!("coordinates reach {} on the {name}, beyond {}", largest[axis].scientific(), kind.name()),
-            )
-            .accepted(format!("coordinates up to 2^{}", N::MAX_EXPONENT)));
+            let problem = Problem::TooFar { number: kind.name(), axis: name, largest: largest[axis].scientific() };
+            return Err(InputError::new(problem)
+                .about(Parameter::View)
+                .accepts(format!("coordinates up to 2^{}", N::MAX_EXPONENT)));
         }
         let ulp = coordinate.ulp_exponent();
         let two_ulp = Rational::whole(2).scaled_by_power_of_two(ulp);
@@ -50,24 +54,23 @@ pub(crate) fn check<N: Number>(view: &View, kind: NumberKind) -> Result<(), Inpu
 fn too_deep<N: Number>(
     view: &View,
     kind: NumberKind,
-    axis: &str,
+    axis: &'static str,
     step: &Rational,
     largest: &Rational,
     two_ulp: &Rational,
 ) -> InputError {
-    // step >= 2 * 2^(e - p + 1) where 2^e <= largest < 2^(e+1), solved for p.
+    // The condition step >= 2 * 2^(e - p + 1), where 2^e <= largest < 2^(e+1), solved for p.
     let coordinate = largest.floor_log2().unwrap_or(0);
     let needed = coordinate + 2 - step.floor_log2().unwrap_or(0);
-    let problem = format!(
-        "too deep for {}: pixels on the {axis} are {} apart, and near {} this number has steps of {}; {} bits would be needed, it has {}",
-        kind.name(),
-        step.scientific(),
-        largest.scientific(),
-        two_ulp.over(&Rational::whole(2)).scientific(),
-        needed,
-        N::SIGNIFICAND_BITS,
-    );
-    let f64_would_do = kind == NumberKind::F32 && needed <= i64::from(f64::SIGNIFICAND_BITS);
+    let problem = Problem::TooDeep {
+        number: kind.name(),
+        has_bits: N::SIGNIFICAND_BITS,
+        needed_bits: needed,
+        axis,
+        step: step.scientific(),
+        largest: largest.scientific(),
+        spacing: two_ulp.over(&Rational::whole(2)).scientific(),
+    };
     let most = match &view.frame {
         Frame::Centred { .. } => {
             let height = two_ulp.times_whole(i64::from(view.size.height));
@@ -75,16 +78,11 @@ fn too_deep<N: Number>(
         }
         Frame::Bounds { .. } => format!("pixels at least {} apart", two_ulp.scientific()),
     };
-    let hint = if f64_would_do {
-        "use --number f64; or --force to draw it all the same".to_owned()
-    } else {
-        "a lower zoom or, where there are several, fewer pixels resolve it; --force draws it all the same, in blocks"
-            .to_owned()
-    };
-    InputError::new("view", problem).accepted(format!("here, at this size, {most}")).hint(hint)
+    InputError::new(problem).about(Parameter::View).accepts(format!("here, at this size, {most}"))
 }
 
-/// The bits of significand that a view needs, for lists; 0 when a coordinate range is a single point.
+/// The significand bits that a view needs so that neighbouring pixels are 2 ulp apart: floor(log2 c) + 2 - floor(log2
+/// s) for the largest |coordinate| c and the pixel step s of an axis, whichever axis needs more. Rotation is ignored.
 #[must_use]
 pub fn bits_needed(view: &View) -> i64 {
     let ExactFrame { centre, half_pixel } = view.exact();
@@ -110,7 +108,8 @@ mod tests {
 
     #[test]
     fn the_boundary_is_two_ulp() {
-        // Near 1.75, an f64 ulp is 2^-52. Steps of exactly 2^-51 pass, at one row a zoom of 4 / 2^-51 = 2^53; less does not.
+        // Near 1.75 an f64 ulp is 2^-52, so a step of exactly 2^-51 passes and a smaller one does not. With one row,
+        // that step is a zoom of 4 / 2^-51 = 2^53.
         let zoom = |text: &str| View::centred("-1.75", "0", text).unwrap().sized(Size::new(1, 1).unwrap());
         assert!(check::<f64>(&zoom("9007199254740992"), NumberKind::F64).is_ok());
         assert!(check::<f64>(&zoom("9007199254740993"), NumberKind::F64).is_err());
@@ -119,24 +118,24 @@ mod tests {
     }
 
     #[test]
-    fn says_what_would_be_needed() {
+    fn the_message_states_the_bits_needed() {
         let error = check::<f64>(&at("1e14", 1080), NumberKind::F64).unwrap_err();
         assert!(error.to_string().contains("bits would be needed"), "{error}");
         let error = check::<f32>(&at("1e7", 1080), NumberKind::F32).unwrap_err();
-        assert!(error.hint_text().unwrap().contains("f64"), "{error}");
+        let Problem::TooDeep { number: "f32", needed_bits: ..=53, .. } = error.problem() else { panic!("{error}") };
         let far = View::centred("1e400", "0", "1e-390").unwrap();
         assert!(check::<f64>(&far, NumberKind::F64).unwrap_err().to_string().contains("beyond f64"));
     }
 
     #[test]
-    fn the_zoom_that_is_offered_is_accepted() {
+    fn the_zoom_in_the_message_is_accepted() {
         let error = check::<f64>(&at("1e300", 1080), NumberKind::F64).unwrap_err().to_string();
         let offered = error.split("zoom up to ").nth(1).unwrap().trim_end_matches(')');
         assert!(check::<f64>(&at(offered, 1080), NumberKind::F64).is_ok(), "{offered}");
     }
 
     #[test]
-    fn bits() {
+    fn bits_needed_for_a_zoom_of_1e13() {
         assert!((50..=56).contains(&bits_needed(&at("1e13", 1080))));
     }
 }

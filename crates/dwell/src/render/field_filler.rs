@@ -1,104 +1,97 @@
-//! A field from top to bottom: rows that are computed, in slices; rows that are mirror images of those; and, where it is
-//! asked for, the verification of both.
+//! Fills a field from top to bottom: computes rows in slices, copies rows that are mirror images of computed rows, and
+//! verifies both if requested.
 
-use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::base::progress::Progress;
-use crate::field::{Extras, Field, FieldRows};
-use crate::iterate::engine::Engine;
+use crate::field::channels::ChannelSet;
+use crate::field::{Field, FieldRows};
+use crate::iterate::engine::{Control, Engine, Task};
 use crate::iterate::strategy::Strategy;
-use crate::plan::Plan;
 use crate::render::mirror::Mirror;
-use crate::render::report::Tally;
+use crate::render::tally::Tally;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// How the rows of a field come to be.
-pub(crate) struct Sweep<'a> {
-    pub(crate) plan: &'a Plan,
+/// Fills a field from top to bottom.
+pub(crate) struct FieldFiller<'a> {
+    pub(crate) task: Task<'a>,
     pub(crate) engine: &'a dyn Engine,
-    pub(crate) strategy: Strategy,
-    pub(crate) cancel: &'a Cancel,
-    pub(crate) progress: &'a Progress,
-    /// Prepared for the plan.
+    pub(crate) control: Control<'a>,
+    /// The mirror, prepared for the plan.
     pub(crate) mirror: &'a mut Mirror,
-    /// For verification, where that is asked for.
+    /// The buffer for verification, if requested.
     pub(crate) verified: Option<&'a mut Field>,
-    /// How long a slice should take, so that somebody can look up in between.
-    pub(crate) pause: Option<Duration>,
-    /// What it took, and what verification found.
+    /// The time that a slice should take, and so the time between two calls of `after_slice` of [`Self::fill`].
+    slice_time: Option<Duration>,
+    /// Times, notes and the result of verification.
     pub(crate) tally: Tally,
-    /// The first row that is not there yet.
+    /// The first row that is not filled.
     pub(crate) next: u32,
-    /// Rows of a slice.
-    slice: u32,
-    /// Rows of which tiles are high that infer what is in them: such a tile is never cut otherwise, as what it infers
-    /// depends on where it is cut.
+    /// Maximum rows of the next slice.
+    slice_rows: u32,
+    /// Height in rows of tiles in which a strategy infers pixels. Such tiles are always cut at the same rows, since what is
+    /// inferred depends on where they are cut.
     tile_rows: Option<u32>,
-    recalled: Field,
+    /// Originals of mirrored rows that are computed a second time.
+    recomputed: Field,
 }
 
-/// A slice is at most so many times as high as the one before.
-const GROWTH: u32 = 4;
+/// Maximum factor by which a slice may be higher than the one before.
+const MAX_GROWTH: u32 = 4;
 
-impl<'a> Sweep<'a> {
-    /// From row `next` on.
-    #[allow(clippy::too_many_arguments, reason = "a render's parts, each of which it needs")]
+impl<'a> FieldFiller<'a> {
+    /// A filler that starts at the first row. With a `slice_time`, rows are computed in slices that take about that long.
     pub(crate) fn new(
-        plan: &'a Plan,
+        task: Task<'a>,
         engine: &'a dyn Engine,
-        strategy: Strategy,
-        cancel: &'a Cancel,
-        progress: &'a Progress,
+        control: Control<'a>,
         mirror: &'a mut Mirror,
-        verified: Option<&'a mut Field>,
-        pause: Option<Duration>,
+        slice_time: Option<Duration>,
     ) -> Self {
-        let tile_rows = engine.work().tile.or(strategy.tile()).filter(|_| !strategy.is_exact()).map(|t| t.height);
-        let slice = if pause.is_some() { 1 } else { u32::MAX };
-        let (tally, recalled) = (Tally::default(), Field::default());
+        let tile = engine.info().tile_for(task.strategy);
+        let tile_rows = tile.filter(|_| !task.strategy.is_exact()).map(|tile| tile.height);
+        let slice_rows = if slice_time.is_some() { 1 } else { u32::MAX };
         Self {
-            plan,
+            task,
             engine,
-            strategy,
-            cancel,
-            progress,
+            control,
             mirror,
-            verified,
-            pause,
-            tally,
+            verified: None,
+            slice_time,
+            tally: Tally::default(),
             next: 0,
-            slice,
+            slice_rows,
             tile_rows,
-            recalled,
+            recomputed: Field::default(),
         }
     }
 
-    /// Goes on behind rows up to `next`, of which those from the field's first on are in it.
+    /// Continues after the rows before `next`, of which `field` holds those from its first row on.
     pub(crate) fn resume(&mut self, field: &Field, next: u32) {
-        let there = field.rows().start.min(next)..next;
-        // Tiles that infer are computed again before they are mirrored: computing their images instead would give others.
+        let present = field.rows().start.min(next)..next;
+        // With a strategy that infers, the originals are recomputed before they are mirrored: computing the images instead
+        // would infer other pixels, since their tiles differ.
         if self.tile_rows.is_none() {
-            self.mirror.begin_at(there.start);
+            self.mirror.exclude_originals_before(present.start);
         }
-        self.mirror.keep(field, there);
+        self.mirror.keep(field, present);
         self.next = next;
     }
 
-    /// Computes rows until all before `end` are there; with strategies that infer perhaps some more, if the field has room.
-    /// `between` is called after each slice.
+    /// Fills all rows before `end`. With strategies that infer, it may fill further rows up to the end of a tile, if the field
+    /// has room for them. `after_slice` is called after each slice.
     pub(crate) fn fill(
         &mut self,
         field: &mut Field,
         end: u32,
-        mut between: impl FnMut(&Self, &Field) -> Result<(), Error>,
+        mut after_slice: impl FnMut(&Self, &Field) -> Result<(), Error>,
     ) -> Result<(), Error> {
         while self.next < end {
             let begun = Instant::now();
-            let (rows, images) = self.mirror.alike(self.next, field.rows().end);
-            let wanted = self.next.saturating_add(self.slice).min(end);
+            let (rows, images) = self.mirror.uniform_rows(self.next, field.rows().end);
+            let wanted = self.next.saturating_add(self.slice_rows).min(end);
             let wanted = match self.tile_rows {
-                // Whole tiles, from the first row of those that are alike.
+                // Whole tiles, counted from the first of these rows.
                 Some(tile) if !images => {
                     self.next.saturating_add((wanted - self.next).div_ceil(tile).saturating_mul(tile))
                 }
@@ -106,55 +99,62 @@ impl<'a> Sweep<'a> {
             };
             let rows = rows.start..rows.end.min(wanted);
             if images {
-                self.recall(&rows)?;
-                self.mirror.fill(field.part(rows.clone()));
-                self.progress.add(rows.len() as u64 * u64::from(field.width()));
-                self.tally.iterated_in(begun.elapsed());
+                self.recompute_originals(&rows)?;
+                self.mirror.fill(field.rows_mut(rows.clone()));
+                self.control.progress.add(rows.len() as u64 * u64::from(field.width()));
+                self.tally.add_iterating(begun.elapsed());
             } else {
-                let part = field.part(rows.clone());
-                let spent = self.engine.iterate(self.plan, self.strategy, part, self.cancel, self.progress)?;
-                self.tally.iterated_in(spent.iterate);
-                self.tally.seconds.colour += spent.extras.as_secs_f64();
+                let outcome = self.engine.run(&self.task, field.rows_mut(rows.clone()), &self.control)?;
+                self.tally.add_outcome(outcome.times, outcome.notes);
                 self.mirror.keep(field, rows.clone());
             }
             self.next = rows.end;
             self.verify(field.some_rows(rows.clone()), rows.clone())?;
-            if let Some(pause) = self.pause {
-                let rate = pause.as_secs_f64() / begun.elapsed().as_secs_f64().max(1e-9);
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
+            if let Some(slice_time) = self.slice_time {
+                let rate = slice_time.as_secs_f64() / begun.elapsed().as_secs_f64().max(1e-9);
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
                 let fitting = (rows.len() as f64 * rate) as u32;
-                self.slice = fitting.clamp(1, self.slice.max(rows.len() as u32).saturating_mul(GROWTH));
+                self.slice_rows = fitting.clamp(1, self.slice_rows.max(rows.len() as u32).saturating_mul(MAX_GROWTH));
             }
-            between(self, field)?;
+            after_slice(self, field)?;
         }
         Ok(())
     }
 
-    /// Computes again what some images are images of, where an earlier process had computed it.
-    fn recall(&mut self, images: &Range<u32>) -> Result<(), Error> {
+    /// Recomputes the originals of some images if an earlier process computed them.
+    fn recompute_originals(&mut self, images: &Range<u32>) -> Result<(), Error> {
         let Some(tile) = self.tile_rows else { return Ok(()) };
         let missing = self.mirror.missing(images);
         if missing.is_empty() {
             return Ok(());
         }
-        // Everything that is mirrored is above the first image, where tiles begin at the top.
-        let (rows, _) = self.mirror.alike(0, self.plan.size().height);
+        // All originals are above the first image, where tiles are cut from the top of the image.
+        let size = self.task.plan.size();
+        let (rows, _) = self.mirror.uniform_rows(0, size.height);
         let rows = missing.start / tile * tile..missing.end.next_multiple_of(tile).min(rows.end);
-        self.recalled.prepare(self.plan, rows.clone(), self.mirror.extras())?;
-        let quiet = Progress::default();
-        self.engine.iterate(self.plan, self.strategy, self.recalled.whole(), self.cancel, &quiet)?;
-        self.mirror.keep(&self.recalled, rows);
+        self.recomputed.prepare(size.width, rows.clone(), self.task.channels)?;
+        let progress = Progress::default();
+        let outcome = self.engine.run(
+            &self.task,
+            self.recomputed.all_rows_mut(),
+            &Control { progress: &progress, ..self.control },
+        )?;
+        self.tally.notes.add(outcome.notes);
+        self.mirror.keep(&self.recomputed, rows);
         Ok(())
     }
 
-    /// Counts the dwells that differ when every pixel is asked for.
+    /// Counts the dwells that differ from those of the strategy that computes every pixel.
     fn verify(&mut self, found: FieldRows<'_>, rows: Range<u32>) -> Result<(), Error> {
         let Some(verified) = &mut self.verified else { return Ok(()) };
         let begun = Instant::now();
-        verified.prepare(self.plan, rows, Extras::NONE)?;
-        let quiet = Progress::default();
-        self.engine.iterate(self.plan, Strategy::EveryPixel, verified.whole(), self.cancel, &quiet)?;
-        let differing = found.dwell.iter().zip(verified.dwell()).filter(|(a, b)| a != b).count() as u64;
+        verified.prepare(found.width(), rows, ChannelSet::NONE)?;
+        let task = Task { strategy: Strategy::EveryPixel, channels: ChannelSet::NONE, ..self.task };
+        let progress = Progress::default();
+        let control = Control { progress: &progress, ..self.control };
+        let outcome = self.engine.run(&task, verified.all_rows_mut(), &control)?;
+        self.tally.notes.add(outcome.notes);
+        let differing = found.dwell().iter().zip(verified.dwell()).filter(|(a, b)| a != b).count() as u64;
         self.tally.differing = Some(self.tally.differing.unwrap_or(0) + differing);
         self.tally.seconds.verify += begun.elapsed().as_secs_f64();
         Ok(())

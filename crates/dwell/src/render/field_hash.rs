@@ -1,36 +1,35 @@
-//! BLAKE3 whose state can be written down, so that the hash of a field survives an interruption.
+//! BLAKE3 with a state that can be stored, so that the hash of a field can be continued after an interruption.
 //!
-//! The hash is a binary tree over chunks of 1024 bytes whose left subtrees are the largest powers of two. So a stream is
-//! cut into groups of 64 chunks, each hashed as a subtree, and subtrees of equal size are merged as a binary counter
-//! carries: what is left to remember are the subtrees that are the ones of the number of groups so far, and the bytes of
-//! the group that is not full. The last group is never merged before it is known to be the last, as the root is finished
-//! in another way.
+//! The hash is a binary tree over chunks of 1024 bytes in which every left subtree is the largest power of two. So the stream
+//! is cut into groups of 64 chunks, each group is hashed as a subtree, and subtrees of equal size are merged as a binary
+//! counter carries. The state is one subtree for each 1 in the binary number of groups so far, and the bytes of the group
+//! that is not full. The last group is merged only when it is known to be the last, since the root is computed in another way.
 
 use blake3::Hasher;
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 
-/// Bytes of a group.
+/// Bytes of a group of 64 chunks.
 const GROUP: usize = 64 * 1024;
 
 /// The state of a hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldHasher {
-    /// Bytes in full groups, all of which are in `subtrees`.
+    /// Bytes of all groups that are in `subtrees`.
     grouped: u64,
-    /// Subtrees, the largest first: one for each 1 in the number of groups.
+    /// Subtrees, the largest first: one for each 1 in the binary number of groups.
     subtrees: Vec<ChainingValue>,
-    /// The group at hand: empty only at the very start.
+    /// Bytes of the current group. Empty only before the first byte.
     rest: Vec<u8>,
 }
 
 impl FieldHasher {
-    /// Goes on with these bytes.
+    /// Hashes further bytes.
     pub(crate) fn update(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.rest.len() == GROUP {
                 self.close_group();
             }
-            // Whole groups are not copied; the last may be the end of everything.
+            // Whole groups are hashed without a copy. The last one is kept, since it may be the last of the stream.
             if self.rest.is_empty() && bytes.len() > GROUP {
                 let (group, others) = bytes.split_at(GROUP);
                 self.push(group);
@@ -50,7 +49,7 @@ impl FieldHasher {
         self.rest.clear();
     }
 
-    /// A full group that is not the last.
+    /// Adds a full group that is not the last.
     fn push(&mut self, group: &[u8]) {
         let mut subtree = subtree(group, self.grouped);
         self.grouped += GROUP as u64;
@@ -63,7 +62,7 @@ impl FieldHasher {
         self.subtrees.push(subtree);
     }
 
-    /// The hash of everything, in hex.
+    /// The hash of all bytes so far, in hex.
     pub(crate) fn hex(&self) -> String {
         let Some((first, others)) = self.subtrees.split_first() else {
             return blake3::hash(&self.rest).to_hex().to_string();
@@ -73,12 +72,12 @@ impl FieldHasher {
         merge_subtrees_root(first, &right, Mode::Hash).to_hex().to_string()
     }
 
-    /// Its parts, to be written down: bytes in full groups, subtrees, the group at hand.
+    /// The state, to be stored: the bytes of all groups in subtrees, the subtrees, and the bytes of the current group.
     pub(crate) fn parts(&self) -> (u64, &[ChainingValue], &[u8]) {
         (self.grouped, &self.subtrees, &self.rest)
     }
 
-    /// From its parts, if they fit each other.
+    /// The inverse of [`Self::parts`]. `None` if the parts do not fit each other.
     pub(crate) fn from_parts(grouped: u64, subtrees: Vec<ChainingValue>, rest: Vec<u8>) -> Option<Self> {
         let group = GROUP as u64;
         let fits = grouped.is_multiple_of(group)
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_blake3_however_it_is_cut_and_resumed() {
+    fn the_hash_is_blake3_for_every_cut_and_after_every_resumption() {
         let bytes: Vec<u8> = (0..GROUP as u32 * 21 + 77).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
         for length in [0, 1, 1023, 1025, GROUP - 1, GROUP, GROUP + 1, 2 * GROUP, 3 * GROUP, 8 * GROUP, bytes.len()] {
             for step in [1 + length / 3, 5000, GROUP, 3 * GROUP + 1] {

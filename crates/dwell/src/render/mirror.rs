@@ -1,17 +1,17 @@
-//! Mirror symmetry: rows that are images of rows above them are copied, not computed.
+//! Mirror symmetry: rows that are mirror images of rows above them are copied, not computed.
 //!
-//! A view that crosses the real axis so that rows lie symmetric about it has, below the axis, exact negatives of imaginary
-//! parts above. Negating the imaginary part of c negates that of every z to the last bit, and changes no |z|^2 (see
-//! [`crate::Shortcuts::symmetry`]). Rows stream from top to bottom, so those that will be copied are kept until then.
+//! In a view whose rows are symmetric about the real axis, the imaginary parts below the axis are the exact negatives of those
+//! above. Negating the imaginary part of c negates that of every z to the last bit, and changes no |z|^2 (see
+//! [`crate::Shortcuts::symmetry`]). Rows are computed from top to bottom, so the originals of images are kept until the images
+//! are filled.
 
-use crate::base::limits::resize;
-use crate::field::{Extras, Field, FieldPart};
-use crate::iterate::engine::Engine;
-use crate::iterate::strategy::Strategy;
+use crate::field::channels::{ChannelBuffers, ChannelSet};
+use crate::field::{Field, FieldRowsMut};
+use crate::iterate::engine::{Engine, Task};
 use crate::plan::Plan;
 use std::ops::Range;
 
-/// Which rows are images, and those that they are images of once these are known.
+/// Which rows are mirror images, and the computed rows that they are images of.
 #[derive(Debug, Default)]
 pub(crate) struct Mirror {
     /// The rows that are images.
@@ -19,74 +19,59 @@ pub(crate) struct Mirror {
     /// The number of a row and that of its image sum up to this.
     sum: u32,
     width: usize,
-    /// What is kept of each sample.
-    extras: Extras,
-    /// Rows that were kept so far, one range of them.
+    /// The originals that are kept so far, one range of rows.
     kept: Range<u32>,
-    /// Rows `sum - images.end + 1 ..= sum - images.start`, from the top.
-    dwell: Vec<u32>,
-    smooth: Vec<f64>,
-    distance: Vec<f64>,
+    /// Space for rows `sum - images.end + 1 ..= sum - images.start`, from the top.
+    originals: ChannelBuffers,
 }
 
-/// Whether rows are to be kept for an engine: not where it takes no such shortcut, nor where it does so by itself.
-pub(crate) fn serves(engine: &dyn Engine, strategy: Strategy, extras: Extras) -> bool {
-    engine.shortcuts().symmetry && !engine.mirrors(strategy, extras)
+/// Whether rows are kept to be mirrored for an engine: only if it takes the shortcut `symmetry` and does not mirror by itself.
+pub(crate) fn is_needed(engine: &dyn Engine, task: &Task<'_>) -> bool {
+    engine.info().shortcuts.symmetry && !engine.requirements(task).mirrors
 }
 
 impl Mirror {
-    /// Bytes that are kept for a plan, at most `most`. Rows farther from the axis than these last are computed twice.
-    pub(crate) fn bytes(plan: &Plan, extras: Extras, most: u64) -> u64 {
+    /// Bytes of the rows that are kept for a plan, at most `max_bytes`. Images of rows that are farther from the axis are
+    /// computed.
+    pub(crate) fn bytes(plan: &Plan, set: ChannelSet, max_bytes: u64) -> u64 {
         let (images, _) = plan.mirrored_rows();
-        Field::bytes(images.len() as u64 * u64::from(plan.size().width), extras).min(most)
+        set.bytes(images.len() as u64 * u64::from(plan.size().width)).min(max_bytes)
     }
 
-    /// Prepares for a plan, keeping at most `most` bytes; buffers are kept from one to the next. Where the system has no
-    /// memory for it, no row is an image.
-    pub(crate) fn prepare(&mut self, plan: &Plan, extras: Extras, most: u64) {
+    /// Prepares for a plan, to keep at most `max_bytes` of rows; buffers are reused. If the system has not enough memory, no
+    /// row is treated as an image.
+    pub(crate) fn prepare(&mut self, plan: &Plan, set: ChannelSet, max_bytes: u64) {
         let (mut images, sum) = plan.mirrored_rows();
-        let row_bytes = Field::bytes(u64::from(plan.size().width), extras);
-        let most = u32::try_from(most / row_bytes).unwrap_or(u32::MAX);
-        images.end = images.end.min(images.start.saturating_add(most));
+        let row_bytes = set.bytes(u64::from(plan.size().width));
+        let max_rows = u32::try_from(max_bytes / row_bytes).unwrap_or(u32::MAX);
+        images.end = images.end.min(images.start.saturating_add(max_rows));
         self.width = plan.size().width as usize;
         let pixels = images.len() * self.width;
-        let what = "the mirrored rows";
-        let made = resize(&mut self.dwell, pixels, 0, what)
-            .and_then(|()| resize(&mut self.smooth, if extras.smooth { pixels } else { 0 }, 0.0, what))
-            .and_then(|()| resize(&mut self.distance, if extras.distance { pixels } else { 0 }, 0.0, what));
-        if made.is_err() {
+        if self.originals.resize(pixels, set).is_err() {
             images.end = images.start;
         }
-        (self.images, self.sum, self.extras, self.kept) = (images, sum, extras, 0..0);
+        (self.images, self.sum, self.kept) = (images, sum, 0..0);
     }
 
-    /// What is kept of each sample.
-    pub(crate) fn extras(&self) -> Extras {
-        self.extras
-    }
-
-    /// Of the rows that some images are images of, those that are not kept.
+    /// The originals of some images if any of them is not kept, otherwise an empty range.
     pub(crate) fn missing(&self, images: &Range<u32>) -> Range<u32> {
         let originals = self.sum + 1 - images.end..self.sum + 1 - images.start;
         if self.kept.start <= originals.start && originals.end <= self.kept.end { 0..0 } else { originals }
     }
 
-    /// Notes that rows before `first` were not shown to it: rows that are images of those are none.
-    pub(crate) fn begin_at(&mut self, first: u32) {
+    /// Excludes rows before `first` as originals, since they will not be computed. Their images are no longer treated as
+    /// images.
+    pub(crate) fn exclude_originals_before(&mut self, first: u32) {
         let end = (self.sum + 1).saturating_sub(first);
         if end < self.images.end {
-            // Nothing is kept yet: there is only less to keep.
-            let fewer = (self.images.end - end.max(self.images.start)) as usize * self.width;
+            // Nothing is kept yet, so shortening the buffer loses no row.
             self.images.end = end.max(self.images.start);
-            for values in [&mut self.smooth, &mut self.distance] {
-                values.truncate(values.len().saturating_sub(fewer));
-            }
-            self.dwell.truncate(self.dwell.len() - fewer);
+            self.originals.truncate(self.images.len() * self.width);
         }
     }
 
-    /// The rows from `from` on up to `end` that are alike: all images, or none.
-    pub(crate) fn alike(&self, from: u32, end: u32) -> (Range<u32>, bool) {
+    /// The longest range of rows from `from` on and before `end` that are all images or all not images, and whether they are.
+    pub(crate) fn uniform_rows(&self, from: u32, end: u32) -> (Range<u32>, bool) {
         let Range { start: first, end: last } = self.images;
         if self.images.is_empty() {
             (from..end, false)
@@ -99,42 +84,29 @@ impl Mirror {
         }
     }
 
-    /// Keeps those of some computed rows of a field that will be wanted.
+    /// Keeps those of the rows, computed in `field`, that are originals of images.
     pub(crate) fn keep(&mut self, field: &Field, rows: Range<u32>) {
         if self.images.is_empty() {
             return;
         }
         let top = self.sum + 1 - self.images.end;
-        let wanted = top..self.sum + 1 - self.images.start;
-        let rows = rows.start.max(wanted.start)..rows.end.min(wanted.end);
+        let originals = top..self.sum + 1 - self.images.start;
+        let rows = rows.start.max(originals.start)..rows.end.min(originals.end);
         if rows.is_empty() {
             return;
         }
         self.kept = if self.kept.end == rows.start { self.kept.start..rows.end } else { rows.clone() };
         let pixels = |first: u32| (rows.start - first) as usize * self.width..(rows.end - first) as usize * self.width;
-        let (from, to) = (pixels(field.rows().start), pixels(top));
-        self.dwell[to.clone()].copy_from_slice(&field.dwell()[from.clone()]);
-        if !self.smooth.is_empty() {
-            self.smooth[to.clone()].copy_from_slice(&field.smooth()[from.clone()]);
-        }
-        if !self.distance.is_empty() {
-            self.distance[to].copy_from_slice(&field.distance()[from]);
-        }
+        self.originals.slices_mut().slice(pixels(top)).copy_from(field.some_rows(rows.clone()).channels());
     }
 
-    /// Fills rows that are images.
-    pub(crate) fn fill(&self, part: FieldPart<'_>) {
+    /// Fills rows that are images by copying their originals.
+    pub(crate) fn fill(&self, mut images: FieldRowsMut<'_>) {
         let top = self.sum + 1 - self.images.end;
-        for (i, row) in part.rows.enumerate() {
-            let at = |row: u32| row as usize * self.width..(row as usize + 1) * self.width;
-            let (from, to) = (at(self.sum - row - top), i * self.width..(i + 1) * self.width);
-            part.dwell[to.clone()].copy_from_slice(&self.dwell[from.clone()]);
-            if !part.smooth.is_empty() {
-                part.smooth[to.clone()].copy_from_slice(&self.smooth[from.clone()]);
-            }
-            if !part.distance.is_empty() {
-                part.distance[to].copy_from_slice(&self.distance[from]);
-            }
+        for row in images.rows() {
+            let original = (self.sum - row - top) as usize * self.width;
+            let original = self.originals.slices().slice(original..original + self.width);
+            images.some_rows_mut(row..row + 1).channels_mut().copy_from(original);
         }
     }
 }

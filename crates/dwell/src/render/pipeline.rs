@@ -1,20 +1,21 @@
-//! What becomes of rows once they are iterated: painted and encoded in parts, on whichever threads are free; counted,
-//! hashed and written in order.
+//! The pipeline from computed rows to files: rows are painted and encoded in chunks on free threads, and then counted, hashed
+//! and written in order.
 //!
-//! A band moves from the one who iterates to the threads of the crew, part by part, and from them to the writer, which
-//! brings bands back into their order. Fields go round: one is empty only when its rows are written, so no more bands are
-//! at hand than there are fields. Who waits for an empty field does parts meanwhile; so no thread idles while there is
-//! work, and the time in which bands are iterated holds nothing else.
+//! A band goes from the thread that computes it to the background jobs of the thread pool, chunk by chunk, and from them to
+//! the writer, which restores the order of the bands. Band buffers are reused, and a buffer is free only when its rows are
+//! written, so that no more bands are in memory than there are buffers. While the computing thread waits for a free buffer, it
+//! processes chunks itself. So no thread is idle while there is work, and the time in which bands are computed includes no
+//! other work.
 
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::base::limits::resize;
-use crate::base::thread_pool::Crew;
+use crate::base::thread_pool::BackgroundJobs;
 use crate::colour::Painter;
 use crate::encode::{Adler, Encoder};
-use crate::field::{Field, FieldRows, PaintedRows};
+use crate::field::{Field, FieldRows};
 use crate::render::journal::{Journal, State};
-use crate::render::report::Tally;
+use crate::render::tally::Tally;
 use crate::store::Output;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
@@ -24,127 +25,137 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long who waits for an empty field sleeps before it looks whether it was told to stop.
-const NAP: Duration = Duration::from_millis(10);
+/// The longest time that the computing thread waits for a free buffer before it checks for cancellation.
+const WAIT: Duration = Duration::from_millis(10);
 
-/// How bands are finished.
+/// How bands are painted and encoded.
 pub(crate) struct Finish<'a> {
     pub(crate) painter: Option<&'a Painter>,
-    pub(crate) encoders: &'a [Box<dyn Encoder>],
-    /// Rows of samples of a part.
-    pub(crate) part_rows: u32,
+    pub(crate) encoders: &'a [Encoder],
+    /// Rows of samples of a chunk.
+    pub(crate) chunk_rows: u32,
     /// Samples of a pixel on a side.
     pub(crate) samples: u32,
     pub(crate) limit: u32,
     pub(crate) cancel: &'a Cancel,
 }
 
-/// The rows of a band.
-pub(crate) enum Rows<'a> {
-    /// In a field of its own, which comes back.
-    Own(Field, Range<u32>),
-    /// In a field that holds the whole image.
-    Kept(&'a Field, Range<u32>),
+/// The memory of a band. Either part is used, depending on whether the engine computes a field or paints.
+#[derive(Debug, Default)]
+pub(crate) struct BandBuffers {
+    pub(crate) field: Field,
+    /// Rows of the picture, where the engine paints.
+    pub(crate) picture: Vec<u8>,
 }
 
-impl Rows<'_> {
-    fn range(&self) -> Range<u32> {
-        match self {
-            Self::Own(_, rows) | Self::Kept(_, rows) => rows.clone(),
-        }
-    }
+/// The rows of a band, numbered as in the image.
+pub(crate) enum BandRows<'a> {
+    /// A field that holds this band only; its buffers are reused.
+    Field(BandBuffers),
+    /// A field that holds the whole image.
+    Kept(&'a Field),
+    /// A picture that the engine painted; its buffers are reused.
+    Picture {
+        buffers: BandBuffers,
+        /// Iterations that the plain loop needs for the band.
+        iterations: u64,
+        /// Samples of the band that did not escape.
+        interior_pixels: u64,
+    },
+}
 
-    /// The picture of all of them, if they came painted.
-    fn painted(&self) -> Option<&PaintedRows> {
+impl BandRows<'_> {
+    /// Some rows of the field; `None` where the engine painted them.
+    fn field(&self, rows: Range<u32>) -> Option<FieldRows<'_>> {
         match self {
-            Self::Own(field, _) => field.painted(),
-            Self::Kept(..) => None,
-        }
-    }
-
-    fn some(&self, rows: Range<u32>) -> FieldRows<'_> {
-        match self {
-            Self::Own(field, _) => field.some_rows(rows),
-            Self::Kept(field, _) => field.some_rows(rows),
+            Self::Field(buffers) => Some(buffers.field.some_rows(rows)),
+            Self::Kept(field) => Some(field.some_rows(rows)),
+            Self::Picture { .. } => None,
         }
     }
 }
 
-/// A band on its way.
+/// A submitted band.
 struct Band<'a> {
     number: u64,
-    rows: Rows<'a>,
-    /// The next part to be taken.
+    range: Range<u32>,
+    rows: BandRows<'a>,
+    /// The next chunk that a thread takes.
     next: AtomicUsize,
-    /// Parts that are not done.
+    /// Chunks that are not finished.
     left: AtomicUsize,
-    parts: Vec<Mutex<Part>>,
+    chunks: Vec<Mutex<Chunk>>,
 }
 
-/// A part that is done.
+/// A finished chunk.
 #[derive(Default)]
-struct Part {
+struct Chunk {
     files: Vec<(Vec<u8>, Adler)>,
     iterations: u128,
     interior_pixels: u64,
 }
 
-/// What the writer is given, with its number in the order.
+/// An item for the writer. Bands and checkpoints are numbered in the order in which they are written.
 enum Item<'a> {
     Band(Arc<Band<'a>>),
     Checkpoint(u64, Box<State>),
 }
 
-/// Bands between the one who iterates and the writer.
+/// Bands between the computing thread and the writer.
 pub(crate) struct Pipeline<'a> {
     finish: Finish<'a>,
-    hall: Mutex<Hall<'a>>,
-    /// A field is empty, or something failed.
+    shared: Mutex<Shared<'a>>,
+    /// Signalled when a buffer is free, a band is written, or something failed.
     changed: Condvar,
     stopped: AtomicBool,
-    /// Whether a checkpoint is on its way.
+    /// Whether a checkpoint is submitted and not yet saved.
     saving: AtomicBool,
-    /// Bands and checkpoints submitted, and those written.
-    number: AtomicU64,
+    /// The number of bands and checkpoints that were submitted.
+    submitted: AtomicU64,
+    /// The number of bands and checkpoints that were written.
     written: AtomicU64,
-    writer: Mutex<Writer<'a>>,
+    writer: Mutex<Writer>,
+    /// Bands and checkpoints that reached the writer before those that precede them.
+    reorder: Mutex<ReorderBuffer<'a>>,
     sender: Mutex<Option<Sender<Item<'a>>>>,
-    /// Thread time, in nanoseconds.
+    /// Thread time spent on colours, in nanoseconds.
     colour: AtomicU64,
+    /// Thread time spent on encoding, in nanoseconds.
     encode: AtomicU64,
 }
 
-struct Hall<'a> {
-    waiting: VecDeque<Arc<Band<'a>>>,
-    empty: Vec<Field>,
-    /// Buffers for encoded parts.
+/// Items by number, and the number of the next one to write.
+#[derive(Default)]
+struct ReorderBuffer<'a> {
+    next: u64,
+    items: BTreeMap<u64, Item<'a>>,
+}
+
+struct Shared<'a> {
+    /// Bands with chunks that no thread has taken.
+    unfinished: VecDeque<Arc<Band<'a>>>,
+    free: Vec<BandBuffers>,
+    /// Buffers for encoded chunks.
     spare: Vec<Vec<u8>>,
     error: Option<Error>,
 }
 
 /// Writes bands in their order.
-pub(crate) struct Writer<'a> {
+pub(crate) struct Writer {
     pub(crate) outputs: Vec<Output>,
     pub(crate) sums: Vec<Adler>,
     pub(crate) tally: Tally,
-    pub(crate) journal: Option<&'a Journal>,
-    /// Whether there is a journal that speaks of the outputs.
+    pub(crate) journal: Option<Arc<Journal>>,
+    /// Whether there is a journal on disk that describes the outputs.
     pub(crate) journaled: bool,
-    next: u64,
-    /// What came too early.
-    early: BTreeMap<u64, Item<'a>>,
 }
 
-impl<'a> Writer<'a> {
-    pub(crate) fn new(outputs: Vec<Output>, sums: Vec<Adler>, tally: Tally, journal: Option<&'a Journal>) -> Self {
-        Self { outputs, sums, tally, journal, journaled: false, next: 0, early: BTreeMap::new() }
-    }
-
-    /// Completes a state by what was written, and saves it.
+impl Writer {
+    /// Adds the lengths, checksums and sums of the written rows to a state, and saves it.
     pub(crate) fn save(&mut self, mut state: State) -> Result<(), Error> {
-        let Some(journal) = self.journal else { return Ok(()) };
+        let Some(journal) = self.journal.clone() else { return Ok(()) };
         for (output, sum) in self.outputs.iter_mut().zip(&self.sums) {
-            state.files.push((output.secure()?, *sum));
+            state.files.push((output.sync()?, *sum));
         }
         state.tally.add(&self.tally);
         state.tally.hasher.clone_from(&self.tally.hasher);
@@ -157,11 +168,11 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Raised by whoever panics, so that nobody waits for what will never come: the panic is then handed on by the scope of
-/// its thread.
-struct Alarm<'p, 'a>(&'p Pipeline<'a>);
+/// Stops the pipeline when its thread panics, so that no other thread waits for a chunk that will never be finished. The
+/// scope of the thread passes the panic on.
+struct StopOnPanic<'p, 'a>(&'p Pipeline<'a>);
 
-impl Drop for Alarm<'_, '_> {
+impl Drop for StopOnPanic<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.fail(Error::Interrupted);
@@ -169,10 +180,10 @@ impl Drop for Alarm<'_, '_> {
     }
 }
 
-/// Lets the writer end, however its scope is left.
-struct End<'p, 'a>(&'p Pipeline<'a>);
+/// Closes the channel to the writer when dropped, so that the writer ends however its scope is left.
+struct CloseChannel<'p, 'a>(&'p Pipeline<'a>);
 
-impl Drop for End<'_, '_> {
+impl Drop for CloseChannel<'_, '_> {
     fn drop(&mut self) {
         drop(lock(&self.0.sender).take());
     }
@@ -182,128 +193,115 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A part in every format.
-fn encode(
-    encoders: &[Box<dyn Encoder>],
-    rows: FieldRows<'_>,
-    picture: &[u8],
-    buffers: Vec<Vec<u8>>,
-) -> Result<Vec<(Vec<u8>, Adler)>, Error> {
-    let mut files = Vec::with_capacity(encoders.len());
-    for (encoder, mut buffer) in encoders.iter().zip(buffers) {
-        buffer.clear();
-        let sum = encoder
-            .part(rows, picture, &mut buffer)
-            .map_err(|source| Error::Write { path: std::path::PathBuf::from("-"), source })?;
-        files.push((buffer, sum));
-    }
-    Ok(files)
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> Pipeline<'a> {
-    pub(crate) fn new(finish: Finish<'a>, fields: Vec<Field>, writer: Writer<'a>) -> Self {
-        let hall = Hall { waiting: VecDeque::new(), empty: fields, spare: Vec::new(), error: None };
+    pub(crate) fn new(finish: Finish<'a>, free: Vec<BandBuffers>, writer: Writer) -> Self {
+        let shared = Shared { unfinished: VecDeque::new(), free, spare: Vec::new(), error: None };
         Self {
             finish,
-            hall: Mutex::new(hall),
+            shared: Mutex::new(shared),
             changed: Condvar::new(),
             stopped: AtomicBool::new(false),
             saving: AtomicBool::new(false),
-            number: AtomicU64::new(0),
+            submitted: AtomicU64::new(0),
             written: AtomicU64::new(0),
             writer: Mutex::new(writer),
+            reorder: Mutex::default(),
             sender: Mutex::default(),
             colour: AtomicU64::new(0),
             encode: AtomicU64::new(0),
         }
     }
 
-    /// Runs `iterate`, which submits bands, while a thread of its own writes them; where the system refuses one, they are
-    /// written in between. Returns when everything is handed to the system.
+    /// Runs `iterate`, which submits bands, while a thread of its own writes them; where the system refuses that thread, the
+    /// calling thread writes them in between. Returns when all bytes are passed to the system.
     pub(crate) fn run(&self, iterate: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         let (sender, receiver) = channel();
         std::thread::scope(|scope| {
-            let work = move || receiver.into_iter().for_each(|item| self.take(item));
+            let work = move || receiver.into_iter().for_each(|item| self.write_in_order(item));
             let thread = std::thread::Builder::new().name("writer".to_owned());
             if thread.spawn_scoped(scope, work).is_ok() {
                 *lock(&self.sender) = Some(sender);
             }
-            // The writer ends when it has what was sent, and nobody can send any more.
-            let _end = End(self);
+            let _close = CloseChannel(self);
             let done = iterate().and_then(|()| self.drain());
             if done.is_err() {
                 self.stop();
             }
             done
         })?;
-        match lock(&self.hall).error.take() {
+        match lock(&self.shared).error.take() {
             Some(error) => Err(error),
             None => Ok(()),
         }
     }
 
-    /// An empty field. Does parts of bands until there is one.
-    pub(crate) fn empty_field(&self) -> Result<Field, Error> {
-        self.wait_for(|hall| hall.empty.pop())
+    /// The flag that cancels the render.
+    pub(crate) fn cancel(&self) -> &'a Cancel {
+        self.finish.cancel
     }
 
-    /// Does parts until everything is written.
+    /// Free buffers for a band. Processes chunks until there are some.
+    pub(crate) fn free_buffers(&self) -> Result<BandBuffers, Error> {
+        self.wait_for(|shared| shared.free.pop())
+    }
+
+    /// Processes chunks until everything is written.
     fn drain(&self) -> Result<(), Error> {
-        let number = self.number.load(Ordering::Relaxed);
+        let number = self.submitted.load(Ordering::Relaxed);
         self.wait_for(|_| (self.written.load(Ordering::Acquire) == number).then_some(()))
     }
 
-    fn wait_for<T>(&self, mut ready: impl FnMut(&mut Hall<'a>) -> Option<T>) -> Result<T, Error> {
+    fn wait_for<T>(&self, mut ready: impl FnMut(&mut Shared<'a>) -> Option<T>) -> Result<T, Error> {
         loop {
             self.finish.cancel.check()?;
-            let mut hall = lock(&self.hall);
-            if let Some(error) = hall.error.take() {
+            let mut shared = lock(&self.shared);
+            if let Some(error) = shared.error.take() {
                 return Err(error);
             }
-            if let Some(found) = ready(&mut hall) {
+            if let Some(found) = ready(&mut shared) {
                 return Ok(found);
             }
-            if hall.waiting.is_empty() {
-                drop(self.changed.wait_timeout(hall, NAP));
+            if shared.unfinished.is_empty() {
+                drop(self.changed.wait_timeout(shared, WAIT));
             } else {
-                drop(hall);
-                self.do_a_part();
+                drop(shared);
+                self.process_chunk();
             }
         }
     }
 
-    /// Hands on a band whose first row is that of a part. `crew` helps with it.
-    pub(crate) fn submit<'s>(&'s self, rows: Rows<'a>, crew: &Crew<'_, 's>)
+    /// Submits a band whose first row is that of a chunk. The background jobs `jobs` help to process it.
+    pub(crate) fn submit<'s>(&'s self, rows: BandRows<'a>, range: Range<u32>, jobs: &BackgroundJobs<'_, 's>)
     where
         'a: 's,
     {
-        let count = rows.range().len().div_ceil(self.finish.part_rows as usize);
-        let number = self.number.fetch_add(1, Ordering::Relaxed);
-        let parts = (0..count).map(|_| Mutex::default()).collect();
-        let band = Band { number, rows, next: AtomicUsize::new(0), left: AtomicUsize::new(count), parts };
-        lock(&self.hall).waiting.push_back(Arc::new(band));
+        let count = range.len().div_ceil(self.finish.chunk_rows as usize);
+        let number = self.submitted.fetch_add(1, Ordering::Relaxed);
+        let chunks = (0..count).map(|_| Mutex::default()).collect();
+        let band = Band { number, range, rows, next: AtomicUsize::new(0), left: AtomicUsize::new(count), chunks };
+        lock(&self.shared).unfinished.push_back(Arc::new(band));
         for _ in 0..count {
-            crew.ask(|| {
-                self.do_a_part();
+            jobs.spawn(|| {
+                self.process_chunk();
             });
         }
         if lock(&self.sender).is_none() {
-            while self.do_a_part() {}
+            while self.process_chunk() {}
         }
     }
 
-    /// Has a state saved once everything submitted so far is written; not if another one is on its way.
+    /// Saves a state once everything submitted so far is written. Does nothing while an earlier checkpoint is not saved.
     pub(crate) fn checkpoint(&self, state: impl FnOnce() -> State) {
         if self.saving.swap(true, Ordering::Relaxed) {
             return;
         }
-        // It must not wait for parts that nobody has time for.
-        while self.do_a_part() {}
-        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        // Otherwise the checkpoint could wait long for chunks that no thread has taken.
+        while self.process_chunk() {}
+        let number = self.submitted.fetch_add(1, Ordering::Relaxed);
         self.deliver(Item::Checkpoint(number, Box::new(state())));
     }
 
@@ -312,41 +310,41 @@ impl<'a> Pipeline<'a> {
         [&self.colour, &self.encode].map(|nanos| nanos.load(Ordering::Relaxed) as f64 / 1e9)
     }
 
-    /// The fields, the buffers and the writer, when all is done.
-    pub(crate) fn into_parts(self) -> (Vec<Field>, Writer<'a>) {
-        let hall = self.hall.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (hall.empty, self.writer.into_inner().unwrap_or_else(PoisonError::into_inner))
+    /// The buffers and the writer, after [`Self::run`].
+    pub(crate) fn into_parts(self) -> (Vec<BandBuffers>, Writer) {
+        let shared = self.shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (shared.free, self.writer.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
-        lock(&self.hall).waiting.clear();
+        lock(&self.shared).unfinished.clear();
     }
 
     fn fail(&self, error: Error) {
-        let mut hall = lock(&self.hall);
-        hall.error.get_or_insert(error);
-        hall.waiting.clear();
+        let mut shared = lock(&self.shared);
+        shared.error.get_or_insert(error);
+        shared.unfinished.clear();
         self.stopped.store(true, Ordering::Relaxed);
         self.changed.notify_all();
     }
 
-    /// Does a part of the first band that has one left. False if none has.
-    fn do_a_part(&self) -> bool {
-        let _alarm = Alarm(self);
-        let (band, part, buffers) = {
-            let mut hall = lock(&self.hall);
-            let Some(band) = hall.waiting.front() else { return false };
-            let (band, part) = (Arc::clone(band), band.next.fetch_add(1, Ordering::Relaxed));
-            if part + 1 >= band.parts.len() {
-                hall.waiting.pop_front();
+    /// Processes a chunk of the first band that has one left. False if there is none.
+    fn process_chunk(&self) -> bool {
+        let _stop = StopOnPanic(self);
+        let (band, number, buffers) = {
+            let mut shared = lock(&self.shared);
+            let Some(band) = shared.unfinished.front() else { return false };
+            let (band, number) = (Arc::clone(band), band.next.fetch_add(1, Ordering::Relaxed));
+            if number + 1 >= band.chunks.len() {
+                shared.unfinished.pop_front();
             }
             let buffers: Vec<Vec<u8>> =
-                (0..self.finish.encoders.len()).map(|_| hall.spare.pop().unwrap_or_default()).collect();
-            (band, part, buffers)
+                (0..self.finish.encoders.len()).map(|_| shared.spare.pop().unwrap_or_default()).collect();
+            (band, number, buffers)
         };
-        match self.part(&band, part, buffers) {
-            Ok(done) => *lock(&band.parts[part]) = done,
+        match self.chunk(&band, number, buffers) {
+            Ok(done) => *lock(&band.chunks[number]) = done,
             Err(error) => self.fail(error),
         }
         if band.left.fetch_sub(1, Ordering::AcqRel) == 1 && !self.stopped.load(Ordering::Relaxed) {
@@ -355,80 +353,91 @@ impl<'a> Pipeline<'a> {
         true
     }
 
-    fn part(&self, band: &Band<'_>, number: usize, buffers: Vec<Vec<u8>>) -> Result<Part, Error> {
-        let Finish { painter, encoders, part_rows, samples, limit, .. } = self.finish;
-        let Range { start, end } = band.rows.range();
-        let first = start + number as u32 * part_rows;
-        let own = first..end.min(first.saturating_add(part_rows));
-        if let Some(painted) = band.rows.painted() {
-            return self.painted_part(painted, start..end, own, number == 0, buffers);
+    fn chunk(&self, band: &Band<'_>, number: usize, buffers: Vec<Vec<u8>>) -> Result<Chunk, Error> {
+        let Finish { painter, chunk_rows, samples, limit, .. } = self.finish;
+        let first = band.range.start + number as u32 * chunk_rows;
+        let own = first..band.range.end.min(first.saturating_add(chunk_rows));
+        if let BandRows::Picture { buffers: band_buffers, iterations, interior_pixels } = &band.rows {
+            let lines = band.range.len() / samples as usize;
+            let line_bytes = band_buffers.picture.len() / lines.max(1);
+            let at = |row: u32| ((row - band.range.start) / samples) as usize * line_bytes;
+            let files = self.encode(None, &band_buffers.picture[at(own.start)..at(own.end)], buffers)?;
+            // The engine counts for the whole band: its first chunk carries the sums.
+            let (iterations, interior_pixels) = if number == 0 { (*iterations, *interior_pixels) } else { (0, 0) };
+            return Ok(Chunk { files, iterations: u128::from(iterations), interior_pixels });
         }
-        let rows = band.rows.some(own);
+        let Some(rows) = band.rows.field(own) else { return Ok(Chunk::default()) };
         let begun = Instant::now();
         let mut picture = Vec::new();
         if let Some(painter) = painter {
-            let pixels = rows.dwell.len() / (samples * samples) as usize;
+            let pixels = rows.dwell().len() / (samples * samples) as usize;
             resize(&mut picture, pixels * painter.bytes_per_pixel(), 0, "the picture")?;
             painter.paint(rows, &mut picture);
         }
-        let painted = Instant::now();
-        let mut part = Part {
-            files: Vec::with_capacity(buffers.len()),
-            iterations: rows.iterations(limit),
-            interior_pixels: rows.interior_pixels(),
-        };
-        part.files = encode(encoders, rows, &picture, buffers)?;
-        self.colour.fetch_add(nanos(painted - begun), Ordering::Relaxed);
-        self.encode.fetch_add(nanos(painted.elapsed()), Ordering::Relaxed);
-        Ok(part)
+        self.colour.fetch_add(nanos(begun.elapsed()), Ordering::Relaxed);
+        let (iterations, interior_pixels) = (rows.iterations(limit), rows.interior_pixels());
+        Ok(Chunk { files: self.encode(Some(rows), &picture, buffers)?, iterations, interior_pixels })
     }
 
-    /// A part of a band that came painted: what is known of the band is told with its first part.
-    fn painted_part(
+    /// Encodes a chunk in every format: pictures from `picture`, dwells from `rows`.
+    fn encode(
         &self,
-        painted: &PaintedRows,
-        band: Range<u32>,
-        rows: Range<u32>,
-        is_first: bool,
+        rows: Option<FieldRows<'_>>,
+        picture: &[u8],
         buffers: Vec<Vec<u8>>,
-    ) -> Result<Part, Error> {
+    ) -> Result<Vec<(Vec<u8>, Adler)>, Error> {
         let begun = Instant::now();
-        let row_bytes = painted.picture.len() / (band.len() / self.finish.samples as usize).max(1);
-        let line = |row: u32| ((row - band.start) / self.finish.samples) as usize * row_bytes;
-        let picture = &painted.picture[line(rows.start)..line(rows.end)];
-        let none = FieldRows { width: 0, dwell: &[], smooth: &[], distance: &[] };
-        let files = encode(self.finish.encoders, none, picture, buffers)?;
+        let mut files = Vec::with_capacity(buffers.len());
+        for (number, (encoder, mut buffer)) in self.finish.encoders.iter().zip(buffers).enumerate() {
+            buffer.clear();
+            let sum = match (encoder, rows) {
+                (Encoder::Picture(encoder), _) => encoder.chunk(picture, &mut buffer),
+                (Encoder::Dwells(encoder), Some(rows)) => {
+                    encoder.chunk(rows.dwell(), rows.width() as usize, &mut buffer).map(|()| Adler::default())
+                }
+                (Encoder::Dwells(_), None) => {
+                    Err(std::io::Error::other("the engine delivered a picture without dwells"))
+                }
+            };
+            files.push((buffer, sum.map_err(|source| self.error_of(number, source))?));
+        }
         self.encode.fetch_add(nanos(begun.elapsed()), Ordering::Relaxed);
-        let (iterations, interior_pixels) = if is_first { painted.totals } else { (0, 0) };
-        Ok(Part { files, iterations: u128::from(iterations), interior_pixels })
+        Ok(files)
     }
 
-    /// To the writer, wherever it works.
+    /// The error of an encoder, with the name of its output.
+    fn error_of(&self, output: usize, source: std::io::Error) -> Error {
+        let path = lock(&self.writer).outputs.get(output).map(|output| output.path().to_owned());
+        Error::Write { path: path.unwrap_or_default(), source }
+    }
+
+    /// Passes an item to the writer's thread, or writes it here if there is none.
     fn deliver(&self, item: Item<'a>) {
         let sender = lock(&self.sender).clone();
         match sender {
-            // Who cannot receive has ended in a panic, which the scope hands on.
+            // Sending fails only if the writer's thread panicked; the scope passes the panic on.
             Some(sender) => drop(sender.send(item)),
-            None => self.take(item),
+            None => self.write_in_order(item),
         }
     }
 
-    /// Writes what has come, and what had come too early.
-    fn take(&self, item: Item<'a>) {
-        let _alarm = Alarm(self);
-        let mut writer = lock(&self.writer);
+    /// Writes an item if it is the next one, and the items in the reorder buffer that follow it.
+    fn write_in_order(&self, item: Item<'a>) {
+        let _stop = StopOnPanic(self);
+        let mut reorder = lock(&self.reorder);
         let number = match &item {
             Item::Band(band) => band.number,
             Item::Checkpoint(number, _) => *number,
         };
-        writer.early.insert(number, item);
+        reorder.items.insert(number, item);
         loop {
-            let next = writer.next;
-            let Some(item) = writer.early.remove(&next) else { break };
-            writer.next += 1;
+            let next = reorder.next;
+            let Some(item) = reorder.items.remove(&next) else { break };
+            reorder.next += 1;
             if self.stopped.load(Ordering::Relaxed) {
                 continue;
             }
+            let mut writer = lock(&self.writer);
             let done = match item {
                 Item::Band(band) => self.write_band(&mut writer, band),
                 Item::Checkpoint(_, state) => {
@@ -437,11 +446,13 @@ impl<'a> Pipeline<'a> {
                     saved
                 }
             };
+            drop(writer);
             match done {
                 Ok(()) => {
                     self.written.store(next + 1, Ordering::Release);
-                    // Through the lock, so that nobody is between a look and a nap.
-                    drop(lock(&self.hall));
+                    // Take the lock before notifying, so that a thread that has just checked the condition is already
+                    // waiting on the condition variable.
+                    drop(lock(&self.shared));
                     self.changed.notify_all();
                 }
                 Err(error) => self.fail(error),
@@ -449,8 +460,8 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    fn write_band(&self, writer: &mut Writer<'a>, mut band: Arc<Band<'a>>) -> Result<(), Error> {
-        // Whoever did its last parts is about to let go of it.
+    fn write_band(&self, writer: &mut Writer, mut band: Arc<Band<'a>>) -> Result<(), Error> {
+        // The thread that took the last chunk may still hold a reference, which it drops at once.
         let band = loop {
             match Arc::try_unwrap(band) {
                 Ok(band) => break band,
@@ -460,26 +471,30 @@ impl<'a> Pipeline<'a> {
         };
         if let Some(hasher) = &mut writer.tally.hasher {
             let begun = Instant::now();
-            hasher.update(&band.rows.some(band.rows.range()).dwell_bytes());
+            let Some(rows) = band.rows.field(band.range.clone()) else {
+                return Err(Error::Internal("the dwells of a painted band are to be hashed".to_owned()));
+            };
+            hasher.update(&rows.dwell_bytes());
             writer.tally.seconds.hash += begun.elapsed().as_secs_f64();
         }
         let mut spare = Vec::new();
-        for part in band.parts {
-            let part = part.into_inner().unwrap_or_else(PoisonError::into_inner);
-            writer.tally.iterations += part.iterations;
-            writer.tally.interior_pixels += part.interior_pixels;
-            for ((output, sum), (bytes, part_sum)) in writer.outputs.iter_mut().zip(&mut writer.sums).zip(part.files) {
+        for chunk in band.chunks {
+            let chunk = chunk.into_inner().unwrap_or_else(PoisonError::into_inner);
+            writer.tally.iterations += chunk.iterations;
+            writer.tally.interior_pixels += chunk.interior_pixels;
+            for ((output, sum), (bytes, chunk_sum)) in writer.outputs.iter_mut().zip(&mut writer.sums).zip(chunk.files)
+            {
                 self.finish.cancel.check()?;
                 output.write_all(&bytes).map_err(|e| output.error(e))?;
-                *sum = sum.then(part_sum);
+                *sum = sum.then(chunk_sum);
                 spare.push(bytes);
             }
         }
-        let mut hall = lock(&self.hall);
-        hall.spare.append(&mut spare);
-        // Only now: so encoded bands cannot pile up before a slow disk.
-        if let Rows::Own(field, _) = band.rows {
-            hall.empty.push(field);
+        let mut shared = lock(&self.shared);
+        shared.spare.append(&mut spare);
+        // Buffers are freed only after writing, so that encoded bands do not accumulate in memory if the disk is slow.
+        if let BandRows::Field(buffers) | BandRows::Picture { buffers, .. } = band.rows {
+            shared.free.push(buffers);
         }
         Ok(())
     }
@@ -488,58 +503,78 @@ impl<'a> Pipeline<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::thread_pool::Team;
+    use crate::base::thread_pool::ThreadPool;
     use crate::colour::Depth;
-    use crate::encode::Format;
-    use crate::{Extras, Limits, Plan, Settings, Size, View};
+    use crate::encode::{FileEncoder, Format, Header, PictureEncoder};
+    use crate::field::channels::ChannelSet;
+    use crate::view::Size;
 
-    /// Panics at every part.
-    struct Faulty;
-    impl Encoder for Faulty {
+    /// An encoder that panics or fails at every chunk.
+    struct Faulty {
+        panics: bool,
+    }
+    impl FileEncoder for Faulty {
         fn start(&self) -> std::io::Result<Vec<u8>> {
             Ok(Vec::new())
         }
-        fn part(&self, _: FieldRows<'_>, _: &[u8], _: &mut Vec<u8>) -> std::io::Result<Adler> {
-            panic!("a bug");
+    }
+    impl PictureEncoder for Faulty {
+        fn chunk(&self, _: &[u8], _: &mut Vec<u8>) -> std::io::Result<Adler> {
+            assert!(!self.panics, "a bug");
+            Err(std::io::Error::other("no room"))
+        }
+    }
+
+    fn run(
+        threads: usize,
+        encoder: Encoder,
+        rows: BandRows<'_>,
+        tally: Tally,
+    ) -> std::thread::Result<Result<(), Error>> {
+        let (cancel, pool) = (Cancel::default(), ThreadPool::new(threads));
+        let encoders = vec![encoder];
+        let finish =
+            Finish { painter: None, encoders: &encoders, chunk_rows: 8, samples: 1, limit: 1, cancel: &cancel };
+        let (outputs, sums) = (vec![Output::discarding()], vec![Adler::default()]);
+        let writer = Writer { outputs, sums, tally, journal: None, journaled: false };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let pipeline = Pipeline::new(finish, vec![BandBuffers::default()], writer);
+            pool.with_background_jobs(|jobs| {
+                pipeline.run(|| {
+                    pipeline.submit(rows, 0..64, jobs);
+                    // One buffer is free at the start, the next one only when the band is written.
+                    pipeline.free_buffers()?;
+                    pipeline.free_buffers().map(drop)
+                })
+            })
+        }))
+    }
+
+    #[test]
+    fn a_panic_in_a_chunk_or_an_error_in_the_writer_ends_the_render() {
+        let mut field = Field::default();
+        field.prepare(8, 0..64, ChannelSet::NONE).unwrap();
+        for threads in [1, 2, 3] {
+            let faulty = Encoder::Picture(Box::new(Faulty { panics: true }));
+            let rows = BandRows::Field(BandBuffers { field: field.clone(), ..BandBuffers::default() });
+            assert!(!matches!(run(threads, faulty, rows, Tally::default()), Ok(Ok(()))), "{threads} threads");
+            // The writer is to hash rows that have no dwells.
+            let header = Header { size: Size::new(8, 64).unwrap(), depth: Depth::Eight, text: "" };
+            let buffers = BandBuffers { picture: vec![0; 8 * 64 * 3], ..BandBuffers::default() };
+            let rows = BandRows::Picture { buffers, iterations: 1, interior_pixels: 0 };
+            let tally = Tally { hasher: Some(Default::default()), ..Tally::default() };
+            let ended = run(threads, Encoder::new(Format::Ppm, header).unwrap(), rows, tally);
+            assert!(!matches!(ended, Ok(Ok(()))), "{threads} threads");
         }
     }
 
     #[test]
-    fn a_bug_ends_the_render() {
-        let view = View::centred("0", "0", "1").unwrap().sized(Size::new(8, 64).unwrap());
-        let plan = Plan::new(&view, &Settings::default(), &Limits::default()).unwrap();
+    fn an_encoder_that_fails_names_its_output() {
         let mut field = Field::default();
-        field.prepare(&plan, 0..64, Extras::NONE).unwrap();
-        // Rows without dwells, of which the writer is to make a hash.
-        let mut without = Field::default();
-        without.prepare_painted(&plan, 0..64, 8 * 64 * 3).unwrap();
-        let hashed = || Tally { hasher: Some(Default::default()), ..Tally::default() };
-        let header = crate::encode::Header { size: plan.size(), depth: Depth::Eight, text: "" };
-        for threads in [1, 2, 3] {
-            let cases: [(Box<dyn Encoder>, Field, Tally); 2] = [
-                (Box::new(Faulty), field.clone(), Tally::default()),
-                (crate::encode::encoder(Format::Ppm, header), without.clone(), hashed()),
-            ];
-            for (case, (encoder, field, tally)) in cases.into_iter().enumerate() {
-                let cancel = Cancel::default();
-                let encoders = vec![encoder];
-                let finish =
-                    Finish { painter: None, encoders: &encoders, part_rows: 8, samples: 1, limit: 1, cancel: &cancel };
-                let writer = Writer::new(vec![Output::nowhere()], vec![Adler::default()], tally, None);
-                let team = Team::new(threads);
-                let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                    let pipeline = Pipeline::new(finish, vec![Field::default()], writer);
-                    team.with_crew(|crew| {
-                        pipeline.run(|| {
-                            pipeline.submit(Rows::Own(field, 0..64), crew);
-                            // There is one, then none before the band is written.
-                            pipeline.empty_field()?;
-                            pipeline.empty_field().map(drop)
-                        })
-                    })
-                }));
-                assert!(!matches!(ended, Ok(Ok(()))), "case {case}, {threads} threads");
-            }
-        }
+        field.prepare(8, 0..64, ChannelSet::NONE).unwrap();
+        let faulty = Encoder::Picture(Box::new(Faulty { panics: false }));
+        let rows = BandRows::Field(BandBuffers { field, ..BandBuffers::default() });
+        let Ok(Err(Error::Write { path, .. })) = run(2, faulty, rows, Tally::default()) else { panic!("an error") };
+        assert_eq!(path, Output::discarding().path());
     }
 }

@@ -1,6 +1,6 @@
-//! Numbers and byte strings in a row, little-endian, for a journal: written, and read back with every length checked.
+//! Records of a journal: a sequence of little-endian numbers and byte strings. Every length is checked when it is read.
 
-/// Values being read. Each method is `None` where the record ends too early.
+/// Reads values from the front of a byte slice. Each method returns `None` if the slice is too short.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -31,14 +31,14 @@ impl<'a> Reader<'a> {
         self.take_bytes(length)
     }
 
-    /// Bytes whose number stood elsewhere.
+    /// A byte string whose length is stored elsewhere.
     pub(crate) fn take_bytes(&mut self, length: u64) -> Option<&'a [u8]> {
         let (bytes, rest) = self.0.split_at_checked(usize::try_from(length).ok()?)?;
         self.0 = rest;
         Some(bytes)
     }
 
-    /// Present or not.
+    /// An optional value: a byte 0 or 1, and the value after 1. `None` also for any other byte.
     pub(crate) fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         match self.take()? {
             [0] => Some(None),
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Values being written.
+/// Appends values to a byte vector.
 #[derive(Default)]
 pub(crate) struct Record(pub(crate) Vec<u8>);
 
@@ -74,7 +74,7 @@ impl Record {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Present or not.
+    /// An optional value: a byte 0 or 1, and the value after 1.
     pub(crate) fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
         self.0.push(u8::from(value.is_some()));
         if let Some(value) = value {

@@ -1,258 +1,152 @@
-//! What a render did: the statistics that `--stats` writes. They are facts of the run, checked from outside.
+//! The statistics of a render, which `--stats` writes.
 
 use crate::exact::decimal::Decimal;
 use crate::iterate::engine::{DeviceReport, Engine};
 use crate::iterate::strategy::Strategy;
-use crate::iterate::tiles::TileSize;
 use crate::plan::Plan;
-use crate::render::field_hash::FieldHasher;
-use crate::render::record::{Reader, Record};
+use crate::render::seconds::Seconds;
+use crate::render::tally::Tally;
 use crate::view::{Frame, Magnification, View};
 use serde::Serialize;
-use std::time::Duration;
 
 /// Statistics of a render.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Columns of the field: of the samples, where a pixel of the picture has several.
+    /// Columns of the field. If a pixel of the picture has several samples, these are columns of samples.
     pub width: u32,
-    /// Rows of the field.
+    /// Rows of the field, counted like the columns.
     pub height: u32,
     /// Samples of a pixel of the picture on a side.
     pub samples: u32,
-    /// What was looked at.
+    /// The view that was rendered.
     pub view: ViewText,
     /// The limit: the greatest n tried.
     pub max_iterations: u32,
-    /// R.
+    /// The escape radius R.
     pub escape_radius: String,
-    /// What was iterated.
+    /// The name of the formula that was iterated.
     pub formula: &'static str,
-    /// Its power.
+    /// The power of the formula.
     pub power: u32,
-    /// c, for a Julia set: real and imaginary part.
+    /// The real and imaginary parts of the constant c of a Julia set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub julia: Option<[String; 2]>,
-    /// The number it was iterated in.
+    /// The number that dwells were computed in, `f32` or `f64`.
     pub number: &'static str,
-    /// The order of roundings.
+    /// The same as `number`, under the name of the program's flag.
+    pub precision: &'static str,
+    /// The name of the recipe, the order of roundings.
     pub recipe: &'static str,
-    /// The instruction set.
+    /// The same as `recipe`, under the name of the program's flag.
+    pub rounding: &'static str,
+    /// The instruction set of the kernels, or the architecture of the device.
     pub level: String,
-    /// Who iterated.
+    /// The name of the engine that computed the dwells.
     pub engine: &'static str,
-    /// Threads.
+    /// Threads of the engine's pool.
     pub threads: usize,
-    /// How pixels were asked for.
+    /// The strategy: which pixels of a tile were computed and which were inferred.
     pub strategy: &'static str,
-    /// Which shortcuts were taken.
+    /// The exact shortcuts that the engine took.
     pub shortcuts: String,
-    /// How pieces of work were handed out to threads.
+    /// The schedule by which tiles were distributed to threads.
     pub schedule: String,
-    /// Pixels of a piece, WxH, where the engine cuts the image into such.
+    /// The size of the tiles, WxH, if the engine cuts the image into tiles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tile: Option<String>,
-    /// Whether every dwell is that of the plain loop, by construction.
+    /// Whether every dwell equals that of the plain loop, by construction.
     pub exact: bool,
-    /// Pixels whose dwell differs from that of every pixel asked for; only when that was to be verified.
+    /// Pixels whose dwell differs from that of the strategy `every-pixel`; only with verification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub differing_pixels: Option<u64>,
     /// width * height.
     pub pixels: u64,
-    /// Iterations that the plain loop needs: n where escaped, the limit where not.
+    /// Iterations that the plain loop needs for the field: the dwell of each pixel that escaped, the limit for each other.
     pub iterations: u128,
     /// Pixels that did not escape.
     pub interior_pixels: u64,
-    /// BLAKE3, in hex, of the row-major little-endian uint32 dwells, row 0 on top.
+    /// The BLAKE3 hash, in hex, of the dwells as little-endian uint32, row by row from the top.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field_blake3: Option<String>,
-    /// Wall time by stage; medians when the render was repeated.
+    /// Wall time by stage; medians if the render was repeated.
     pub seconds: Seconds,
     /// iterations / seconds.iterate.
     pub iterations_per_second: f64,
     /// pixels / seconds.total.
     pub pixels_per_second: f64,
-    /// How often it was interrupted and gone on with; times are those of all its parts.
-    #[serde(skip_serializing_if = "is_none")]
+    /// How many times the render was interrupted and resumed. Times are sums over all its runs.
+    #[serde(skip_serializing_if = "is_zero")]
     pub resumes: u32,
-    /// How often it was rendered; the first of several is not counted.
+    /// How many times it was rendered. The times of the first of several runs are not used.
     pub repeats: u32,
-    /// Bytes of memory that it was planned to take at most, the program included.
+    /// Planned upper bound of memory in bytes, the program included.
     pub planned_memory_bytes: u64,
-    /// Bytes that the process came to take, where the system tells.
+    /// The most bytes of memory that the process used, if the system reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
-    /// What a device did, if one did.
+    /// What a device did, if one was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceReport>,
-    /// What the user should know although it is no error.
+    /// Sentences for the user about problems that are not errors.
     pub warnings: Vec<String>,
 }
 
-/// What is summed up over bands.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) hasher: Option<FieldHasher>,
-    pub(crate) iterations: u128,
-    pub(crate) interior_pixels: u64,
-    /// Samples of a pixel on a side.
-    pub(crate) samples: u32,
-    /// Whether iterating is for the colours only.
-    pub(crate) for_colour: bool,
-    /// Pixels of a piece of work, where bands are cut into such.
-    pub(crate) tile: Option<TileSize>,
-    /// Pixels whose dwell is not that of every pixel asked for, if that was verified.
-    pub(crate) differing: Option<u64>,
-    /// Bytes of the layout.
-    pub(crate) planned_bytes: u64,
-    /// How often it was interrupted and gone on with.
-    pub(crate) resumes: u32,
-    pub(crate) seconds: Seconds,
-}
-
-impl Tally {
-    /// Adds time that iterating took.
-    pub(crate) fn iterated_in(&mut self, time: Duration) {
-        let seconds = if self.for_colour { &mut self.seconds.colour } else { &mut self.seconds.iterate };
-        *seconds += time.as_secs_f64();
-    }
-
-    /// Adds the sums of another, which has no hash.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.iterations += other.iterations;
-        self.interior_pixels += other.interior_pixels;
-        self.samples = self.samples.max(other.samples);
-        self.resumes += other.resumes;
-        if let Some(differing) = other.differing {
-            self.differing = Some(self.differing.unwrap_or(0) + differing);
-        }
-        for (own, other) in self.seconds.each_mut().into_iter().zip(other.seconds.clone().each_mut()) {
-            *own += *other;
-        }
-    }
-
-    /// Writes down what outlives the process.
-    pub(crate) fn write(&self, record: &mut Record) {
-        record.u128(self.iterations);
-        record.u64(self.interior_pixels);
-        record.u32(self.resumes);
-        record.option(self.differing, Record::u64);
-        record.option(self.hasher.as_ref(), |record, hasher| {
-            let (grouped, subtrees, rest) = hasher.parts();
-            record.u64(grouped);
-            record.bytes(subtrees.as_flattened());
-            record.bytes(rest);
-        });
-        for seconds in self.seconds.clone().each_mut() {
-            record.f64(*seconds);
-        }
-    }
-
-    /// The opposite of [`Self::write`].
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        let mut tally = Self {
-            iterations: reader.u128()?,
-            interior_pixels: reader.u64()?,
-            resumes: reader.u32()?,
-            differing: reader.option(Reader::u64)?,
-            hasher: reader.option(|reader| {
-                let (grouped, subtrees, rest) = (reader.u64()?, reader.bytes()?, reader.bytes()?);
-                let (subtrees, odd) = subtrees.as_chunks();
-                if odd.is_empty() { FieldHasher::from_parts(grouped, subtrees.to_vec(), rest.to_vec()) } else { None }
-            })?,
-            ..Self::default()
-        };
-        for seconds in tally.seconds.each_mut() {
-            *seconds = reader.f64()?;
-        }
-        Some(tally)
-    }
-}
-
-impl Seconds {
-    fn each_mut(&mut self) -> [&mut f64; 8] {
-        let Self { plan, iterate, colour, encode, write, hash, verify, total } = self;
-        [plan, iterate, colour, encode, write, hash, verify, total]
-    }
-}
-
-/// A view as text: with the rest of the report, enough to render it again. Fields that do not apply are left out.
+/// A view as text. With the rest of the report it suffices to render the view again. Fields that do not apply are omitted.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ViewText {
-    /// Real part of the centre.
+    /// The real part of the centre.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub re: Option<String>,
-    /// Imaginary part of the centre.
+    /// The imaginary part of the centre.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub im: Option<String>,
-    /// The zoom.
+    /// The zoom, if the view is given by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zoom: Option<String>,
-    /// The height in the plane.
+    /// The height of the view in the plane, if the view is given by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub height: Option<String>,
-    /// XMIN,XMAX,YMIN,YMAX.
+    /// The same as `height`, under the name of the program's flag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view_height: Option<String>,
+    /// The bounds of the view in the plane: `XMIN,XMAX,YMIN,YMAX`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<String>,
     /// Whether the picture is upside down.
     pub flip: bool,
-    /// Degrees, counter-clockwise.
+    /// The rotation in degrees, counter-clockwise.
     pub rotation: String,
-    /// `centre` or `corner`.
+    /// The point of a pixel that is iterated, `centre` or `corner`.
     pub sample: &'static str,
 }
 
 impl ViewText {
     fn new(view: &View) -> Self {
         let text = |d: &Decimal| Some(d.text().to_owned());
-        let mut it = Self { rotation: view.rotation.text().to_owned(), sample: view.sample.name(), ..Self::default() };
-        it.flip = view.flip;
+        let mut view_text =
+            Self { rotation: view.rotation.text().to_owned(), sample: view.sample.name(), ..Self::default() };
+        view_text.flip = view.flip;
         match &view.frame {
             Frame::Centred { re, im, magnification } => {
-                (it.re, it.im) = (text(re), text(im));
+                (view_text.re, view_text.im) = (text(re), text(im));
                 match magnification {
-                    Magnification::Zoom(zoom) => it.zoom = text(zoom),
-                    Magnification::Height(height) => it.height = text(height),
+                    Magnification::Zoom(zoom) => view_text.zoom = text(zoom),
+                    Magnification::Height(height) => {
+                        (view_text.height, view_text.view_height) = (text(height), text(height))
+                    }
                 }
             }
             Frame::Bounds { xmin, xmax, ymin, ymax } => {
-                it.bounds = Some([xmin, xmax, ymin, ymax].map(Decimal::text).join(","));
+                view_text.bounds = Some([xmin, xmax, ymin, ymax].map(Decimal::text).join(","));
             }
         }
-        it
+        view_text
     }
 }
 
-/// Wall time in seconds.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Seconds {
-    /// Rounding coordinates, and finding the limit where it is `auto`.
-    pub plan: f64,
-    /// Dwells.
-    pub iterate: f64,
-    /// Smooth values, distances and palette; counting, and iterating twice for it, where colours need that.
-    pub colour: f64,
-    /// From pixels or dwells to the bytes of a file.
-    pub encode: f64,
-    /// Waiting for the system to take the bytes and make them durable.
-    pub write: f64,
-    /// Hashing and counting.
-    pub hash: f64,
-    /// Asking for every pixel, to compare.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub verify: f64,
-    /// From the plan to the finished file.
-    pub total: f64,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
-fn is_zero(seconds: &f64) -> bool {
-    *seconds == 0.0
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
-fn is_none(count: &u32) -> bool {
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
@@ -264,7 +158,7 @@ impl Report {
         tally: Tally,
         warnings: Vec<String>,
     ) -> Self {
-        let work = engine.work();
+        let info = engine.info();
         let mut report = Self {
             width: plan.size().width,
             height: plan.size().height,
@@ -276,13 +170,15 @@ impl Report {
             power: plan.formula().power(),
             julia: plan.julia().map(|c| c.each_ref().map(|part| part.text().to_owned())),
             number: plan.number().name(),
+            precision: plan.number().name(),
             recipe: plan.recipe().name(),
-            level: engine.level(),
-            engine: engine.name(),
-            threads: engine.team().threads(),
+            rounding: plan.recipe().name(),
+            level: info.level,
+            engine: info.name,
+            threads: engine.pool().threads(),
             strategy: strategy.name(),
-            shortcuts: engine.shortcuts().to_string(),
-            schedule: work.schedule.to_string(),
+            shortcuts: info.shortcuts.to_string(),
+            schedule: info.schedule.to_string(),
             tile: tally.tile.map(|tile| tile.to_string()),
             exact: strategy.is_exact(),
             differing_pixels: tally.differing,
@@ -297,21 +193,22 @@ impl Report {
             repeats: 1,
             planned_memory_bytes: tally.planned_bytes,
             peak_memory_bytes: None,
-            device: engine.device(),
+            device: tally.notes.device,
             warnings,
         };
         report.rate();
         report
     }
 
-    /// Adds the time that planning took.
+    /// Adds the time that planning took, in seconds.
     pub fn planned_in(&mut self, seconds: f64) {
         self.seconds.plan += seconds;
         self.seconds.total += seconds;
         self.rate();
     }
 
-    /// The report of several runs of the same render: the first is dropped, times are medians.
+    /// The report of several runs of the same render. Times are medians over all runs but the first; every other value is that
+    /// of the last run. `None` if there are no runs.
     #[must_use]
     pub fn median(runs: &[Self]) -> Option<Self> {
         let mut report = runs.last()?.clone();

@@ -1,30 +1,34 @@
-//! Renders on a disk that fails and loses power: whatever happens, the file is the old one or the new one, and the same
-//! call goes on to the same bytes.
+//! Renders on a simulated disk that fails and loses power. In every case each file is the old one or the new one, and the same
+//! call resumes and gives the same bytes.
 
 use super::*;
-use crate::base::thread_pool::Schedule;
+use crate::base::cancel::Cancel;
+use crate::base::limits::Limits;
+use crate::base::progress::Progress;
 use crate::colour::{By, Palette, Scale};
 use crate::colour::{Colouring, Depth};
 use crate::iterate::cpu::CpuEngine;
-use crate::iterate::engine::Work;
+use crate::iterate::engine::Control;
 use crate::iterate::tiles::TileSize;
 use crate::render::journal::Journaling;
 use crate::render::request::Paint;
 use crate::scene::Scene;
 use crate::store::faulty::{Fault, FaultyDisk};
-use crate::store::{Disk, Leftovers};
-use crate::{Level, Settings, Shortcuts, View};
+use crate::store::{Disk, PartialFiles};
+use crate::{Level, Plan, Settings, Strategy, View};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// A render of a scene into some formats, on a disk.
+/// A render of a scene into some formats on a simulated disk.
 struct Trial {
     scene: Scene,
     formats: Vec<Format>,
-    /// Bands of at most so many samples, a field kept of at most so many bytes.
-    band: u64,
-    kept: u64,
+    /// Samples of a band.
+    band_samples: u64,
+    /// Maximum bytes of a field that is kept.
+    max_kept_bytes: u64,
     no_clobber: bool,
 }
 
@@ -40,7 +44,7 @@ impl Trial {
             ..Scene::default()
         };
         scene.colouring = Colouring { by, scale, ..Colouring::of(Palette::default()) };
-        Self { scene, formats: formats.to_vec(), band: 40 * 64, kept: 0, no_clobber: false }
+        Self { scene, formats: formats.to_vec(), band_samples: 40 * 64, max_kept_bytes: 0, no_clobber: false }
     }
 
     fn path(&self, i: usize) -> String {
@@ -53,43 +57,44 @@ impl Trial {
             .map(|i| {
                 let path = self.path(i);
                 let path = Path::new(&path);
-                Output::beside(disk.clone(), path, path, self.no_clobber, &Leftovers::default())
+                Output::beside(disk.clone(), path, path, self.no_clobber, &PartialFiles::default())
             })
             .collect::<Result<Vec<_>, _>>()?;
         let plan = Plan::new(&self.scene.view, &self.scene.settings, &Limits::default()).unwrap();
         let tile = (!self.scene.strategy.is_exact()).then_some(TileSize { width: 16, height: 12 });
-        let work = Work { schedule: Schedule::default(), tile };
+        let engine = CpuEngine::new(Level::best(), threads).with_tile(tile);
+        let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
         let request = Request {
             plan: &plan,
-            engine: &CpuEngine::new(Level::best(), threads).with_shortcuts(Shortcuts::EXACT).with_work(work),
+            engine: &engine,
             strategy: self.scene.strategy,
             verify: false,
             paint: Paint { colouring: &self.scene.colouring, samples: 1, depth: Depth::Eight, text: "a = 1" },
             hash: true,
-            // Some entries a run, wherever they fall: each is the same whenever it is made.
+            // Several entries in each run. Their positions depend on the clock; the resumed render must not.
             journaling: Some(Journaling { interval: Duration::from_micros(200), fresh }),
             limits: Limits::default(),
             watched: false,
-            cancel: &Cancel::default(),
-            progress: &Progress::default(),
+            control,
         };
-        let layout = Layout::of(&task(&request, &self.formats), self.band, self.kept);
-        render_as(&layout, &request, &self.formats, outputs, &mut Buffers::default())
+        let layout = Layout::of(&request, &self.formats, self.band_samples, self.max_kept_bytes);
+        Session::render(&layout, &request, &self.formats, outputs, &mut Scratch::default())
     }
 
     fn files(&self, disk: &FaultyDisk) -> Vec<Option<Vec<u8>>> {
         (0..self.formats.len()).map(|i| disk.contents(Path::new(&self.path(i)))).collect()
     }
 
-    /// What it gives when nothing happens, how many operations that takes, and its hash.
+    /// The files of a run without faults, the number of its disk operations, and the hash of its field.
     fn undisturbed(&self) -> (Vec<Option<Vec<u8>>>, u64, String) {
         let disk = FaultyDisk::default();
         let report = self.run(&disk, 2, false).unwrap();
-        assert_eq!(disk.names().len(), self.formats.len(), "nothing else is left: {:?}", disk.names());
+        assert_eq!(disk.names().len(), self.formats.len(), "other files are left: {:?}", disk.names());
         println!("{} operations", disk.operations());
         (self.files(&disk), disk.operations(), report.field_blake3.unwrap())
     }
 
+    /// A disk on which older files have the names of the outputs, unless they are not to be replaced.
     fn with_old(&self) -> FaultyDisk {
         let disk = FaultyDisk::default();
         if !self.no_clobber {
@@ -98,21 +103,22 @@ impl Trial {
         disk
     }
 
-    /// Whether files have come to be that are not to be replaced, and no journal tells that they are of this render.
+    /// Whether a further run is refused: an output exists that is not to be replaced, and there is no journal by which it
+    /// belongs to this render.
     fn is_refused(&self, disk: &FaultyDisk) -> bool {
         self.no_clobber && self.files(disk).iter().any(Option::is_some) && !has_journal(disk)
     }
 
-    /// Each file is the old one or the new one.
+    /// Checks that each file is the old one or the new one.
     fn check(&self, disk: &FaultyDisk, new: &[Option<Vec<u8>>], when: &str) {
         for (i, (found, new)) in self.files(disk).iter().zip(new).enumerate() {
             let old = if self.no_clobber { found.is_none() } else { found.as_deref() == Some(OLD) };
-            assert!(old || found == new, "file {i} is neither whole nor the old one, {when}");
+            assert!(old || found == new, "file {i} is neither the new nor the old one, {when}");
         }
     }
 
-    /// The same call goes on to the same bytes, and leaves nothing else.
-    fn goes_on(&self, disk: &FaultyDisk, new: &[Option<Vec<u8>>], hash: &str, when: &str) {
+    /// Checks that the same call resumes to the same bytes and leaves no other file.
+    fn check_resumes(&self, disk: &FaultyDisk, new: &[Option<Vec<u8>>], hash: &str, when: &str) {
         let report = self.run(disk, 1, false).unwrap_or_else(|e| panic!("{e}, {when}"));
         assert!(self.files(disk) == new, "other bytes, {when}");
         assert_eq!(report.field_blake3.as_deref(), Some(hash), "{when}");
@@ -123,7 +129,7 @@ impl Trial {
 fn trials() -> Vec<Trial> {
     let exact = Strategy::EveryPixel;
     let mut kept = Trial::new(By::Smooth, Scale::Histogram, exact, &[Format::Png]);
-    kept.kept = u64::MAX;
+    kept.max_kept_bytes = u64::MAX;
     vec![
         Trial::new(By::Smooth, Scale::Root, exact, &[Format::Png]),
         Trial::new(By::Banded, Scale::Linear, Strategy::MarianiSilver, &[Format::Png, Format::Npy]),
@@ -140,13 +146,13 @@ fn generator(mut seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// How often more than in an everyday run: `DWELL_SOAK=20`.
+/// The factor by which tests are repeated, from the environment variable `DWELL_SOAK`; 1 by default.
 fn soak() -> u64 {
     std::env::var("DWELL_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
 #[test]
-fn a_loss_of_power_at_any_moment_costs_no_file() {
+fn a_loss_of_power_at_any_moment_loses_no_file() {
     let mut images = 0;
     for (t, trial) in trials().iter().enumerate() {
         let (new, operations, hash) = trial.undisturbed();
@@ -159,7 +165,7 @@ fn a_loss_of_power_at_any_moment_costs_no_file() {
                 let _ = trial.run(&disk, 1 + moment as usize % 2, false);
                 disk.reboot(&mut random);
                 trial.check(&disk, &new, &when);
-                // Sometimes again, while going on.
+                // In a third of the cases the power fails again while the render resumes.
                 if random(3) == 0 && !trial.is_refused(&disk) {
                     disk.set(Fault::Power(random(operations as usize) as u64));
                     let _ = trial.run(&disk, 1, false);
@@ -169,7 +175,7 @@ fn a_loss_of_power_at_any_moment_costs_no_file() {
                 if trial.is_refused(&disk) {
                     continue;
                 }
-                trial.goes_on(&disk, &new, &hash, &when);
+                trial.check_resumes(&disk, &new, &hash, &when);
                 images += 1;
             }
         }
@@ -182,7 +188,7 @@ fn has_journal(disk: &FaultyDisk) -> bool {
 }
 
 #[test]
-fn an_operation_that_fails_is_a_clear_error_and_costs_no_file() {
+fn a_failing_operation_is_reported_with_its_file_and_loses_no_file() {
     let kinds =
         [io::ErrorKind::StorageFull, io::ErrorKind::PermissionDenied, io::ErrorKind::Interrupted, io::ErrorKind::Other];
     let mut faults = 0;
@@ -195,13 +201,13 @@ fn an_operation_that_fails_is_a_clear_error_and_costs_no_file() {
                 let disk = trial.with_old();
                 disk.set(Fault::Error { at, lasting, kind });
                 if let Err(error) = trial.run(&disk, 1, false) {
-                    assert!(error.exit_code() == 4 || error.exit_code() == 2, "{error}, {when}");
+                    assert!(matches!(error, Error::Write { .. } | Error::Input(_)), "{error}, {when}");
                     assert!(error.to_string().contains('/'), "it names the file: {error}, {when}");
                 }
                 disk.restart();
                 trial.check(&disk, &new, &when);
                 if !trial.is_refused(&disk) {
-                    trial.goes_on(&disk, &new, &hash, &when);
+                    trial.check_resumes(&disk, &new, &hash, &when);
                 }
                 faults += 1;
             }
@@ -211,12 +217,12 @@ fn an_operation_that_fails_is_a_clear_error_and_costs_no_file() {
 }
 
 #[test]
-fn other_parameters_and_damage_are_refused_and_fresh_starts_over() {
+fn journals_with_other_parameters_or_damage_are_refused_unless_fresh() {
     let trial = Trial::new(By::Smooth, Scale::Root, Strategy::EveryPixel, &[Format::Png]);
     let (new, operations, hash) = trial.undisturbed();
     let broken = || {
         let disk = trial.with_old();
-        // As soon as there is an entry; where it is depends on the clock.
+        // The first moment at which there is an entry depends on the clock.
         for at in 10.. {
             disk.set(Fault::Power(at));
             let failed = trial.run(&disk, 2, false).is_err();
@@ -230,12 +236,12 @@ fn other_parameters_and_damage_are_refused_and_fresh_starts_over() {
     };
     let disk = broken();
     let other = Trial { formats: vec![Format::Png], ..Trial::new(By::Banded, Scale::Root, Strategy::EveryPixel, &[]) };
-    // This trial's text is the same; formats and names are part of what tells renders apart, too.
+    // The text of this trial is the same. Formats and names are part of the identity of a render, too.
     let renamed = Trial { formats: vec![Format::Png, Format::Npy], ..other };
     let error = renamed.run(&disk, 2, false).unwrap_err();
-    assert_eq!(error.exit_code(), 2);
+    assert!(matches!(error, Error::Input(_)), "{error}");
     assert!(error.to_string().contains("outputs was"), "{error}");
-    trial.goes_on(&disk, &new, &hash, "after a refusal");
+    trial.check_resumes(&disk, &new, &hash, "after a refusal");
 
     let journal = Path::new("/0.png.dwell-journal");
     for damage in [0, 20, 100, usize::MAX] {
@@ -245,7 +251,7 @@ fn other_parameters_and_damage_are_refused_and_fresh_starts_over() {
         bytes[at] ^= 1;
         disk.put(journal, &bytes);
         let error = trial.run(&disk, 2, false).unwrap_err();
-        assert!(error.exit_code() == 2 && error.to_string().contains("dwell-journal"), "{error}");
+        assert!(matches!(error, Error::Input(_)) && error.to_string().contains("dwell-journal"), "{error}");
         if damage > 0 {
             assert!(trial.run(&disk, 2, true).is_ok());
             assert!(trial.files(&disk) == new);

@@ -1,31 +1,35 @@
-//! Locations: named views in TOML files, and those that come with the library.
+//! Locations: named scenes in TOML files, and the built-in ones.
 
 mod file;
 
-use crate::base::error::{Error, InputError, quote, unknown_among_many};
+use crate::base::error::{Error, InputError};
+use crate::base::place::{Parameter, Place};
+use crate::base::problem::Problem;
+#[cfg(feature = "png")]
 use crate::encode::png_text;
-use crate::input::source::{self, Input, name_of};
+use crate::input::source::{self, Input, of_another_kind};
 use crate::scene::Scene;
 use crate::view::{Size, View};
 use file::{File, Given, ITERATIONS};
+#[cfg(feature = "png")]
 use std::io::{BufRead, Seek};
 use std::path::Path;
 
-/// The largest location file read, in bytes: room for the most digits twice over.
+/// The largest location file that is read, in bytes: twice the size of one with the most digits.
 pub(crate) const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// A named place: a scene and what there is to say about it.
+/// A named scene, with its description.
 #[derive(Clone, Debug)]
 pub struct Location {
     /// Its name: lower case, words joined by `-`.
     pub name: String,
-    /// The limit it is meant to be drawn with; may be beyond what an engine counts to. The scene has it as far as it can.
+    /// The limit given by its file, 1 to 2^63 - 1. The limit of the scene is the same, but at most 2^32 - 1.
     pub iterations: u64,
-    /// Anything else.
+    /// Notes; may be empty.
     pub notes: String,
-    /// What is to be seen.
+    /// The scene.
     pub scene: Scene,
-    /// The version of dwell that wrote it, if that is newer than this one and may have meant more by it.
+    /// The version of dwell that wrote it, if that is newer than this one: it may use keys with another meaning.
     pub newer: Option<String>,
 }
 
@@ -63,24 +67,20 @@ impl Location {
     /// interior = "#000000"
     /// ```
     ///
-    /// `name` is used where the file gives none. No file is read: a palette is a built-in one.
+    /// `name` is used where the text gives none. No file is read, so a palette must be a built-in one.
     ///
     /// # Errors
-    /// What is wrong and in which line: not TOML, a field that is missing, unknown or of another type, a number out of
-    /// range. The first that is wrong by itself is named.
+    /// The problem and its line: the text is not TOML, a key is missing, unknown or of another type, a number is out of
+    /// range. Of several, the first key in the text that is wrong by itself.
     pub fn parse(text: &str, name: &str) -> Result<Self, InputError> {
         Self::parse_in(text, name, None)
     }
 
-    /// The same; palette files are looked for in `folder`.
+    /// [`Self::parse`] with palette files, whose paths are relative to `folder`.
     fn parse_in(text: &str, name: &str, folder: Option<&Path>) -> Result<Self, InputError> {
         let newer = file::version(text).filter(|version| is_newer(version));
         Self::of(Given::read(text, folder), name, newer.clone()).map_err(|e| match newer {
-            Some(version) => e.and_hint(&format!(
-                "dwell {} wrote it, which is newer than this one ({})",
-                quote(&version),
-                env!("CARGO_PKG_VERSION")
-            )),
+            Some(version) => e.by_newer_version(version),
             None => e,
         })
     }
@@ -88,79 +88,88 @@ impl Location {
     fn of(given: Result<Given, InputError>, name: &str, newer: Option<String>) -> Result<Self, InputError> {
         let mut given = given?;
         let Some(iterations) = given.iterations else {
-            return Err(InputError::new("", "no \"iterations\" are given")
-                .accepted(ITERATIONS)
-                .hint("such as iterations = 1000; what a file must say is in `dwell render --help`"));
+            let problem = Problem::Missing("no \"iterations\" are given".to_owned());
+            return Err(InputError::new(problem).accepts(ITERATIONS));
         };
         let name = given.name.take().unwrap_or_else(|| name.to_owned());
         let notes = given.notes.take().unwrap_or_default();
         Ok(Self { name, iterations, notes, scene: given.scene()?, newer })
     }
 
-    /// What a picture remembers of itself: the location that renders it again. `name` is used where it has none.
+    /// The location stored in a picture, which renders it again. `name` is used where it gives none.
     ///
     /// # Errors
-    /// When the bytes are no PNG, or none that this program has made, or are damaged.
+    /// When the file is not a PNG, was not made by dwell, or is damaged.
+    #[cfg(feature = "png")]
     pub fn from_png(file: impl BufRead + Seek, name: &str) -> Result<Self, InputError> {
-        Self::parse(&png_text::read(file)?, name).map_err(|e| e.within("its text"))
+        Self::parse(&png_text::read(file)?, name).map_err(in_its_text)
     }
 
-    /// Reads a location file, or the text of a picture (PNG) that this program has made; `-` is standard input. A palette
-    /// file that a location file names is looked for from the folder it is in, or from the current one if it is no
-    /// regular file.
+    /// Reads a location file, or the text of a picture (PNG) made by dwell; `-` is standard input. The path of a
+    /// palette file is relative to the folder of the location file, or to the current folder if the location is not
+    /// read from a regular file.
     ///
     /// # Errors
-    /// As [`Self::parse`] and [`Self::from_png`], with the path; and when the file cannot be read, is no file, is of
-    /// another kind, or is larger than 8 MiB.
+    /// As [`Self::parse`] and `from_png`, with the path; and when the file cannot be read, is not a file, is of another
+    /// kind, or is larger than 8 MiB.
     pub fn read(path: &Path) -> Result<Self, Error> {
         Self::read_with_text(path).map(|(location, _)| location)
     }
 
-    /// The same with the text of a picture as it stands there; `None` when the file is no PNG.
+    /// [`Self::read`], with the text stored in a picture; `None` if the file is not a PNG.
     ///
     /// # Errors
     /// As [`Self::read`].
     pub fn read_with_text(path: &Path) -> Result<(Self, Option<String>), Error> {
-        Self::read_nameless(path).map_err(|e| e.within(&name_of(path)).into())
+        Self::read_nameless(path).map_err(|e| e.in_file(path).into())
     }
 
     fn read_nameless(path: &Path) -> Result<(Self, Option<String>), InputError> {
         let ending = |ending: &str| path.to_string_lossy().to_ascii_lowercase().ends_with(ending);
         for (suffix, program) in [(".kfr", "Kalles Fraktaler"), (".f3.toml", "Fraktaler 3")] {
             if ending(suffix) {
-                return Err(InputError::new("", format!("is a file of {program}, which this version cannot read"))
-                    .accepted("location files (.toml) with re, im, zoom and iterations")
-                    .hint("copy its centre, zoom and iterations into --center, --zoom and --max-iter"));
+                return Err(InputError::new(Problem::ForeignFile { program })
+                    .accepts("location files (.toml) with re, im, zoom and iterations"));
             }
         }
         let name = path.file_stem().map(|s| s.to_string_lossy()).filter(|name| name != "-");
         let name = name.as_deref().unwrap_or("location");
         let input = Input::open(path)?;
         if let Some(kind) = input.kind() {
-            return Err(InputError::new("", format!("is {kind}, which does not say what it shows"))
-                .accepted("a location file (TOML), or a PNG made by dwell"));
+            return Err(of_another_kind(kind, "a location").accepts("a location file (TOML), or a PNG made by dwell"));
         }
         if input.is_png() || ending(".png") {
-            let text = png_text::read(input.picture())?;
-            let location = Self::parse(&text, name).map_err(|e| e.within("its text"))?;
-            return Ok((location, Some(text)));
+            return Self::of_picture(input, name);
         }
-        // A name of standard input has no folder, whatever file that may be.
+        // Names of open descriptors are not in the folder of the file.
         let has_folder = path.is_file() && !["/dev", "/proc"].iter().any(|names| path.starts_with(names));
         let folder = path.parent().filter(|_| has_folder).unwrap_or(Path::new(""));
         let text = source::text(input.bytes(MAX_FILE_BYTES)?)?;
         Ok((Self::parse_in(&text, name, Some(folder))?, None))
     }
 
+    /// The location in the text of a picture, and the text.
+    #[cfg(feature = "png")]
+    fn of_picture(input: Input, name: &str) -> Result<(Self, Option<String>), InputError> {
+        let text = png_text::read(input.picture())?;
+        let location = Self::parse(&text, name).map_err(in_its_text)?;
+        Ok((location, Some(text)))
+    }
+
+    /// Fails: this build reads no picture.
+    #[cfg(not(feature = "png"))]
+    fn of_picture(_: Input, _: &str) -> Result<(Self, Option<String>), InputError> {
+        Err(InputError::new(Problem::LeftOut { what: "reading the text of a PNG", feature: "png" }))
+    }
+
     /// The built-in location of that name.
     ///
     /// # Errors
-    /// When there is none; the nearest name is the hint.
+    /// When no built-in location has that name: [`Problem::Unknown`], with the nearest name.
     pub fn built_in(name: &str) -> Result<Self, InputError> {
         match BUILT_IN.iter().find(|(n, _)| *n == name) {
-            Some((name, text)) => Self::parse(text, name).map_err(|e| e.within(name)),
-            None => Err(unknown_among_many("location", name, Self::built_in_names(), "`dwell locations` lists them")
-                .and_hint("a path to a location file works too")),
+            Some((name, text)) => Self::parse(text, name).map_err(|e| e.within(Place::Part((*name).to_owned()))),
+            None => Err(InputError::unknown_among_many(name, Self::built_in_names()).about(Parameter::Location)),
         }
     }
 
@@ -169,7 +178,7 @@ impl Location {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// The location as the text of a file with every key.
+    /// The location as the text of a location file.
     #[must_use]
     pub fn text(&self) -> String {
         let mut file = File::of(&self.scene, &[]);
@@ -179,7 +188,7 @@ impl Location {
         toml::to_string(&file).unwrap_or_default()
     }
 
-    /// The view of this location at a size.
+    /// The view of this location at another size.
     #[must_use]
     pub fn view(&self, size: Size) -> View {
         self.scene.view.clone().sized(size)
@@ -187,15 +196,22 @@ impl Location {
 }
 
 impl Scene {
-    /// The scene as the text of a location file, `warnings` of the render included: what a picture remembers of itself.
+    /// The scene as the text of a location file, with the warnings of a render: the text stored in a picture.
     #[must_use]
     pub fn text(&self, warnings: &[String]) -> String {
-        // Every value can be written, so it cannot fail; a picture would do without its text.
+        // Every value can be serialised, so this does not fail; if it did, the picture would be stored without its
+        // text.
         toml::to_string(&File::of(self, warnings)).unwrap_or_default()
     }
 }
 
-/// Whether a version is newer than this one. What is no version is not.
+/// An error in the text of a picture.
+#[cfg(feature = "png")]
+fn in_its_text(error: InputError) -> InputError {
+    error.within(Place::Part("its text".to_owned()))
+}
+
+/// Whether a version is newer than this one; false for a text that is not a version.
 fn is_newer(version: &str) -> bool {
     let numbers = |version: &str| -> Option<Vec<u64>> {
         let release = version.split(['-', '+']).next().unwrap_or("");
@@ -236,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn zoom_rules_over_view_height() {
+    fn zoom_takes_precedence_over_view_height() {
         let text = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\nview_height = \"1.999999\"\niterations = 50000000000\n";
         let location = Location::parse(text, "x").unwrap();
         assert!(matches!(location.scene.view.frame, Frame::Centred { magnification: Magnification::Zoom(_), .. }));
@@ -244,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where() {
+    fn errors_name_line_and_key() {
         let good = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\niterations = 5\n";
         for (from, to, expected) in [
             ("zoom = \"2\"", "zoom = \"2x\"", "line 3, zoom"),
@@ -264,41 +280,45 @@ mod tests {
             assert!(error.contains(expected), "{to}: {error}");
         }
         let error = Location::built_in("shalow-seahorse").unwrap_err();
-        assert!(error.hint_text().unwrap().contains("shallow-seahorse"));
+        assert!(matches!(error.problem(), Problem::Unknown { nearest: Some(name), .. } if name == "shallow-seahorse"));
         assert!(!error.to_string().contains("kf-1e50"), "one near name is enough: {error}");
     }
 
     #[test]
-    fn errors_are_about_what_was_written() {
+    fn errors_are_in_terms_of_the_file() {
         let good = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\niterations = 5\n";
-        for (more, said, hint) in [
-            ("zoomm = \"3\"", "line 5: \"zoomm\" is no key of a location", "did you mean zoom?"),
-            ("x9 = 1\nsamples = 99", "line 5: \"x9\"", "its keys are dwell, name"),
+        for (more, said, nearest) in [
+            ("zoomm = \"3\"", "line 5: \"zoomm\" is no key of a location", "zoom"),
+            ("x9 = 1\nsamples = 99", "line 5: \"x9\" is no key of a location (accepted: dwell, name", ""),
             ("zoom = \"3\"", "line 5: the key \"zoom\" is given twice", ""),
             ("samples = 2\naa = 3", "line 6, aa: is given twice: it is samples in line 5", ""),
             ("max_iter = 5", "line 5, max_iter: is given twice: it is iterations in line 4", ""),
-            ("rotation = 30", "line 5, rotation: is the number 30, not text in quotes", "rotation = \"30\""),
+            ("rotation = 30", "line 5, rotation: is the number 30, not text in quotes", ""),
             ("power = 4294967296", "line 5, power: 4294967296 is out of range (accepted: 2 to 16)", ""),
             ("samples = \"2\"", "line 5, samples: is the text \"2\", not a whole number", ""),
-            ("depth = 10", "line 5, depth: 10 is not a depth (accepted: 8, 16)", ""),
+            ("depth = 10", "line 5, depth: 10 is not known (accepted: 8, 16)", ""),
             ("flip = \"yes\"", "not true or false", ""),
             ("julia = [\"1\"]", "line 5, julia: has 1 number, not 2", ""),
             ("julia = [1, 2]", "line 5, julia: has \"1\": it is to be a list of 2 texts in quotes", ""),
             ("colour = 3", "line 5, colour: is the number 3, not a table", ""),
             ("[colour]\npalette = 3", "line 6, palette: is the number 3, not text in quotes", ""),
-            ("[colour]\npalete = 3", "line 6: \"palete\" is no key of the table colour", "did you mean palette?"),
+            ("[colour]\npalete = 3", "line 6: \"palete\" is no key of the table colour", "palette"),
             ("[colour]\ndensity = \"3\"", "line 6, density: is the text \"3\", not a number", ""),
             ("[colour]\ndensity = 1e300", "line 6, density: 1e300 is out of range", ""),
             ("[colour]\nby = \"distance\"\nscale = \"limit\"", "line 7, scale", ""),
-            ("[colour]\npalette = \"a/b.ggr\"", "\"a/b.ggr\" is a file", "`dwell palettes`"),
-            ("dwell = \"99.0.0\"\nshine = 3", "line 6: \"shine\"", "dwell \"99.0.0\" wrote it, which is newer"),
+            ("[colour]\npalette = \"a/b.ggr\"", "\"a/b.ggr\" is a file", ""),
+            ("dwell = \"99.0.0\"\nshine = 3", "line 6: \"shine\"", "size"),
             ("formula = \"mandelbulb\"\nsize = \"0x0\"", "line 5, formula", ""),
             ("size = \"0x0\"\nformula = \"mandelbulb\"", "line 5, size", ""),
         ] {
             let error = Location::parse(&format!("{good}{more}\n"), "x").expect_err(more);
             assert!(error.to_string().contains(said), "{more}: {error}");
-            let hints = error.hint_text().unwrap_or("");
-            assert!(hints.contains(hint), "{more}: {hints}");
+            let found = match error.problem() {
+                Problem::UnknownKey { nearest, .. } => nearest.as_deref().unwrap_or(""),
+                _ => "",
+            };
+            assert_eq!(found, nearest, "{more}");
+            assert_eq!(error.newer_version(), more.contains("99.0.0").then_some("99.0.0"));
             for jargon in ["u64", "u32", "f64", "i128", "sequence", "unknown field", "recursion"] {
                 assert!(!error.to_string().contains(jargon), "{error}");
             }
@@ -308,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn versions() {
+    fn newer_versions_are_recognised() {
         assert!(is_newer("99.0.0") && is_newer("99.0.0-rc.1") && !is_newer(env!("CARGO_PKG_VERSION")));
         assert!(!is_newer("0.0.1") && !is_newer("newer") && !is_newer("") && !is_newer("99"));
         let text = "dwell = \"99.1.0\"\nre = \"0\"\nim = \"0\"\nzoom = \"2\"\niterations = 5\n";

@@ -1,25 +1,25 @@
-//! What files are kept on: the system's disks, or in tests one that fails or loses power.
+//! Storage of files: the file system or, in tests, a disk that fails or loses power.
 
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// A place for files. Only what was synced is there after a loss of power: bytes by [`DiskFile::sync`], names by
+/// Storage of files. Only synced data survive a power loss: bytes after [`DiskFile::sync`], names after
 /// [`Disk::sync_folder`].
 pub(crate) trait Disk: Debug + Send + Sync {
-    /// Opens a regular file for writing, made if it is not there, without touching what is in it; nobody else has it
-    /// open then.
+    /// Opens a regular file for writing under an exclusive lock. It is created if it does not exist; its contents are
+    /// kept.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] when another process holds it.
+    /// [`io::ErrorKind::WouldBlock`] when another process holds the lock.
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
-    /// What is in a file, at most `most` bytes of it; `None` if there is none of that name.
+    /// Reads at most `most` bytes from the start of a file; `None` if the file does not exist.
     fn read(&self, path: &Path, most: u64) -> io::Result<Option<Vec<u8>>>;
-    /// Gives a file another name: in place of the file of that name, whose permissions it then has; or, without
-    /// `replace`, only if there is none.
+    /// Renames a file. With `replace`, an existing file `to` is replaced and its permissions are kept; without, an
+    /// existing file `to` is an error.
     fn rename(&self, from: &Path, to: &Path, replace: bool) -> io::Result<()>;
-    /// Removes a file, if it is there.
+    /// Removes a file; a missing file is not an error.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in the folder of `path` durable.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
@@ -27,30 +27,30 @@ pub(crate) trait Disk: Debug + Send + Sync {
 
 /// A file open for writing.
 pub(crate) trait DiskFile: Debug + Send {
-    /// Its length in bytes.
+    /// The length in bytes.
     fn length(&self) -> io::Result<u64>;
-    /// Cuts it to a length that it has at least, and goes on there.
+    /// Truncates the file to `length` bytes, at most its present length, and continues writing there.
     fn truncate(&mut self, length: u64) -> io::Result<()>;
-    /// Writes at the end.
+    /// Writes `bytes` at the end.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Makes what was written durable.
+    /// Makes the written bytes durable.
     fn sync(&self) -> io::Result<()>;
 }
 
-/// The system's disks.
+/// The file system of the operating system.
 #[derive(Debug)]
 pub(crate) struct SystemDisk;
 
 impl Disk for SystemDisk {
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        // Whoever held the file may have given it another name, or removed it, while this waited for the lock: then the
-        // name means another file now.
+        // The process that held the lock may have renamed or removed the file before this one took the lock. The path
+        // then names another file, so it is opened again.
         for _ in 0..100 {
             let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(std::fs::TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
-                // There are file systems without locks.
+                // Some file systems have no locks.
                 Err(std::fs::TryLockError::Error(_)) => {}
             }
             if still_named(&file, path) {
@@ -66,7 +66,7 @@ impl Disk for SystemDisk {
             file => file?,
         };
         if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is no regular file"));
+            return Err(io::Error::other("it is not a regular file"));
         }
         let mut bytes = Vec::new();
         file.take(most).read_to_end(&mut bytes)?;
@@ -82,7 +82,8 @@ impl Disk for SystemDisk {
         if replace {
             return std::fs::rename(from, to);
         }
-        // A link is made only where there is nothing yet; where the system has no links, a look must do.
+        // A hard link fails atomically if `to` exists. Where hard links are not supported, the check and the rename are
+        // two steps.
         match std::fs::hard_link(from, to) {
             Ok(()) => std::fs::remove_file(from),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists || to.symlink_metadata().is_ok() => {
@@ -101,7 +102,7 @@ impl Disk for SystemDisk {
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // A system that cannot open or sync folders has its own way.
+        // Some systems cannot open or sync folders; errors are ignored there.
         if let Ok(folder) = File::open(folder) {
             let _ = folder.sync_all();
         }

@@ -1,7 +1,8 @@
-//! A disk in memory that loses power, or fails at an operation of one's choice.
+//! A disk in memory that loses power or fails at a chosen operation.
 //!
-//! It keeps what the program sees and what would survive apart. Bytes survive once their file is synced, names once their
-//! folder is; of what was not, any part may survive, in any order and torn: a loss of power takes a random choice of it.
+//! It stores the state that the program sees separately from the durable state. Contents are durable after their file
+//! is synced, names after their folder is. Of unsynced changes, any subset may survive a power loss, in any order and
+//! with partial writes; [`FaultyDisk::reboot`] chooses it at random.
 
 use super::disk::{Disk, DiskFile};
 use std::collections::BTreeMap;
@@ -9,34 +10,35 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What goes wrong.
+/// The fault to simulate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fault {
     #[default]
     None,
-    /// Before the n-th operation, from 0, power is lost: it and all later ones fail.
+    /// Power is lost before this operation, counted from 0: it and all later operations fail.
     Power(u64),
-    /// The n-th operation fails, once or from then on, as this kind of error; a write may have written some of its bytes.
+    /// Operation `at`, counted from 0, fails with this kind of error, and with `lasting` all later operations too. A
+    /// failing write stores half of its bytes.
     Error { at: u64, lasting: bool, kind: io::ErrorKind },
 }
 
 #[derive(Debug, Default)]
-struct World {
+struct State {
     fault: Fault,
     operations: u64,
-    /// What each name means, as the program sees it and as it would survive.
+    /// The file of each name, as an index into `files`: as the program sees it, and the durable state.
     names: BTreeMap<PathBuf, usize>,
     durable_names: BTreeMap<PathBuf, usize>,
-    /// Changes of names since the folder was synced: a name and what it means from then on, together for a renaming.
+    /// Changes of names since the folder was synced: a name and its new file. A rename is one entry of two changes.
     renamed: Vec<Vec<(PathBuf, Option<usize>)>>,
-    files: Vec<Bytes>,
+    files: Vec<Contents>,
 }
 
 #[derive(Debug, Default)]
-struct Bytes {
+struct Contents {
     now: Vec<u8>,
     durable: Vec<u8>,
-    /// Changes since the file was synced.
+    /// Changes since the last sync of the file.
     changes: Vec<Change>,
     open: bool,
 }
@@ -51,7 +53,7 @@ fn apply(bytes: &mut Vec<u8>, change: &Change) {
     match change {
         Change::Truncate(length) => bytes.truncate(*length),
         Change::Write(at, written) => {
-            // What was to be in between never came: zeros.
+            // Contents of a lost write before this one are zeros.
             if bytes.len() < at + written.len() {
                 bytes.resize(at + written.len(), 0);
             }
@@ -60,31 +62,31 @@ fn apply(bytes: &mut Vec<u8>, change: &Change) {
     }
 }
 
-/// The disk. Clones are the same one.
+/// The disk. Clones share its state.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FaultyDisk(Arc<Mutex<World>>);
+pub(crate) struct FaultyDisk(Arc<Mutex<State>>);
 
 impl FaultyDisk {
-    fn world(&self) -> MutexGuard<'_, World> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on this goes wrong; operations are counted from here.
+    /// Sets the fault and starts counting operations from 0.
     pub(crate) fn set(&self, fault: Fault) {
-        let mut world = self.world();
-        (world.fault, world.operations) = (fault, 0);
+        let mut state = self.state();
+        (state.fault, state.operations) = (fault, 0);
     }
 
-    /// Operations since then.
+    /// The number of operations since [`Self::set`], [`Self::reboot`] or [`Self::restart`].
     pub(crate) fn operations(&self) -> u64 {
-        self.world().operations
+        self.state().operations
     }
 
-    /// Power comes back: what had not been synced survives by chance. `random` gives numbers below its argument.
+    /// Restores power. A random part of the unsynced changes survives; `random` returns numbers below its argument.
     pub(crate) fn reboot(&self, mut random: impl FnMut(usize) -> usize) {
-        let mut world = self.world();
-        let world = &mut *world;
-        for file in &mut world.files {
+        let mut state = self.state();
+        let state = &mut *state;
+        for file in &mut state.files {
             for change in std::mem::take(&mut file.changes) {
                 match (random(3), change) {
                     (0, _) => {}
@@ -98,51 +100,51 @@ impl FaultyDisk {
             file.now.clone_from(&file.durable);
             file.open = false;
         }
-        for change in std::mem::take(&mut world.renamed) {
+        for change in std::mem::take(&mut state.renamed) {
             if random(2) == 0 {
                 continue;
             }
             for (name, file) in change {
                 match file {
-                    Some(file) => drop(world.durable_names.insert(name, file)),
-                    None => drop(world.durable_names.remove(&name)),
+                    Some(file) => drop(state.durable_names.insert(name, file)),
+                    None => drop(state.durable_names.remove(&name)),
                 }
             }
         }
-        world.names.clone_from(&world.durable_names);
-        (world.fault, world.operations) = (Fault::None, 0);
+        state.names.clone_from(&state.durable_names);
+        (state.fault, state.operations) = (Fault::None, 0);
     }
 
-    /// The process ends, and nothing else does: all that it wrote is there.
+    /// Ends the process but not the power: all written data remain.
     pub(crate) fn restart(&self) {
-        let mut world = self.world();
-        world.files.iter_mut().for_each(|file| file.open = false);
-        (world.fault, world.operations) = (Fault::None, 0);
+        let mut state = self.state();
+        state.files.iter_mut().for_each(|file| file.open = false);
+        (state.fault, state.operations) = (Fault::None, 0);
     }
 
-    /// What is there under a name.
+    /// The contents of a file.
     pub(crate) fn contents(&self, path: &Path) -> Option<Vec<u8>> {
-        let world = self.world();
-        world.names.get(path).map(|file| world.files[*file].now.clone())
+        let state = self.state();
+        state.names.get(path).map(|file| state.files[*file].now.clone())
     }
 
-    /// All names.
+    /// The names of all files.
     pub(crate) fn names(&self) -> Vec<PathBuf> {
-        self.world().names.keys().cloned().collect()
+        self.state().names.keys().cloned().collect()
     }
 
-    /// Puts a file there, safe and sound.
+    /// Adds a durable file.
     pub(crate) fn put(&self, path: &Path, bytes: &[u8]) {
-        let mut world = self.world();
-        let file = world.files.len();
-        world.files.push(Bytes { now: bytes.to_vec(), durable: bytes.to_vec(), ..Bytes::default() });
-        world.names.insert(path.to_owned(), file);
-        world.durable_names.insert(path.to_owned(), file);
+        let mut state = self.state();
+        let file = state.files.len();
+        state.files.push(Contents { now: bytes.to_vec(), durable: bytes.to_vec(), ..Contents::default() });
+        state.names.insert(path.to_owned(), file);
+        state.durable_names.insert(path.to_owned(), file);
     }
 }
 
-impl World {
-    /// An operation: whether it goes well.
+impl State {
+    /// Counts an operation and returns its simulated result.
     fn operate(&mut self) -> io::Result<()> {
         let number = self.operations;
         self.operations += 1;
@@ -166,53 +168,53 @@ impl World {
 
 impl Disk for FaultyDisk {
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let mut world = self.world();
-        world.operate()?;
-        let file = match world.names.get(path) {
+        let mut state = self.state();
+        state.operate()?;
+        let file = match state.names.get(path) {
             Some(file) => *file,
             None => {
-                world.files.push(Bytes::default());
-                let file = world.files.len() - 1;
-                world.rename(vec![(path.to_owned(), Some(file))]);
+                state.files.push(Contents::default());
+                let file = state.files.len() - 1;
+                state.rename(vec![(path.to_owned(), Some(file))]);
                 file
             }
         };
-        if std::mem::replace(&mut world.files[file].open, true) {
+        if std::mem::replace(&mut state.files[file].open, true) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         Ok(Box::new(FaultyFile { disk: self.clone(), file }))
     }
 
     fn read(&self, path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
-        self.world().operate()?;
+        self.state().operate()?;
         Ok(self.contents(path).map(|bytes| bytes.into_iter().take(most as usize).collect()))
     }
 
     fn rename(&self, from: &Path, to: &Path, replace: bool) -> io::Result<()> {
-        let mut world = self.world();
-        world.operate()?;
-        let file = *world.names.get(from).ok_or(io::ErrorKind::NotFound)?;
-        if !replace && world.names.contains_key(to) {
+        let mut state = self.state();
+        state.operate()?;
+        let file = *state.names.get(from).ok_or(io::ErrorKind::NotFound)?;
+        if !replace && state.names.contains_key(to) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        world.rename(vec![(from.to_owned(), None), (to.to_owned(), Some(file))]);
+        state.rename(vec![(from.to_owned(), None), (to.to_owned(), Some(file))]);
         Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let mut world = self.world();
-        world.operate()?;
-        if world.names.contains_key(path) {
-            world.rename(vec![(path.to_owned(), None)]);
+        let mut state = self.state();
+        state.operate()?;
+        if state.names.contains_key(path) {
+            state.rename(vec![(path.to_owned(), None)]);
         }
         Ok(())
     }
 
     fn sync_folder(&self, _: &Path) -> io::Result<()> {
-        let mut world = self.world();
-        world.operate()?;
-        world.renamed.clear();
-        world.durable_names = world.names.clone();
+        let mut state = self.state();
+        state.operate()?;
+        state.renamed.clear();
+        state.durable_names = state.names.clone();
         Ok(())
     }
 }
@@ -225,29 +227,29 @@ struct FaultyFile {
 
 impl FaultyFile {
     fn change(&self, change: Change) -> io::Result<()> {
-        let mut world = self.disk.world();
-        let fine = world.operate();
-        let change = match (&fine, change) {
+        let mut state = self.disk.state();
+        let result = state.operate();
+        let change = match (&result, change) {
             (Ok(()), change) => change,
-            // A failing write has written something all the same.
-            (Err(_), Change::Write(at, mut bytes)) if world.fault != Fault::None => {
+            // A failing write stores half of its bytes.
+            (Err(_), Change::Write(at, mut bytes)) if state.fault != Fault::None => {
                 bytes.truncate(bytes.len() / 2);
                 Change::Write(at, bytes)
             }
-            _ => return fine,
+            _ => return result,
         };
-        let file = &mut world.files[self.file];
+        let file = &mut state.files[self.file];
         apply(&mut file.now, &change);
         file.changes.push(change);
-        fine
+        result
     }
 }
 
 impl DiskFile for FaultyFile {
     fn length(&self) -> io::Result<u64> {
-        let mut world = self.disk.world();
-        world.operate()?;
-        Ok(world.files[self.file].now.len() as u64)
+        let mut state = self.disk.state();
+        state.operate()?;
+        Ok(state.files[self.file].now.len() as u64)
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
@@ -255,14 +257,14 @@ impl DiskFile for FaultyFile {
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let at = self.disk.world().files[self.file].now.len();
+        let at = self.disk.state().files[self.file].now.len();
         self.change(Change::Write(at, bytes.to_vec()))
     }
 
     fn sync(&self) -> io::Result<()> {
-        let mut world = self.disk.world();
-        world.operate()?;
-        let file = &mut world.files[self.file];
+        let mut state = self.disk.state();
+        state.operate()?;
+        let file = &mut state.files[self.file];
         file.durable.clone_from(&file.now);
         file.changes.clear();
         Ok(())
@@ -271,6 +273,6 @@ impl DiskFile for FaultyFile {
 
 impl Drop for FaultyFile {
     fn drop(&mut self) {
-        self.disk.world().files[self.file].open = false;
+        self.disk.state().files[self.file].open = false;
     }
 }

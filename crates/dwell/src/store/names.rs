@@ -1,23 +1,26 @@
-//! Paths: what they lead to, and the names beside them.
+//! Paths: the files that they name, and the names of files in the same folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Whether a path is standard output, under any of its names.
+/// The ending that is added to the name of an output for its partial file.
+pub(super) const PARTIAL: &str = ".dwell-partial";
+
+/// Whether a path is standard output: `-`, `/dev/stdout`, `/dev/fd/1` or `/proc/self/fd/1`.
 #[must_use]
 pub fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
-/// Whether a path names an open file of this process: it is written to as it is open, never replaced.
+/// Whether a path names an open file descriptor of this process, which is written in place and never replaced.
 pub(super) fn names_a_descriptor(path: &Path) -> bool {
     path == Path::new("/dev/stderr") || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
 }
 
-/// The most links followed from one to the next.
+/// The most symbolic links in a chain.
 const MOST_LINKS: usize = 40;
 
-/// Where a path leads through links, also to what does not exist yet: renaming over a link would cut it.
+/// The target of a path after following symbolic links; it need not exist. A rename over a link would replace the link.
 pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -29,11 +32,12 @@ pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
             _ => return Ok(place),
         }
     }
-    Err(io::Error::other("too many links, or a circle of them"))
+    Err(io::Error::other("too many symbolic links, or a cycle of them"))
 }
 
-/// What tells whether two paths are the same file, whether or not it exists: its name in its folder, both with links
-/// followed. `None` for what is never replaced.
+/// The canonical path of the file that `path` names, equal for two paths of the same file. The file need not exist;
+/// links are followed. `-` for standard output; `None` for a path that is not a regular file, which is never replaced,
+/// and for a path in a missing folder.
 #[must_use]
 pub fn identity(path: &Path) -> Option<PathBuf> {
     if is_stdout(path) {
@@ -47,19 +51,20 @@ pub fn identity(path: &Path) -> Option<PathBuf> {
     Some(std::fs::canonicalize(folder).ok()?.join(place.file_name()?))
 }
 
-/// Bytes of the longest name that file systems allow.
+/// The most bytes of a file name on common file systems.
 const LONGEST_NAME: usize = 255;
 
-/// The file beside `place` whose name is that of `place` and `ending`, shortened where it would be too long.
+/// The path in the folder of `place` whose name is that of `place` followed by `ending`. A name above 255 bytes is
+/// replaced by its first 40 characters and a hash.
 pub(crate) fn beside(place: &Path, ending: &str) -> io::Result<PathBuf> {
-    let name = place.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
-    let mut whole = name.to_os_string();
-    whole.push(ending);
-    if whole.len() > LONGEST_NAME {
-        // Long names that begin alike must not share.
+    let name = place.file_name().ok_or_else(|| io::Error::other("the path has no file name"))?;
+    let mut beside = name.to_os_string();
+    beside.push(ending);
+    if beside.len() > LONGEST_NAME {
+        // The hash distinguishes long names with the same beginning.
         let hash = blake3::hash(name.as_encoded_bytes()).to_hex();
         let start: String = name.to_string_lossy().chars().take(40).collect();
-        whole = format!("{start}-{}{ending}", &hash[..16]).into();
+        beside = format!("{start}-{}{ending}", &hash[..16]).into();
     }
-    Ok(place.with_file_name(whole))
+    Ok(place.with_file_name(beside))
 }

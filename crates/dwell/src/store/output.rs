@@ -1,65 +1,81 @@
-//! An output: a file that appears whole or not at all, or a stream.
+//! An output: a file that is written atomically, or a stream.
 
 use super::disk::{Disk, DiskFile, SystemDisk};
-use super::names::{beside, end_of_links, is_stdout, names_a_descriptor};
-use super::{Leftovers, PARTIAL};
-use crate::base::error::{Error, InputError, quote};
+use super::names::{PARTIAL, beside, end_of_links, is_stdout, names_a_descriptor};
+use super::partial_files::PartialFiles;
+use crate::base::error::{Error, InputError};
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A file being written.
+/// An output under way: a regular file that gets its name when it is complete, standard output, a device or a FIFO.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
     target: Target,
-    /// Bytes gathered before the system is asked to write.
+    /// Bytes that are not yet passed to the system.
     pending: Vec<u8>,
     spent: Duration,
-    leftovers: Leftovers,
+    partial_files: PartialFiles,
 }
 
 #[derive(Debug)]
 enum Target {
-    /// Written beside its place, then renamed.
+    /// A partial file in the same folder, renamed when complete.
     Replace(Replace),
-    /// Written where it is.
+    /// An existing device, FIFO or open descriptor, written in place.
     InPlace(File),
     Stdout(io::Stdout),
-    /// Nowhere: for runs that are only timed.
-    Nowhere,
+    /// Kept in memory.
+    Memory(Arc<Mutex<Vec<u8>>>),
+    /// Discards all bytes: for benchmarks.
+    Discard,
 }
 
 #[derive(Debug)]
 struct Replace {
     disk: Arc<dyn Disk>,
     file: Box<dyn DiskFile>,
-    /// Where it is written.
+    /// The path of the partial file.
     partial: PathBuf,
-    /// Where it will be.
+    /// The final path.
     place: PathBuf,
     no_clobber: bool,
-    /// Whether what an earlier run has left in the file is still there.
+    /// Whether the partial file still has the contents of an earlier run.
     stale: bool,
-    /// Whether it stays if it is not completed.
+    /// Whether the partial file stays if this output is dropped before it is complete.
     kept: bool,
 }
 
-/// Bytes gathered before the system is asked to write.
+/// The bytes of an output in memory.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryFile(Arc<Mutex<Vec<u8>>>);
+
+impl MemoryFile {
+    /// A copy of the bytes written so far; the whole file after the render has returned.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The size of the write buffer in bytes.
 const BUFFER: usize = 1 << 20;
 
 impl Output {
-    /// Opens an output at `path`, `-` being standard output. With `no_clobber`, one that exists is an error now, and
-    /// again if it has come to exist by the time this one is complete.
+    /// Opens an output at `path`; `-` is standard output. With `no_clobber`, an existing file is an error, both now and
+    /// if it is created before this output is complete.
     ///
     /// # Errors
-    /// [`Error::Input`] when it exists and `no_clobber` is set; [`Error::Write`] when it cannot be written there, or
+    /// [`Error::Input`] when the file exists and `no_clobber` is set; [`Error::Write`] when it cannot be written, or
     /// another process is writing it.
-    pub fn create(path: &Path, no_clobber: bool, leftovers: &Leftovers) -> Result<Self, Error> {
+    pub fn create(path: &Path, no_clobber: bool, partial_files: &PartialFiles) -> Result<Self, Error> {
         if is_stdout(path) {
-            return Ok(Self::on(path, Target::Stdout(io::stdout()), leftovers));
+            return Ok(Self::on(path, Target::Stdout(io::stdout()), partial_files));
         }
         let fail = |source: io::Error| Error::Write { path: path.to_owned(), source };
         let place = end_of_links(path).map_err(fail)?;
@@ -67,66 +83,74 @@ impl Output {
             Ok(metadata) if metadata.is_dir() => Err(fail(io::Error::other("it is a directory"))),
             Ok(_) if no_clobber => Err(exists_already(path).into()),
             Ok(metadata) if !metadata.is_file() || names_a_descriptor(path) => {
-                // Appending is where a shell's `>>` would have it, and nothing else for what has no place in it.
+                // Opened for appending: a file that the shell opened with `>>` continues at its end, and for devices
+                // and FIFOs it makes no difference.
                 let file = File::options().append(true).open(path).map_err(fail)?;
-                Ok(Self::on(path, Target::InPlace(file), leftovers))
+                Ok(Self::on(path, Target::InPlace(file), partial_files))
             }
-            _ => Self::beside(Arc::new(SystemDisk), path, &place, no_clobber, leftovers),
+            _ => Self::beside(Arc::new(SystemDisk), path, &place, no_clobber, partial_files),
         }
     }
 
-    /// A file of a disk.
+    /// A regular file on `disk`: `path` as given, `place` after following links.
     pub(crate) fn beside(
         disk: Arc<dyn Disk>,
         path: &Path,
         place: &Path,
         no_clobber: bool,
-        leftovers: &Leftovers,
+        partial_files: &PartialFiles,
     ) -> Result<Self, Error> {
         let fail = |path: &Path, source: io::Error| Error::Write { path: path.to_owned(), source };
         let partial = beside(place, PARTIAL).map_err(|e| fail(path, e))?;
         let file = disk.open(&partial).map_err(|source| match source.kind() {
             io::ErrorKind::WouldBlock => fail(path, io::Error::other("another process is writing it")),
-            // What is in the way is not the output itself.
+            // A directory has the name of the partial file, not of the output.
             io::ErrorKind::IsADirectory => fail(&partial, source),
             _ => fail(path, source),
         })?;
-        leftovers.note(&partial);
+        partial_files.add(&partial);
         let place = place.to_owned();
         let replace = Replace { disk, file, partial, place, no_clobber, stale: true, kept: false };
-        Ok(Self::on(path, Target::Replace(replace), leftovers))
+        Ok(Self::on(path, Target::Replace(replace), partial_files))
     }
 
-    fn on(path: &Path, target: Target, leftovers: &Leftovers) -> Self {
-        let leftovers = leftovers.clone();
-        Self { path: path.to_owned(), target, pending: Vec::new(), spent: Duration::ZERO, leftovers }
+    fn on(path: &Path, target: Target, partial_files: &PartialFiles) -> Self {
+        let partial_files = partial_files.clone();
+        Self { path: path.to_owned(), target, pending: Vec::new(), spent: Duration::ZERO, partial_files }
     }
 
-    /// An output that is read by nobody.
+    /// An output that discards its bytes, for benchmarks.
     #[must_use]
-    pub fn nowhere() -> Self {
-        Self::on(Path::new(""), Target::Nowhere, &Leftovers::default())
+    pub fn discarding() -> Self {
+        Self::on(Path::new(""), Target::Discard, &PartialFiles::default())
     }
 
-    /// Where it will be, as it was given.
+    /// An output in memory, and the [`MemoryFile`] that reads its bytes. `name` is its name in errors.
+    #[must_use]
+    pub fn in_memory(name: &str) -> (Self, MemoryFile) {
+        let file = MemoryFile::default();
+        (Self::on(Path::new(name), Target::Memory(Arc::clone(&file.0)), &PartialFiles::default()), file)
+    }
+
+    /// The final path, as given.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What an error in writing this output is reported as.
+    /// The [`Error::Write`] of this output for an I/O error.
     #[must_use]
     pub fn error(&self, source: io::Error) -> Error {
         Error::Write { path: self.path.clone(), source }
     }
 
-    /// Wall time spent in handing bytes to the system so far.
+    /// The wall time spent so far in passing bytes to the system.
     #[must_use]
     pub fn spent(&self) -> Duration {
         self.spent
     }
 
-    /// Where the file will be and on which disk, if it is one whose parts can outlive this process.
+    /// The final path and the disk, if the output is a regular file, whose partial file can outlive this process.
     pub(crate) fn place(&self) -> Option<(&Path, &Arc<dyn Disk>)> {
         match &self.target {
             Target::Replace(replace) => Some((&replace.place, &replace.disk)),
@@ -134,20 +158,21 @@ impl Output {
         }
     }
 
-    /// Goes on behind the first `length` bytes of what an earlier run has left. False if there are fewer.
-    pub(crate) fn go_on_at(&mut self, length: u64) -> Result<bool, Error> {
+    /// Keeps the first `length` bytes of the partial file of an earlier run and continues after them. False if it has
+    /// fewer.
+    pub(crate) fn resume_at(&mut self, length: u64) -> Result<bool, Error> {
         let Target::Replace(replace) = &mut self.target else { return Ok(length == 0) };
-        let went_on = replace.file.length().and_then(|there| {
+        let resumed = replace.file.length().and_then(|there| {
             if there < length {
                 return Ok(false);
             }
             replace.stale = false;
             replace.file.truncate(length).map(|()| true)
         });
-        went_on.map_err(|e| self.error(e))
+        resumed.map_err(|e| self.error(e))
     }
 
-    /// Whether nothing was ever written to it, by an earlier run either.
+    /// Whether neither this run nor an earlier one has written bytes to it.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.target {
             Target::Replace(replace) => replace.file.length().is_ok_and(|length| length == 0),
@@ -155,7 +180,7 @@ impl Output {
         }
     }
 
-    /// Whether there is a file of its name.
+    /// Whether a file of the final name exists; true for an output that is no regular file.
     pub(crate) fn is_published(&self) -> Result<bool, Error> {
         match &self.target {
             Target::Replace(replace) => {
@@ -165,26 +190,26 @@ impl Output {
         }
     }
 
-    /// From now on the parts stay where they are when this output is dropped before it is complete.
+    /// Makes the partial file stay when this output is dropped before it is complete.
     pub(crate) fn keep(&mut self) {
         if let Target::Replace(replace) = &mut self.target {
             replace.kept = true;
-            self.leftovers.forget(&replace.partial);
+            self.partial_files.forget(&replace.partial);
         }
     }
 
-    /// The opposite of [`Self::keep`].
+    /// Makes the partial file disappear when this output is dropped before it is complete; undoes [`Self::keep`].
     pub(crate) fn abandon(&mut self) {
         if let Target::Replace(replace) = &mut self.target {
             replace.kept = false;
-            self.leftovers.note(&replace.partial);
+            self.partial_files.add(&replace.partial);
         }
     }
 
-    /// Makes what was written so far durable. Returns the length of the file, if it is one.
-    pub(crate) fn secure(&mut self) -> Result<u64, Error> {
+    /// Makes the bytes written so far durable. Returns the length of a regular file, 0 for other outputs.
+    pub(crate) fn sync(&mut self) -> Result<u64, Error> {
         let began = Instant::now();
-        let secured = self.hand_on().and_then(|()| match &mut self.target {
+        let synced = self.flush_buffer().and_then(|()| match &mut self.target {
             Target::Replace(replace) => {
                 replace.file.sync()?;
                 replace.disk.sync_folder(&replace.partial)?;
@@ -192,16 +217,16 @@ impl Output {
             }
             Target::InPlace(file) => file.flush().map(|()| 0),
             Target::Stdout(out) => out.flush().map(|()| 0),
-            Target::Nowhere => Ok(0),
+            Target::Memory(_) | Target::Discard => Ok(0),
         });
         self.spent += began.elapsed();
-        secured.map_err(|e| self.error(e))
+        synced.map_err(|e| self.error(e))
     }
 
-    /// Gives a file that is complete and secured its name.
+    /// Renames a complete and synced file to its final name.
     pub(crate) fn publish(&mut self) -> Result<(), Error> {
         let began = Instant::now();
-        let target = std::mem::replace(&mut self.target, Target::Nowhere);
+        let target = std::mem::replace(&mut self.target, Target::Discard);
         let Target::Replace(Replace { disk, file, partial, place, no_clobber, kept, .. }) = target else {
             return Ok(());
         };
@@ -210,10 +235,10 @@ impl Output {
             let _ = disk.remove(&partial);
         }
         drop(file);
-        self.leftovers.forget(&partial);
+        self.partial_files.forget(&partial);
         self.spent += began.elapsed();
         renamed.map_err(|source| {
-            // It has come to exist since this output was opened.
+            // The file was created after this output was opened.
             if no_clobber && source.kind() == io::ErrorKind::AlreadyExists {
                 return Error::Input(exists_already(&self.path));
             }
@@ -221,23 +246,24 @@ impl Output {
         })
     }
 
-    /// Completes the file: from now on it is there, whole. Returns the time spent in writing, this included.
+    /// Syncs the file and renames it to its final name. Returns the wall time spent in writing, including this call.
     ///
     /// # Errors
-    /// [`Error::Write`]; what was there before is untouched then.
+    /// [`Error::Write`], or [`Error::Input`] when `no_clobber` was set and the file exists. An existing file keeps its
+    /// contents then.
     pub fn commit(mut self) -> Result<Duration, Error> {
-        self.secure()?;
+        self.sync()?;
         self.publish()?;
         Ok(self.spent)
     }
 
-    /// Hands what is pending to the system.
-    fn hand_on(&mut self) -> io::Result<()> {
+    /// Passes the pending bytes to the system.
+    fn flush_buffer(&mut self) -> io::Result<()> {
         let mut pending = std::mem::take(&mut self.pending);
-        let handed = self.append(&pending);
+        let written = self.append(&pending);
         pending.clear();
         self.pending = pending;
-        handed
+        written
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -251,15 +277,18 @@ impl Output {
             }
             Target::InPlace(file) => file.write_all(bytes),
             Target::Stdout(out) => out.write_all(bytes),
-            Target::Nowhere => Ok(()),
+            Target::Memory(file) => {
+                file.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+                Ok(())
+            }
+            Target::Discard => Ok(()),
         }
     }
 }
 
-/// What is refused under `--no-clobber`.
+/// The error of an existing output under `--no-clobber`.
 fn exists_already(path: &Path) -> InputError {
-    InputError::new("--no-clobber", format!("{} exists already", quote(&path.to_string_lossy())))
-        .hint("leave --no-clobber out to replace it")
+    InputError::new(Problem::Exists { path: path.to_owned() }).about(Parameter::Output)
 }
 
 impl Write for Output {
@@ -269,17 +298,17 @@ impl Write for Output {
             return Ok(bytes.len());
         }
         let began = Instant::now();
-        let written = self.hand_on().and_then(|()| self.append(bytes));
+        let written = self.flush_buffer().and_then(|()| self.append(bytes));
         self.spent += began.elapsed();
         written.map(|()| bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let began = Instant::now();
-        let flushed = self.hand_on().and_then(|()| match &mut self.target {
+        let flushed = self.flush_buffer().and_then(|()| match &mut self.target {
             Target::InPlace(file) => file.flush(),
             Target::Stdout(out) => out.flush(),
-            Target::Replace(_) | Target::Nowhere => Ok(()),
+            Target::Replace(_) | Target::Memory(_) | Target::Discard => Ok(()),
         });
         self.spent += began.elapsed();
         flushed
@@ -288,12 +317,12 @@ impl Write for Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        // What is pending is not worth writing.
+        // An unfinished output is removed, or resumed from its last sync: pending bytes are not written.
         if let Target::Replace(replace) = &mut self.target
             && !replace.kept
         {
             let _ = replace.disk.remove(&replace.partial);
-            self.leftovers.forget(&replace.partial);
+            self.partial_files.forget(&replace.partial);
         }
     }
 }

@@ -1,15 +1,16 @@
-//! Where the pixels of a view are, exactly: to as many bits as somebody asks for. In a view that is not rotated these are
-//! rational numbers; rotated by other than a few angles they are irrational, and known by enclosures alone.
+//! The exact points of the pixels of a view, as intervals with any number of bits. In a view that is not rotated the
+//! coordinates are rational. Rotated by an angle whose sine or cosine is irrational, they are irrational, and intervals
+//! are their only exact representation.
 
 use crate::exact::rational::Rational;
 use crate::exact::trig::{Direction, Real};
 use crate::view::{ExactFrame, View};
 use dashu_int::IBig;
 
-/// A point of the plane that can be enclosed as closely as one likes.
+/// A point of the plane that can be enclosed in an arbitrarily small rectangle.
 pub(crate) trait Enclosed {
-    /// Whole numbers low and high for the real and for the imaginary part, with low <= part * 2^bits <= high; high - low is
-    /// at most 4, and 0 only where that is exact.
+    /// Integers low and high for the real and for the imaginary part, with low <= part * 2^bits <= high and
+    /// high - low <= 4; high = low only if part * 2^bits is that integer.
     fn enclose(&self, bits: usize) -> [(IBig, IBig); 2];
 }
 
@@ -19,7 +20,7 @@ impl Enclosed for [Rational; 2] {
     }
 }
 
-/// More bits than are asked for, so that 2^33 times the error of a step is under one unit of the last of them.
+/// Guard bits of centre and steps: 2^33 times the error of a step is less than one unit of the last requested bit.
 const GUARD_BITS: usize = 40;
 
 /// The points of all pixels of a view.
@@ -27,16 +28,16 @@ const GUARD_BITS: usize = 40;
 pub(crate) struct ExactPoints {
     view: View,
     centre: [Rational; 2],
-    /// Half a pixel to the right and half a pixel up.
+    /// The vectors of half a pixel to the right and half a pixel up.
     right: [Real; 2],
     up: [Real; 2],
-    /// To the number of bits that is asked for most often.
-    usual: Lines,
+    /// Centre and steps with the number of bits that is requested most often.
+    usual: FixedSteps,
 }
 
-/// Centre and steps in fixed point.
+/// Intervals of the centre and the half-pixel vectors in fixed point with `bits` + [`GUARD_BITS`] bits.
 #[derive(Debug)]
-struct Lines {
+struct FixedSteps {
     bits: usize,
     centre: [(IBig, IBig); 2],
     right: [(IBig, IBig); 2],
@@ -44,7 +45,7 @@ struct Lines {
 }
 
 impl ExactPoints {
-    /// Of a view; points are asked for most often with `usual_bits` bits.
+    /// The points of `view`. Intervals with `usual_bits` bits are the fastest.
     pub(crate) fn new(view: &View, usual_bits: usize) -> Self {
         let ExactFrame { centre, half_pixel: [half_x, half_y] } = view.exact();
         let direction = Direction::new(&view.rotation.to_rational());
@@ -52,11 +53,12 @@ impl ExactPoints {
         let (right, up) = if direction.is_none() {
             ([Real::Rational(half_x), zero()], [zero(), Real::Rational(half_y)])
         } else {
-            // As in `axes.rs`: a pixel u to the right and v up is at u (cos, sin) + v (-sin, cos) from the centre.
+            // As in `axes.rs`: the offset from the centre of a pixel u to the right and v up is
+            // u (cos, sin) + v (-sin, cos).
             let right = [direction.cosine_times(&half_x), direction.sine_times(&half_x)];
             (right, [direction.sine_times(&half_y.negated()), direction.cosine_times(&half_y)])
         };
-        let usual = Lines::new(&centre, [&right, &up], usual_bits);
+        let usual = FixedSteps::new(&centre, [&right, &up], usual_bits);
         Self { view: view.clone(), centre, right, up, usual }
     }
 
@@ -66,7 +68,7 @@ impl ExactPoints {
     }
 }
 
-impl Lines {
+impl FixedSteps {
     fn new(centre: &[Rational; 2], [right, up]: [&[Real; 2]; 2], bits: usize) -> Self {
         let with_guard = |reals: &[Real; 2]| reals.each_ref().map(|real| real.enclose(bits + GUARD_BITS));
         let centre = centre.each_ref().map(|part| Real::Rational(part.clone()).enclose(bits + GUARD_BITS));
@@ -81,7 +83,7 @@ impl Lines {
         [0, 1].map(|part| {
             let (r, u, c) = (times(&self.right[part], right), times(&self.up[part], up), &self.centre[part]);
             let (low, high) = (&c.0 + r.0 + u.0, &c.1 + r.1 + u.1);
-            // Down and up to whole units: shifting rounds down.
+            // Round low down and high up to whole units; a shift rounds down.
             (low >> GUARD_BITS, -(-high >> GUARD_BITS))
         })
     }
@@ -96,7 +98,7 @@ pub(crate) struct ExactPoint<'a> {
 }
 
 impl ExactPoint<'_> {
-    /// The point itself, where it is rational.
+    /// The point, if both parts are rational.
     pub(crate) fn rational(&self) -> Option<[Rational; 2]> {
         let ExactPoints { centre, right, up, .. } = self.points;
         let part = |part: usize| {
@@ -113,7 +115,7 @@ impl Enclosed for ExactPoint<'_> {
         if bits == usual.bits {
             return usual.enclose(self.right, self.up);
         }
-        Lines::new(centre, [right, up], bits).enclose(self.right, self.up)
+        FixedSteps::new(centre, [right, up], bits).enclose(self.right, self.up)
     }
 }
 
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn enclosures_hold_the_exact_points() {
+    fn enclosures_contain_the_exact_points() {
         let view = view("0", true);
         let points = ExactPoints::new(&view, 119);
         for (column, row) in [(0, 0), (30, 17), (7, 3)] {
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn rotated_points_are_where_the_kernels_have_them() {
+    fn rotated_points_agree_with_the_axes() {
         for (rotation, flip) in [("30", false), ("90", false), ("-33.3", true), ("1e-9", false)] {
             let view = view(rotation, flip);
             let points = ExactPoints::new(&view, 119);
@@ -162,7 +164,7 @@ mod tests {
                 for ((low, high), near) in points.at(column, row).enclose(300).into_iter().zip(near) {
                     assert!(&high - &low <= IBig::from(4));
                     let exact = Rational::new(low, dashu_int::UBig::ONE << 300_usize);
-                    // Three roundings of numbers below 1.
+                    // The coordinate of the axes has three rounding errors of numbers below 1.
                     let off = exact.minus(&Rational::from_f64(near)).magnitude();
                     assert!(off < Rational::whole(1).scaled_by_power_of_two(-52), "{rotation} {column} {row}");
                 }
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_points_are_exact() {
+    fn rational_points_have_no_error() {
         let mut view = View::centred("-0.75", "0.5", "1").unwrap().sized(Size::new(16, 16).unwrap());
         for rotation in ["0", "90", "180", "270"] {
             view.rotation = rotation.parse().unwrap();

@@ -1,11 +1,13 @@
-//! How a view is computed: number, recipe, limit, escape radius.
+//! The settings of an iteration: formula, limit, escape radius, number type, recipe.
 
-use crate::base::error::{InputError, quote, unknown_name};
+use crate::base::error::InputError;
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
 use crate::exact::decimal::Decimal;
 use crate::exact::rational::Rational;
 use dwell_kernels::{Formula, Number, Recipe};
 
-/// The machine number that points are iterated in.
+/// The number type in which points are iterated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum NumberKind {
     /// IEEE 754 binary32.
@@ -15,36 +17,25 @@ pub enum NumberKind {
     F64,
 }
 
-impl NumberKind {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::F32, Self::F64];
+dwell_kernels::named!(NumberKind, "number": F32 => f32::NAME, F64 => f64::NAME);
 
-    /// Its name as users write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::F32 => f32::NAME,
-            Self::F64 => f64::NAME,
-        }
-    }
-}
-
-/// How points are iterated. The default: z^2 + c, 1000 iterations, R = 2, f64, recipe `fused`.
+/// The settings of an iteration. The default: z^2 + c, limit 1000, R = 2, f64, recipe `fused`.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What is iterated.
+    /// The iterated formula.
     pub formula: Formula,
-    /// c, for the Julia set of the formula: the view then shows z_1. Otherwise c is the pixel.
+    /// The constant c of a Julia set of the formula, for which each pixel is z_1; `None`: each pixel is c.
     pub julia: Option<[Decimal; 2]>,
-    /// The greatest n tried, 1 to 2^32 - 1.
+    /// The greatest number of iterations, 1 to 2^32 - 1. Points that have not escaped at the limit have dwell 0.
     pub limit: u32,
-    /// The escape radius R, 2 to 10^9; less in f32 from the fifth power on, see [`Self::most_escape_radius`].
+    /// The escape radius R, 2 to 10^9; in f32 the maximum is smaller from the power 5 on, see
+    /// [`Self::most_escape_radius`].
     pub escape_radius: Decimal,
-    /// The number.
+    /// The number type.
     pub number: NumberKind,
-    /// The order of roundings.
+    /// The order of operations in a step, and thereby of its roundings.
     pub recipe: Recipe,
-    /// Draw views that the number does not resolve.
+    /// Whether a view that the number type does not resolve is computed instead of rejected.
     pub force: bool,
 }
 
@@ -62,24 +53,28 @@ impl Default for Settings {
     }
 }
 
-/// The formula of a name and a power, either of which may be left out: then it is `otherwise`, or has the power that the
-/// name usually has.
+/// The formula with a name and a power, 2 to [`Formula::MOST_POWER`]. Without a name, it is `otherwise` with the given
+/// power; without a power, it has the default power of the name.
 ///
 /// # Errors
-/// [`InputError`] about `"formula"` or `"power"`.
+/// When the name is unknown, the power is out of range, or the formula is the Mandelbrot set and the power is not 2.
 pub fn formula(name: Option<&str>, power: Option<u32>, otherwise: Formula) -> Result<Formula, InputError> {
     let usual = match name {
         None => otherwise,
-        Some(name) => Formula::named(name).ok_or_else(|| unknown_name("formula", name, Formula::NAMES))?,
+        Some(name) => name.parse::<Formula>()?,
     };
     let Some(power) = power else { return Ok(usual) };
     let is_the_set = usual == Formula::MANDELBROT;
     if is_the_set && power != 2 {
-        return Err(InputError::new("power", format!("the Mandelbrot set has power 2, not {power}"))
-            .hint("the formula multibrot has any from 2 to 16"));
+        let problem = Problem::Conflict(format!("the Mandelbrot set has power 2, not {power}"));
+        return Err(InputError::new(problem)
+            .about(Parameter::Power)
+            .accepts("2; the formula multibrot has powers from 2 to 16"));
     }
     Formula::new(usual.fold(), power).ok_or_else(|| {
-        InputError::new("power", format!("{power} is out of range")).accepted(format!("2 to {}", Formula::MOST_POWER))
+        InputError::out_of_range(power.to_string())
+            .about(Parameter::Power)
+            .accepts(format!("2 to {}", Formula::MAX_POWER))
     })
 }
 
@@ -87,38 +82,38 @@ pub fn formula(name: Option<&str>, power: Option<u32>, otherwise: Formula) -> Re
 const MAX_ESCAPE_RADIUS: i64 = 1_000_000_000;
 
 impl Settings {
-    /// The greatest escape radius: 10^9, or less where R^(2N), near which |z_n|^2 is at an escape, would not be finite by
-    /// a wide margin (2^120 in f32, 2^1000 in f64) for the power N.
+    /// The greatest escape radius: the smaller of 10^9 and the greatest power of two R for which R^(2N) is at most
+    /// 2^120 in f32 and 2^1000 in f64, where N is the power of the formula. |z_n|^2 is near R^(2N) at an escape and
+    /// must be finite by a wide margin.
     #[must_use]
     pub fn most_escape_radius(&self) -> i64 {
         let finite = match self.number {
             NumberKind::F32 => 120,
             NumberKind::F64 => 1000,
         };
-        // 2^(finite / 2N), cut to whole bits.
+        // The exponent of 2^(finite / 2N), rounded down.
         let bits = finite / (2 * self.formula.power());
         if bits >= 30 { MAX_ESCAPE_RADIUS } else { 1 << bits }
     }
 
-    /// Checks the ranges.
+    /// Checks that limit and escape radius are in range.
     ///
     /// # Errors
-    /// Which value is out of range.
+    /// When one is not; the message names it and its range.
     pub fn check(&self) -> Result<(), InputError> {
         if self.limit == 0 {
-            return Err(InputError::new("limit", "0 is out of range").accepted("1 to 4294967295"));
+            return Err(InputError::out_of_range("0").about(Parameter::MaxIterations).accepts("1 to 4294967295"));
         }
         let radius = self.escape_radius.to_rational();
         let most = self.most_escape_radius();
         if radius < Rational::whole(2) || radius > Rational::whole(most) {
-            return Err(InputError::new(
-                "escape radius",
-                format!("{} is out of range", quote(self.escape_radius.text())),
-            )
-            .accepted(match most {
+            let accepted = match most {
                 MAX_ESCAPE_RADIUS => "2 to 1e9".to_owned(),
-                most => format!("2 to {most} for the power {} in {}", self.formula.power(), self.number.name()),
-            }));
+                most => format!("2 to {most} for the power {} in {}", self.formula.power(), self.number),
+            };
+            return Err(InputError::out_of_range(self.escape_radius.text())
+                .about(Parameter::EscapeRadius)
+                .accepts(accepted));
         }
         Ok(())
     }

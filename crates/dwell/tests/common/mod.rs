@@ -1,6 +1,6 @@
-//! Random views, the same for every test that wants some: a small generator with a seed that every failure names.
+//! Random views and settings from a small seeded generator. Failures name the seed.
 
-#![allow(dead_code, reason = "each test file uses some of it")]
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use dwell::{Decimal, Fold, Formula, Location, Magnification, Sample, Settings, Size, View};
 
@@ -42,10 +42,10 @@ const CENTRES: [(&str, &str); 10] = [
     ("-0.75", "0"),
 ];
 
-/// A view somewhere interesting: 70 % around a centre on the boundary at a zoom from 1 to under 10^`most_decades`, the rest anywhere; some rotated,
-/// some with bounds, some far outside, some sampled at corners.
+/// A random view at a zoom from 1 to below 10^`most_decades`: 70 % around a centre on the boundary, the others anywhere from
+/// -3 to 2 and -2i to 2i; a sixth rotated, a fifth sampled at corners.
 pub(crate) fn view(random: &mut Random, most_decades: u64, size: Size) -> View {
-    // Written digit by digit: a power from a mathematics library may differ from machine to machine.
+    // Written as digits: the power function of a mathematics library may differ between machines.
     let zoom = format!("{}.{:02}e{}", 1 + random.below(9), random.below(100), random.below(most_decades));
     let mut view = if random.below(10) < 7 {
         let (re, im) = *random.one_of(&CENTRES);
@@ -64,7 +64,8 @@ pub(crate) fn view(random: &mut Random, most_decades: u64, size: Size) -> View {
     view.sized(size)
 }
 
-/// A view of a whole set or a part of it, of any formula: shallow, near the real axis now and then, some upside down.
+/// A random shallow view that suits every formula: a quarter centred on the real axis, a quarter flipped, an eighth
+/// rotated.
 pub(crate) fn view_of_any_formula(random: &mut Random, size: Size) -> View {
     let zoom = format!("{}.{:02}e{}", 1 + random.below(9), random.below(100), random.below(3));
     let (re, im) = (random.unit() * 3.4 - 1.9, random.unit() * 2.8 - 1.4);
@@ -77,7 +78,7 @@ pub(crate) fn view_of_any_formula(random: &mut Random, size: Size) -> View {
     view.sized(size)
 }
 
-/// Any formula in either plane.
+/// The settings with a random formula; a third of them with a Julia constant.
 pub(crate) fn any_formula(random: &mut Random, settings: Settings) -> Settings {
     let fold = *random.one_of(&[Fold::None, Fold::Absolute, Fold::Conjugate]);
     let power = *random.one_of(&[2, 2, 2, 3, 3, 4, 5, 6, 7, 9, 12, 16]);
@@ -97,7 +98,7 @@ pub(crate) fn any_formula(random: &mut Random, settings: Settings) -> Settings {
     Settings { formula, julia, escape_radius, ..settings }
 }
 
-/// Settings to go with it; drawn whether or not the number resolves it, since exactness does not depend on that.
+/// Random limit and escape radius. `force` is set, since exactness does not depend on whether the number resolves the view.
 pub(crate) fn settings(random: &mut Random, most_limit: u64) -> Settings {
     let radius = *random.one_of(&["2", "2", "2", "2", "2.5", "16", "1e5"]);
     Settings {
@@ -114,7 +115,7 @@ pub(crate) fn location(name: &str, width: u32, height: u32) -> (View, u64) {
     (location.view(Size::new(width, height).unwrap()), location.iterations)
 }
 
-/// The same view with a zoom of its own.
+/// The view at another zoom.
 pub(crate) fn zoomed(mut view: View, zoom: &str) -> View {
     if let dwell::Frame::Centred { magnification, .. } = &mut view.frame {
         *magnification = Magnification::Zoom(zoom.parse::<Decimal>().unwrap());

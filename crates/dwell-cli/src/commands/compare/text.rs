@@ -1,6 +1,9 @@
 //! Reports for people.
 
-use dwell::compare::{Compared, Fields, Found, Images, Pair, Report, Shown, Tally, TruthReport, Wrong};
+use dwell::compare::{
+    Compared, Details, DifferingPixel, FieldDifferences, ImageDifferences, PixelCounts, PixelValue, Report,
+    TruthReport, WrongPixel,
+};
 use std::fmt::Write;
 
 /// What two rasters differ in.
@@ -18,7 +21,7 @@ pub(super) fn of_rasters(report: &Report) -> String {
 
 fn pixels(text: &mut String, compared: &Compared, kind: &str) {
     let Compared { pixels, differing_pixels: differing, .. } = compared;
-    if matches!(&compared.found, Found::Images(images) if images.depths_differ) {
+    if matches!(&compared.found, Details::Images(images) if images.depths_differ) {
         text.push_str("the depths differ: compared on the scale of 16 bits, 8 bits times 257\n");
     }
     if *differing == 0 {
@@ -35,8 +38,8 @@ fn pixels(text: &mut String, compared: &Compared, kind: &str) {
     }
     map(text, compared);
     match &compared.found {
-        Found::Fields(found) => fields(text, found),
-        Found::Images(found) => images(text, found),
+        Details::Fields(found) => fields(text, found),
+        Details::Images(found) => images(text, found),
     }
     text.push_str(if compared.first.len() as u64 == *differing { "all of them:\n" } else { "the first of them:\n" });
     list(text, ["column", "row", "A", "B"], compared.first.iter().map(of_pair));
@@ -66,8 +69,9 @@ fn map(text: &mut String, compared: &Compared) {
     text.push_str("  of the pixels of each part: . none, - up to 0.1 %, + up to 1 %, * up to 10 %, # more\n");
 }
 
-fn fields(text: &mut String, found: &Fields) {
-    let Fields { inside_only_in_a, inside_only_in_b, larger_in_a, larger_in_b, without_difference, .. } = found;
+fn fields(text: &mut String, found: &FieldDifferences) {
+    let FieldDifferences { inside_only_in_a, inside_only_in_b, larger_in_a, larger_in_b, without_difference, .. } =
+        found;
     let _ = writeln!(text, "larger in A: {larger_in_a}, larger in B: {larger_in_b}");
     let _ = writeln!(
         text,
@@ -90,7 +94,7 @@ fn fields(text: &mut String, found: &Fields) {
     }
 }
 
-fn images(text: &mut String, found: &Images) {
+fn images(text: &mut String, found: &ImageDifferences) {
     if let Some(pair) = &found.largest_at {
         let [column, row, a, b] = of_pair(pair);
         let _ = writeln!(
@@ -111,10 +115,10 @@ fn images(text: &mut String, found: &Images) {
     }
 }
 
-fn of_pair(pair: &Pair) -> [String; 4] {
-    let shown = |shown: &Shown| match shown {
-        Shown::Value(value) => value.to_string(),
-        Shown::Channels(channels) => {
+fn of_pair(pair: &DifferingPixel) -> [String; 4] {
+    let shown = |shown: &PixelValue| match shown {
+        PixelValue::Value(value) => value.to_string(),
+        PixelValue::Channels(channels) => {
             let channels: Vec<_> = channels.iter().map(u16::to_string).collect();
             channels.join(",")
         }
@@ -144,8 +148,9 @@ pub(super) fn of_truth(report: &TruthReport) -> String {
     let mut text = String::new();
     let TruthReport { file, format, width, height, pixels, max_iterations, .. } = report;
     let _ = writeln!(text, "{file} ({format}), {width} x {height}, limit {max_iterations}");
-    let of =
-        |tally: &Tally| format!("{} of {} wrong ({})", tally.wrong, tally.checked, percent(tally.wrong, tally.checked));
+    let of = |tally: &PixelCounts| {
+        format!("{} of {} wrong ({})", tally.wrong, tally.checked, percent(tally.wrong, tally.checked))
+    };
     match (&report.evenly, &report.at_changes) {
         (Some(evenly), Some(at_changes)) => {
             let _ = writeln!(text, "checked: {} of {pixels} pixels", report.total.checked);
@@ -171,7 +176,7 @@ pub(super) fn of_truth(report: &TruthReport) -> String {
             "  inside the set in one, escaped in the other: {}; too large: {}; too small: {}",
             report.total.wrong_side, report.too_large, report.too_small
         );
-        if let Some(Wrong { column, row, field, truth }) = report.largest {
+        if let Some(WrongPixel { column, row, field, truth }) = report.largest {
             let _ = writeln!(
                 text,
                 "largest error: {} at column {column}, row {row} (field {field}, truth {truth})",

@@ -1,16 +1,20 @@
-//! Tables of numbers as text: a line for each row, values separated by commas. Spaces, a comma at the end of a line, empty
-//! lines at the end of the file and the line ends of any system are accepted, since counts come from other programs, too.
+//! Tables of numbers as text: one line per row, values separated by commas. Spaces, a comma at the end of a line, empty
+//! lines at the end of the file and the line ends of any system are accepted, since tables come from other programs
+//! too.
 
-use super::{Bytes, Cells, Content, Input, Opened, broken, size};
-use crate::base::error::{InputError, quote};
+use super::{Bytes, Cells, Content, Input, Opened, size};
+use crate::base::error::InputError;
 use crate::base::limits::Limits;
+use crate::base::problem::Problem;
+use crate::base::quote::quote;
 use crate::compare::value::Value;
+use crate::input::source::unreadable;
 use std::io::{BufRead, Cursor, Read};
 
-/// The most characters of a number.
+/// The most characters of a value.
 const MOST_CHARACTERS: usize = 64;
 
-/// Whether a file may be a table: it is text and begins like a number.
+/// Whether a file with these first bytes may be a table: text that begins like a number.
 pub(super) fn may_begin(first: &[u8]) -> bool {
     let text = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first).trim_ascii_start();
     let number = matches!(text, [b'0'..=b'9' | b'+' | b'-' | b'.', ..]);
@@ -18,7 +22,7 @@ pub(super) fn may_begin(first: &[u8]) -> bool {
     (number || word) && !text.iter().any(|b| b.is_ascii_control() && !b.is_ascii_whitespace())
 }
 
-/// A table, from its first line.
+/// A reader of a table, from its first line.
 struct Csv {
     words: Words,
     width: u32,
@@ -27,18 +31,16 @@ struct Csv {
 
 pub(super) fn open(mut input: Input, limits: &Limits) -> Opened {
     if !input.seekable {
-        // How many lines there are is known at the end only.
+        // The number of lines is known only at the end, so the whole text is stored.
         let most = limits.memory_bytes / 2;
         let mut bytes = Vec::new();
-        input.bytes.take(most + 1).read_to_end(&mut bytes).map_err(|e| broken(&e))?;
+        input.bytes.take(most + 1).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
         if bytes.len() as u64 > most {
-            return Err(
-                InputError::new("", format!("goes on after {} MiB", most >> 20)).hint("write it to a file first")
-            );
+            return Err(InputError::new(Problem::PipeTooLong { most_bytes: most }));
         }
         input.bytes = Box::new(Cursor::new(bytes));
     }
-    // Once through for the size and for whatever is wrong, once more for the numbers.
+    // The first pass determines the size and finds all errors; the second pass returns the numbers.
     let mut words = Words::new(input.bytes)?;
     let (mut width, mut height, mut column) = (0_u64, 0_u64, 0_u64);
     loop {
@@ -61,7 +63,7 @@ pub(super) fn open(mut input: Input, limits: &Limits) -> Opened {
     }
     let size = size(width, height)?;
     let mut bytes = words.bytes;
-    bytes.rewind().map_err(|e| broken(&e))?;
+    bytes.rewind().map_err(|e| unreadable(&e))?;
     let csv = Csv { words: Words::new(bytes)?, width: size.width, column: 0 };
     Ok(("csv".to_owned(), size, Content::Field(Box::new(csv))))
 }
@@ -71,7 +73,7 @@ impl Cells for Csv {
         for value in into {
             match self.words.next()? {
                 Word::Value => {}
-                // Only if the file has changed meanwhile.
+                // Possible only if the file has changed since the first pass.
                 Word::LineEnd | Word::End => {
                     return Err(self.words.other_length(u64::from(self.column), u64::from(self.width)));
                 }
@@ -82,7 +84,7 @@ impl Cells for Csv {
         if self.column == self.width {
             self.column = 0;
             if !matches!(self.words.next()?, Word::LineEnd) {
-                return Err(InputError::new(format!("line {}", self.words.line), "is longer than it was"));
+                return Err(InputError::malformed("is longer than it was").at_line(self.words.line));
             }
         }
         Ok(())
@@ -90,38 +92,38 @@ impl Cells for Csv {
     fn finish(&mut self) -> Result<(), InputError> {
         match self.words.next()? {
             Word::End => Ok(()),
-            _ => Err(InputError::new("", "is longer than it was")),
+            _ => Err(InputError::malformed("is longer than it was")),
         }
     }
 }
 
-/// What stands next.
+/// A token of a table.
 enum Word {
-    /// A value, which is in [`Words::text`].
+    /// A value, stored in [`Words::text`].
     Value,
-    /// The end of a line that had values.
+    /// The end of a line with values.
     LineEnd,
     /// The end of the file.
     End,
 }
 
-/// A text as values and ends of lines.
+/// A text, split into values and line ends.
 struct Words {
     bytes: Box<dyn Bytes>,
-    /// The line at hand, from 1.
+    /// The number of the current line, from 1.
     line: u64,
-    /// Whether the line at hand has values.
+    /// Whether the current line has values.
     values: bool,
-    /// An empty line, which nothing may follow.
+    /// The number of the first empty line, after which values are an error.
     empty_line: Option<u64>,
-    /// The value at hand.
+    /// The characters of the current value.
     text: [u8; MOST_CHARACTERS],
     length: usize,
 }
 
 impl Words {
     fn new(mut bytes: Box<dyn Bytes>) -> Result<Self, InputError> {
-        let marked = bytes.fill_buf().map_err(|e| broken(&e))?.starts_with(b"\xef\xbb\xbf");
+        let marked = bytes.fill_buf().map_err(|e| unreadable(&e))?.starts_with(b"\xef\xbb\xbf");
         bytes.consume(if marked { 3 } else { 0 });
         Ok(Self { bytes, line: 1, values: false, empty_line: None, text: [0; MOST_CHARACTERS], length: 0 })
     }
@@ -131,27 +133,27 @@ impl Words {
     }
 
     fn wrong(&self, problem: String) -> InputError {
-        InputError::new(format!("line {}", self.line), problem)
+        InputError::malformed(problem).at_line(self.line)
     }
 
-    /// The line before the one at hand, which has ended, has another number of values than the first.
+    /// The error of a line that has ended with another number of values than the first line.
     fn other_length(&self, values: u64, first: u64) -> InputError {
         let line = self.line - u64::from(!self.values);
-        InputError::new(format!("line {line}"), format!("has {values} values, and the first line has {first}"))
+        InputError::malformed(format!("has {values} values, and the first line has {first}")).at_line(line)
     }
 
-    /// Reads on to the end of a value or of a line.
+    /// Reads to the end of a value or of a line.
     fn next(&mut self) -> Result<Word, InputError> {
         self.length = 0;
         let mut something = false;
         loop {
-            let buffer = self.bytes.fill_buf().map_err(|e| broken(&e))?;
+            let buffer = self.bytes.fill_buf().map_err(|e| unreadable(&e))?;
             let ended = buffer.is_empty();
             let byte = buffer.first().copied().unwrap_or(b'\n');
             match byte {
                 b',' | b'\n' => {
                     if something {
-                        // The end of the line is left for the next word.
+                        // The line end is not consumed: it is the next word.
                         self.bytes.consume(usize::from(byte == b','));
                         self.values = true;
                         return Ok(Word::Value);
@@ -182,7 +184,7 @@ impl Words {
                 }
                 _ => {
                     if let Some(empty) = self.empty_line {
-                        return Err(InputError::new(format!("line {empty}"), "is empty, and others follow"));
+                        return Err(InputError::malformed("is empty, and others follow").at_line(empty));
                     }
                     something = true;
                     if self.length == MOST_CHARACTERS {
@@ -199,22 +201,22 @@ impl Words {
         }
     }
 
-    /// The value at hand as a number; `column` is its place, from 1.
+    /// The current value as a number; `column`, from 1, is for the error message.
     fn value(&self, column: u64) -> Result<Value, InputError> {
         let text = self.text[..self.length].trim_ascii();
-        // Almost all of them: up to 18 digits and nothing else.
+        // The common case: 1 to 18 digits.
         if (1..=18).contains(&text.len()) && text.iter().all(u8::is_ascii_digit) {
             return Ok(Value::Whole(text.iter().fold(0, |n, digit| 10 * n + i128::from(digit - b'0'))));
         }
         let text = self.text();
-        // Beyond 64 bits a number is no count any more.
+        // An integer beyond 64 bits is read as a floating point number.
         let whole = text.parse::<i128>().ok().filter(|n| (i64::MIN.into()..=u64::MAX.into()).contains(n));
         if let Some(whole) = whole {
             return Ok(Value::Whole(whole));
         }
         text.parse().map(Value::Real).map_err(|_| {
             let error = self.wrong(format!("value {column}, {}, is no number", quote(&text)));
-            if text.contains([' ', ';', '\t']) { error.accepted("values separated by commas") } else { error }
+            if text.contains([' ', ';', '\t']) { error.accepts("values separated by commas") } else { error }
         })
     }
 }
@@ -229,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_as_any_program_writes_them() {
+    fn tables_of_other_programs_are_read() {
         let expected: Vec<Value> = [1, 20, 3, 4, 0, -6].map(Value::Whole).to_vec();
         for text in [
             "1,20,3\n4,0,-6\n",
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_says_where() {
+    fn errors_name_the_line() {
         for (text, expected) in [
             ("1,2\n3\n", "line 2: has 1 values, and the first line has 2"),
             ("1,2\n3,4,5\n6,7\n", "line 2: has 3 values"),

@@ -1,18 +1,21 @@
-//! NumPy arrays of two dimensions, format versions 1.0, 2.0 and 3.0, in C order: unsigned and signed integers of 1 to 8
-//! bytes and floating point numbers of 4 and 8, little and big endian.
+//! Two-dimensional NumPy arrays, format versions 1.0, 2.0 and 3.0, in C order: unsigned and signed integers of 1, 2, 4
+//! and 8 bytes and floating point numbers of 4 and 8 bytes, little and big endian.
 
-use super::{Bytes, Cells, Content, Input, Opened, at_end, broken, read_exact, size};
-use crate::base::error::{InputError, quote};
+use super::{Bytes, Cells, Content, Input, Opened, at_end, read_exact, size};
+use crate::base::error::InputError;
 use crate::base::limits::resize;
+use crate::base::place::Place;
+use crate::base::quote::quote;
 use crate::compare::value::Value;
+use crate::input::source::unreadable;
 use crate::view::Size;
 
-/// The longest header: a size and a type take a hundred bytes.
+/// The most bytes of a header. A header with a shape and a type has about a hundred.
 const MOST_HEADER: usize = 1 << 20;
-/// Types, for error messages.
+/// The accepted types, for error messages.
 const TYPES: &str = "u1, u2, u4, u8, i1, i2, i4, i8, f4, f8 with < or > before them";
 
-/// What a number is.
+/// The kind of a number type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Unsigned,
@@ -20,7 +23,7 @@ enum Kind {
     Float,
 }
 
-/// The type of all numbers.
+/// The number type of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Type {
     kind: Kind,
@@ -30,7 +33,7 @@ struct Type {
 
 impl Type {
     fn parse(text: &str) -> Result<Self, InputError> {
-        let wrong = || InputError::new("", format!("its numbers are of the type {}", quote(text))).accepted(TYPES);
+        let wrong = || InputError::malformed(format!("its numbers are of the type {}", quote(text))).accepts(TYPES);
         let (order, code) = match text.as_bytes() {
             [order @ (b'<' | b'>' | b'|' | b'='), code @ ..] => (*order, code),
             code => (b'=', code),
@@ -42,7 +45,7 @@ impl Type {
             _ => return Err(wrong()),
         };
         let bytes = usize::from(bytes - b'0');
-        // A file is read wherever it was written: an order that is not said is the usual one.
+        // The result must not depend on the reading machine, so an unspecified byte order is little endian.
         if order == b'|' && bytes > 1 {
             return Err(wrong());
         }
@@ -58,7 +61,7 @@ impl Type {
         format!("{kind}{}{}", 8 * self.bytes, if self.big_endian && self.bytes > 1 { ", big endian" } else { "" })
     }
 
-    /// One number of `self.bytes` bytes.
+    /// The number in `self.bytes` bytes.
     fn value(self, bytes: &[u8]) -> Value {
         let mut wide = [0; 8];
         for (place, byte) in bytes.iter().enumerate() {
@@ -75,7 +78,7 @@ impl Type {
     }
 }
 
-/// An array, behind its header.
+/// A reader of an array, positioned after its header.
 struct Npy {
     bytes: Box<dyn Bytes>,
     kind: Type,
@@ -88,8 +91,8 @@ pub(super) fn open(mut input: Input) -> Opened {
     let bytes = &mut input.bytes;
     let mut fixed = [0; 8];
     let short = |e: std::io::Error| match e.kind() {
-        std::io::ErrorKind::UnexpectedEof => InputError::new("", "is cut short: it ends in its header"),
-        _ => broken(&e),
+        std::io::ErrorKind::UnexpectedEof => InputError::malformed("is cut short: it ends in its header"),
+        _ => unreadable(&e),
     };
     bytes.read_exact(&mut fixed).map_err(short)?;
     let mut length = [0; 4];
@@ -104,18 +107,19 @@ pub(super) fn open(mut input: Input) -> Opened {
         }
         [major, minor, ..] => {
             let problem = format!("is a NumPy array of format {major}.{minor}");
-            return Err(InputError::new("", problem).accepted("1.0, 2.0, 3.0"));
+            return Err(InputError::malformed(problem).accepts("1.0, 2.0, 3.0"));
         }
-        _ => return Err(InputError::new("", "is cut short: it ends in its header")),
+        _ => return Err(InputError::malformed("is cut short: it ends in its header")),
     };
     let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
     if length > MOST_HEADER {
-        return Err(InputError::new("", format!("has a header of {length} bytes")).accepted("up to 1048576"));
+        return Err(InputError::malformed(format!("has a header of {length} bytes")).accepts("up to 1048576"));
     }
     let mut header = Vec::new();
     resize(&mut header, length, 0, "a header")?;
     bytes.read_exact(&mut header).map_err(short)?;
-    let (kind, size) = parse(&String::from_utf8_lossy(&header)).map_err(|e| e.within("header"))?;
+    let (kind, size) =
+        parse(&String::from_utf8_lossy(&header)).map_err(|e| e.within(Place::Part("header".to_owned())))?;
     let data = u128::from(size.pixels()) * kind.bytes as u128;
     input.holds(data + before + length as u128, "its header and numbers")?;
     let npy = Npy { bytes: input.bytes, kind, size, pixel: 0, raw: Vec::new() };
@@ -137,9 +141,9 @@ impl Cells for Npy {
     }
 }
 
-/// The header: a Python dictionary of `descr`, `fortran_order` and `shape`, in any order.
+/// Parses a header: a Python dictionary of `descr`, `fortran_order` and `shape`, in any order.
 fn parse(text: &str) -> Result<(Type, Size), InputError> {
-    let wrong = |problem: String| InputError::new("", problem);
+    let wrong = |problem: String| InputError::malformed(problem);
     let mut scanner = Scanner { text, at: 0 };
     let (mut kind, mut fortran, mut shape) = (None, None, None);
     scanner.expect('{')?;
@@ -148,10 +152,10 @@ fn parse(text: &str) -> Result<(Type, Size), InputError> {
         scanner.expect(':')?;
         match key {
             "descr" => kind = Some(Type::parse(scanner.string()?)?),
-            "fortran_order" => fortran = Some(scanner.truth()?),
+            "fortran_order" => fortran = Some(scanner.boolean()?),
             "shape" => shape = Some(scanner.tuple()?),
             other => {
-                return Err(wrong(format!("{} is not known", quote(other))).accepted("descr, fortran_order, shape"));
+                return Err(wrong(format!("{} is not known", quote(other))).accepts("descr, fortran_order, shape"));
             }
         }
         if !scanner.accept(',') {
@@ -163,16 +167,16 @@ fn parse(text: &str) -> Result<(Type, Size), InputError> {
     let kind = kind.ok_or_else(|| missing("descr"))?;
     if fortran.ok_or_else(|| missing("fortran_order"))? {
         return Err(wrong("the array is stored column by column (fortran_order)".to_owned())
-            .hint("save it row by row: numpy.save(file, numpy.ascontiguousarray(array))"));
+            .accepts("row by row, as numpy.ascontiguousarray makes it"));
     }
     let shape = shape.ok_or_else(|| missing("shape"))?;
     let [height, width] = shape[..] else {
-        return Err(wrong(format!("the array has {} dimensions", shape.len())).accepted("2: rows and columns"));
+        return Err(wrong(format!("the array has {} dimensions", shape.len())).accepts("2: rows and columns"));
     };
     Ok((kind, size(width, height)?))
 }
 
-/// The few Python literals that a header is made of.
+/// A scanner of the Python literals in a header: strings, booleans, tuples of integers.
 struct Scanner<'a> {
     text: &'a str,
     at: usize,
@@ -188,7 +192,7 @@ impl<'a> Scanner<'a> {
 
     fn wrong(&mut self, wanted: &str) -> InputError {
         let rest: String = self.rest().chars().take(20).collect();
-        InputError::new("", format!("has {} where {wanted} should be", quote(rest.trim_end())))
+        InputError::malformed(format!("has {} where {wanted} should be", quote(rest.trim_end())))
     }
 
     fn accept(&mut self, wanted: char) -> bool {
@@ -207,13 +211,13 @@ impl<'a> Scanner<'a> {
         let Some((inside, _)) = quoted else {
             let list = rest.starts_with('[');
             let error = self.wrong("a text in quotes");
-            return Err(if list { error.hint("arrays of records are not read") } else { error });
+            return Err(if list { error.accepts("arrays of numbers; arrays of records are not read") } else { error });
         };
         self.at += inside.len() + 2;
         Ok(inside)
     }
 
-    fn truth(&mut self) -> Result<bool, InputError> {
+    fn boolean(&mut self) -> Result<bool, InputError> {
         for (word, value) in [("True", true), ("False", false)] {
             if self.rest().starts_with(word) {
                 self.at += word.len();
@@ -231,11 +235,11 @@ impl<'a> Scanner<'a> {
             let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             let number = rest[..digits].parse().map_err(|_| self.wrong("a whole number"))?;
             self.at += digits;
-            // Python 2 wrote long integers so.
+            // The suffix of long integers in Python 2.
             self.accept('L');
             if numbers.len() > 32 {
                 return Err(
-                    InputError::new("", "the array has more than 32 dimensions").accepted("2: rows and columns")
+                    InputError::malformed("the array has more than 32 dimensions").accepts("2: rows and columns")
                 );
             }
             numbers.push(number);
@@ -253,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_every_type() {
+    fn numbers_of_every_type_are_read() {
         let value = |descr: &str, bytes: &[u8]| Type::parse(descr).unwrap().value(bytes);
         assert_eq!(value("|u1", &[200]), Value::Whole(200));
         assert_eq!(value("|i1", &[200]), Value::Whole(-56));
@@ -270,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_as_any_program_writes_them() {
+    fn headers_are_parsed_or_rejected() {
         let good = Size { width: 3, height: 2 };
         for text in [
             "{'descr': '<u4', 'fortran_order': False, 'shape': (2, 3), }          \n",

@@ -1,23 +1,24 @@
-//! PNG images of every colour type and depth, row by row.
+//! PNG images of every colour type and bit depth, read row by row.
 
-use super::{Bytes, Content, Input, Opened, Pixel, Pixels, broken, size};
+use super::{Bytes, Content, Input, Opened, Pixel, Pixels, size};
 use crate::base::error::InputError;
 use crate::base::limits::{Limits, resize};
+use crate::input::source::unreadable;
 use png::{ColorType, Decoder, DecodingError, Reader, Transformations};
 
-/// Bytes that a reader may take for what is not pixels: texts, a palette.
+/// The most bytes that the PNG reader may allocate for data other than pixels: texts, a palette.
 const MOST_BYTES: usize = 16 << 20;
-/// How many bytes one byte of compressed data can stand for: 258 for two bits, by the format.
+/// The most bytes to which one byte of compressed data can expand: in DEFLATE, 258 bytes for two bits.
 const MOST_RATIO: u128 = 1032;
 
 struct Png {
     reader: Reader<Box<dyn Bytes>>,
     channels: usize,
     wide: bool,
-    /// The row at hand, or all of them if the image is interlaced.
+    /// The current row, or all rows of an interlaced image.
     raw: Vec<u8>,
     row_bytes: usize,
-    /// What was taken of it, in bytes.
+    /// The number of bytes of `raw` already returned.
     taken: usize,
     interlaced: bool,
 }
@@ -25,10 +26,10 @@ struct Png {
 fn wrong(error: DecodingError) -> InputError {
     match error {
         DecodingError::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
-            InputError::new("", "is cut short: its image data end too early")
+            InputError::malformed("is cut short: its image data end too early")
         }
-        DecodingError::IoError(e) => broken(&e),
-        other => InputError::new("", format!("is no PNG that can be read: {other}")),
+        DecodingError::IoError(e) => unreadable(&e),
+        other => InputError::malformed(format!("is no PNG that can be read: {other}")),
     }
 }
 
@@ -37,26 +38,28 @@ pub(super) fn open(input: Input, limits: &Limits) -> Opened {
     let mut decoder = Decoder::new_with_limits(input.bytes, png::Limits { bytes: MOST_BYTES });
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
-    // Palettes become colours, transparent colours an opacity, fewer than 8 bits 8.
+    // Expands palettes to colours, a transparent colour to an opacity channel, and fewer than 8 bits to 8.
     decoder.set_transformations(Transformations::EXPAND);
     let header = decoder.read_header_info().map_err(wrong)?;
     let size = size(header.width.into(), header.height.into())?;
     let interlaced = header.interlaced;
-    // Before a row of it is allocated: can the file hold it, and is there room? 8 bytes a pixel at most.
+    // Before a row is allocated, check that the file can contain the pixels and that a row of at most 8 bytes per pixel
+    // is within the limit.
     let raw_row = u128::from(header.width) * header.color_type.samples() as u128 * header.bit_depth as u128 / 8 + 1;
     let raw = raw_row * u128::from(header.height);
     if let Some(length) = length
         && u128::from(length) * MOST_RATIO < raw
     {
-        return Err(InputError::new("", format!("is cut short: {length} bytes cannot hold {raw} bytes of pixels")));
+        return Err(InputError::malformed(format!("is cut short: {length} bytes cannot hold {raw} bytes of pixels")));
     }
     let row = u64::from(size.width).saturating_mul(8);
     let rows = if interlaced { u64::from(size.height) } else { 4 };
-    limits.reserve("its rows", row.saturating_mul(rows)).map_err(InputError::nameless)?;
+    limits.reserve("its rows", row.saturating_mul(rows))?;
     let reader = decoder.read_info().map_err(wrong)?;
     check_palette(reader.info())?;
     let (colour, depth) = reader.output_color_type();
-    let row_bytes = reader.output_line_size(size.width).ok_or_else(|| InputError::new("", "its rows are too long"))?;
+    let row_bytes =
+        reader.output_line_size(size.width).ok_or_else(|| InputError::malformed("its rows are too long"))?;
     let (name, alpha) = match colour {
         ColorType::Grayscale => ("grey", false),
         ColorType::GrayscaleAlpha => ("grey with alpha", true),
@@ -70,19 +73,20 @@ pub(super) fn open(input: Input, limits: &Limits) -> Opened {
     Ok((format, size, Content::Image { pixels: Box::new(png), most, alpha }))
 }
 
-/// Checks what the reader of rows takes for granted (png 0.18 panics, found by fuzzing): whole colours, and at most 256.
+/// Checks that a palette has 1 to 256 entries of 3 bytes. The row reader of png 0.18 panics on others (found by
+/// fuzzing).
 fn check_palette(info: &png::Info<'_>) -> Result<(), InputError> {
     match info.palette.as_deref() {
         Some(palette) if !palette.len().is_multiple_of(3) || !(3..=768).contains(&palette.len()) => {
             let problem = format!("is no PNG that can be read: its palette has {} bytes", palette.len());
-            Err(InputError::new("", problem).accepted("3 for each of 1 to 256 colours"))
+            Err(InputError::malformed(problem).accepts("3 for each of 1 to 256 colours"))
         }
         _ => Ok(()),
     }
 }
 
 impl Png {
-    /// Makes the next row the one at hand.
+    /// Reads the next row, or all rows of an interlaced image.
     fn next_row(&mut self) -> Result<(), InputError> {
         if self.interlaced {
             if self.raw.is_empty() {
@@ -96,7 +100,7 @@ impl Png {
         self.taken = 0;
         match self.reader.read_row(&mut self.raw).map_err(wrong)? {
             Some(_) => Ok(()),
-            None => Err(InputError::new("", "is cut short: its image data end too early")),
+            None => Err(InputError::malformed("is cut short: its image data end too early")),
         }
     }
 }
@@ -152,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn every_colour_type() {
+    fn every_colour_type_is_read() {
         let m = u16::MAX;
         let one = |colour, depth, data: &[u8]| read(picture(colour, depth, (1, 1), data, false)).unwrap()[0];
         assert_eq!(one(ColorType::Grayscale, BitDepth::Eight, &[2]), [514, 514, 514, m]);
@@ -168,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn palettes_of_any_length() {
-        // The library's encoder writes any.
+    fn palettes_of_invalid_length_are_errors() {
+        // The encoder of the png crate writes palettes of any length.
         for (bytes, good) in
             [(0, false), (1, false), (2, false), (3, true), (4, false), (768, true), (769, false), (771, false)]
         {
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_damage() {
+    fn rows_are_read_and_damage_is_an_error() {
         let data: Vec<u8> = (0..40 * 30 * 3).map(|i: u32| (i % 251) as u8).collect();
         let whole = picture(ColorType::Rgb, BitDepth::Eight, (40, 30), &data, false);
         let read_back = read(whole.clone()).unwrap();

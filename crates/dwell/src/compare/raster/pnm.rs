@@ -1,11 +1,13 @@
-//! Portable pixmaps and greymaps, binary: P6 and P5, 8 and 16 bits.
+//! Binary portable pixmaps (P6) and greymaps (P5) with 8 and 16 bits per channel.
 
-use super::{Bytes, Content, Input, Opened, Pixel, Pixels, at_end, broken, read_exact, size};
+use super::{Bytes, Content, Input, Opened, Pixel, Pixels, at_end, read_exact, size};
 use crate::base::error::InputError;
 use crate::base::limits::{Limits, resize};
+use crate::base::place::Place;
+use crate::input::source::unreadable;
 use crate::view::Size;
 
-/// The longest header, comments included.
+/// The most bytes of a header, comments included.
 const MOST_HEADER: usize = 1 << 16;
 
 struct Pnm {
@@ -25,7 +27,7 @@ pub(super) fn open(mut input: Input, _: &Limits) -> Opened {
         b'6' => 3,
         other => {
             let problem = format!("is a portable map of kind P{}", char::from(other));
-            return Err(InputError::new("", problem).accepted("P5 (grey) and P6 (colours), the binary ones"));
+            return Err(InputError::malformed(problem).accepts("P5 (grey) and P6 (colours), the binary ones"));
         }
     };
     let (width, height, most) = (header.number()?, header.number()?, header.number()?);
@@ -34,7 +36,7 @@ pub(super) fn open(mut input: Input, _: &Limits) -> Opened {
     let most = u16::try_from(most)
         .ok()
         .filter(|most| *most > 0)
-        .ok_or_else(|| InputError::new("", format!("its greatest value is {most}")).accepted("1 to 65535"))?;
+        .ok_or_else(|| InputError::malformed(format!("its greatest value is {most}")).accepts("1 to 65535"))?;
     let depth = if most > 255 { 2 } else { 1 };
     let data = u128::from(size.pixels()) * channels as u128 * depth;
     input.holds(data + before as u128, "its header and pixels")?;
@@ -48,7 +50,7 @@ pub(super) fn open(mut input: Input, _: &Limits) -> Opened {
     Ok((format, size, Content::Image { pixels: Box::new(pnm), most, alpha: false }))
 }
 
-/// A header as words.
+/// A reader of a header.
 struct Header<'a> {
     bytes: &'a mut dyn Bytes,
     left: usize,
@@ -57,18 +59,18 @@ struct Header<'a> {
 impl Header<'_> {
     fn byte(&mut self) -> Result<u8, InputError> {
         if self.left == 0 {
-            return Err(InputError::new("", "has a header of more than 65536 bytes"));
+            return Err(InputError::malformed("has a header of more than 65536 bytes"));
         }
         self.left -= 1;
         let mut byte = [0];
         self.bytes.read_exact(&mut byte).map_err(|e| match e.kind() {
-            std::io::ErrorKind::UnexpectedEof => InputError::new("", "is cut short: it ends in its header"),
-            _ => broken(&e),
+            std::io::ErrorKind::UnexpectedEof => InputError::malformed("is cut short: it ends in its header"),
+            _ => unreadable(&e),
         })?;
         Ok(byte[0])
     }
 
-    /// The next number, and one blank behind it. What follows `#` up to the end of its line is a comment.
+    /// Reads the next number and one white space character after it. Text from `#` to the end of a line is a comment.
     fn number(&mut self) -> Result<u64, InputError> {
         let mut number: Option<u64> = None;
         loop {
@@ -90,8 +92,8 @@ impl Header<'_> {
                 }
                 other => {
                     let shown = char::from(other).escape_debug().to_string();
-                    return Err(InputError::new("", format!("has \"{shown}\" in its header"))
-                        .accepted("width, height and greatest value"));
+                    return Err(InputError::malformed(format!("has \"{shown}\" in its header"))
+                        .accepts("width, height and greatest value"));
                 }
             }
         }
@@ -115,10 +117,11 @@ impl Pixels for Pnm {
                     let pixel = self.pixel + place as u64;
                     let (column, row) = (pixel % u64::from(self.size.width), pixel / u64::from(self.size.width));
                     let problem = format!("a channel is {value}");
-                    return Err(InputError::new(format!("column {column}, row {row}"), problem)
-                        .accepted(format!("up to {most}, as its header says")));
+                    return Err(InputError::malformed(problem)
+                        .accepts(format!("up to {most}, as its header says"))
+                        .within(Place::Pixel { column, row }));
                 }
-                // 8 bits times 257, 16 as they are, and others to the nearest.
+                // Scaled to 65535 and rounded to nearest: 8-bit values are multiplied by 257, 16-bit values unchanged.
                 pixel[channel] = u16::try_from((value * 65_535 + most / 2) / most).unwrap_or(u16::MAX);
             }
         }
@@ -140,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn pixels_of_every_depth() {
+    fn pixels_of_every_depth_are_read() {
         let most = u16::MAX;
         assert_eq!(read(b"P6\n1 1\n255\n\x00\x01\xff").unwrap(), [[0, 257, most, most]]);
         assert_eq!(
@@ -152,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged() {
+    fn damaged_files_are_errors() {
         for (bytes, expected) in [
             (&b"P3 1 1 255 1 2 3\n"[..], "P3"),
             (b"P4 1 1 ", "P4"),

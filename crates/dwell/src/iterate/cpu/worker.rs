@@ -1,35 +1,33 @@
-//! A thread at work: it answers a strategy's questions with the kernel.
+//! A worker thread: it computes the pixels that a strategy requests, with the kernels.
 
 use crate::base::cancel::Cancel;
-use crate::field::Extras;
-use crate::iterate::strategy::{Ask, Scratch};
+use crate::field::channels::{Channel, ChannelBuffers, ChannelRowsMut, ChannelSet};
+use crate::iterate::strategy::{Scratch, TileComputer};
 use crate::iterate::tiles::{Tile, TileSize};
-use crate::plan::Points;
-use dwell_kernels::escape::{Bounds, Workspace};
+use crate::plan::points::DirectPoints;
+use dwell_kernels::escape::{KernelSettings, Workspace};
 use dwell_kernels::{Fold, Grid, Kernels, Level, Number};
 use std::time::{Duration, Instant};
 
-/// Tiles narrower than this are asked for as a list of points: in rows of their own most lanes would be empty.
+/// Tiles narrower than this are computed as a list of points, since most lanes of a vector would be empty in such rows.
 const NARROW: usize = 24;
-/// Points of a list that are asked for at once.
+/// Points of a list that are computed at once.
 const LIST: usize = 4096;
 
-/// What all threads of a call share.
+/// The parameters of a call, shared by all threads.
 pub(super) struct Call<'a, N> {
     pub(super) level: Level,
-    pub(super) points: &'a Points<N>,
-    pub(super) bounds: Bounds<N>,
-    /// 1 / the view's height: distances are in heights of the view.
-    pub(super) per_height: f64,
+    pub(super) points: &'a DirectPoints<N>,
+    pub(super) settings: KernelSettings<N>,
     pub(super) cancel: &'a Cancel,
 }
 
-/// What a thread has, beside the tile at hand.
+/// The state of a thread beside its tile.
 pub(super) struct Worker<'a, N> {
     pub(super) call: &'a Call<'a, N>,
-    pub(super) buffers: Buffers<N>,
-    /// Time spent on extras.
-    pub(super) extras: Duration,
+    pub(super) buffers: Box<Buffers<N>>,
+    /// Time spent on channels beside the dwells.
+    pub(super) channels: Duration,
 }
 
 /// Buffers of a thread, kept from call to call.
@@ -38,9 +36,7 @@ pub(super) struct Buffers<N> {
     workspace: Workspace<N>,
     re: Vec<N>,
     im: Vec<N>,
-    dwell: Vec<u32>,
-    smooth: Vec<f64>,
-    distance: Vec<f64>,
+    listed: ChannelBuffers,
     pub(super) scratch: Scratch,
 }
 
@@ -50,50 +46,52 @@ impl<N: Kernels> Default for Buffers<N> {
             workspace: Workspace::default(),
             re: Vec::new(),
             im: Vec::new(),
-            dwell: Vec::new(),
-            smooth: Vec::new(),
-            distance: Vec::new(),
+            listed: ChannelBuffers::default(),
             scratch: Scratch::default(),
         }
     }
 }
 
 impl<N: Kernels> Buffers<N> {
-    /// Bytes that they come to take for tiles of a size: the workspace, a list of points, a strategy's notes.
-    pub(super) fn bytes(tile: TileSize, extras: Extras) -> usize {
+    /// Bytes that the buffers grow to for tiles of a size: the workspace, a list of points, and the scratch memory of a
+    /// strategy.
+    pub(super) fn bytes(tile: TileSize, channels: ChannelSet) -> usize {
         let (width, height) = (tile.width as usize, tile.height as usize);
-        let of_block = Workspace::<N>::bytes(width, height, extras.smooth);
-        let of_list = Workspace::<N>::bytes(LIST, 1, extras.smooth) - Workspace::<N>::bytes(0, 0, extras.smooth);
-        let notes = 2 + size_of::<(u32, u32)>();
-        of_block + of_list + LIST * (2 * size_of::<N>() + 20) + width * height * notes
+        let keep_ends = channels.contains(Channel::Smooth);
+        let of_block = Workspace::<N>::bytes(width, height, keep_ends);
+        let of_list = Workspace::<N>::bytes(LIST, 1, keep_ends) - Workspace::<N>::bytes(0, 0, keep_ends);
+        let scratch = 2 + size_of::<(u32, u32)>();
+        of_block + of_list + LIST * (2 * size_of::<N>() + 20) + width * height * scratch
     }
 }
 
 impl<N: Kernels> Call<'_, N> {
-    /// Dwells of a grid, and extras where there are rows for them. Returns the time that the latter took, or `None` when
-    /// told to stop.
-    fn iterate(
+    /// Computes the dwells of a grid and each channel that has rows in `out`. This is the only place that maps a channel to
+    /// its kernel. Returns the time that the channels took, or `None` when the call was cancelled.
+    fn compute(
         &self,
         workspace: &mut Workspace<N>,
         grid: Grid<'_, N>,
-        dwell: &mut [&mut [u32]],
-        smooth: &mut [&mut [f64]],
-        distance: &mut [&mut [f64]],
+        out: &mut ChannelRowsMut<'_>,
     ) -> Option<Duration> {
-        let keep_ends = !smooth.is_empty();
+        let keep_ends = !out[Channel::Smooth].is_empty();
         let stop = self.cancel.flag();
-        if !N::dwells(self.level, self.bounds, workspace, grid, dwell, keep_ends, stop) {
+        if !N::dwells(self.level, self.settings, workspace, grid, &mut out.dwell, keep_ends, stop) {
             return None;
         }
         let begun = Instant::now();
-        let map = &self.bounds.map;
-        if keep_ends {
-            N::smooth_values(self.level, map, workspace, grid, dwell, smooth);
-        }
-        if !distance.is_empty()
-            && !N::distances(self.level, map, workspace, grid, self.per_height, dwell, distance, stop)
-        {
-            return None;
+        let map = &self.settings.map;
+        let (dwell, values) = out.parts_mut();
+        for (channel, values) in Channel::ALL.into_iter().zip(values).filter(|(_, values)| !values.is_empty()) {
+            match channel {
+                Channel::Smooth => N::smooth_values(self.level, map, workspace, grid, dwell, values),
+                Channel::Distance => {
+                    let per_height = self.points.per_height;
+                    if !N::distances(self.level, map, workspace, grid, per_height, dwell, values, stop) {
+                        return None;
+                    }
+                }
+            }
         }
         Some(begun.elapsed())
     }
@@ -103,25 +101,24 @@ impl<N: Kernels> Call<'_, N> {
     }
 }
 
-impl<N: Kernels> Ask for Worker<'_, N> {
-    fn all(&mut self, tile: &mut Tile<'_>) -> bool {
+impl<N: Kernels> TileComputer for Worker<'_, N> {
+    fn compute_all(&mut self, tile: &mut Tile<'_>) -> bool {
         if tile.width() < NARROW {
             let width = tile.columns.len() as u32;
             let places = (0..tile.rows.len() as u32).flat_map(|row| (0..width).map(move |column| (column, row)));
-            return self.places(tile, &places.collect::<Vec<_>>());
+            return self.compute_places(tile, &places.collect::<Vec<_>>());
         }
         let grid = self.call.grid(tile);
-        let Tile { dwell, smooth, distance, .. } = tile;
-        let spent = self.call.iterate(&mut self.buffers.workspace, grid, dwell, smooth, distance);
-        self.extras += spent.unwrap_or_default();
+        let spent = self.call.compute(&mut self.buffers.workspace, grid, &mut tile.out);
+        self.channels += spent.unwrap_or_default();
         spent.is_some()
     }
 
-    fn places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> bool {
+    fn compute_places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> bool {
         let grid = self.call.grid(tile);
-        let nothing = [Grid::<N>::nothing()];
-        let (with_smooth, with_distance) = (!tile.smooth.is_empty(), !tile.distance.is_empty());
-        let Buffers { workspace, re, im, dwell, smooth, distance, .. } = &mut self.buffers;
+        let zero = [Grid::<N>::negative_zero()];
+        let set = tile.out.set();
+        let Buffers { workspace, re, im, listed, .. } = &mut *self.buffers;
         for places in places.chunks(LIST) {
             re.clear();
             im.clear();
@@ -130,22 +127,18 @@ impl<N: Kernels> Ask for Worker<'_, N> {
                 re.push(a);
                 im.push(b);
             }
-            dwell.resize(places.len(), 0);
-            smooth.resize(if with_smooth { places.len() } else { 0 }, 0.0);
-            distance.resize(if with_distance { places.len() } else { 0 }, 0.0);
-            let list = Grid::list(re, im, &nothing);
-            let smooth_rows: &mut [&mut [f64]] = if with_smooth { &mut [smooth] } else { &mut [] };
-            let distance_rows: &mut [&mut [f64]] = if with_distance { &mut [distance] } else { &mut [] };
-            let spent = self.call.iterate(workspace, list, &mut [dwell], smooth_rows, distance_rows);
-            let Some(spent) = spent else { return false };
-            self.extras += spent;
+            if listed.resize(places.len(), set).is_err() {
+                return false;
+            }
+            let list = Grid::list(re, im, &zero);
+            let mut out = listed.slices_mut().into_rows(places.len());
+            let Some(spent) = self.call.compute(workspace, list, &mut out) else { return false };
+            self.channels += spent;
             for (i, (column, row)) in places.iter().enumerate() {
-                tile.dwell[*row as usize][*column as usize] = dwell[i];
-                if with_smooth {
-                    tile.smooth[*row as usize][*column as usize] = smooth[i];
-                }
-                if with_distance {
-                    tile.distance[*row as usize][*column as usize] = distance[i];
+                let (column, row) = (*column as usize, *row as usize);
+                tile.out.dwell[row][column] = listed.dwell[i];
+                for channel in set.iter() {
+                    tile.out[channel][row][column] = listed[channel][i];
                 }
             }
         }
@@ -157,7 +150,7 @@ impl<N: Kernels> Ask for Worker<'_, N> {
     }
 
     fn is_connected(&self) -> bool {
-        let map = &self.call.bounds.map;
+        let map = &self.call.settings.map;
         map.formula.fold() == Fold::None && map.julia.is_none()
     }
 }

@@ -1,25 +1,25 @@
-//! Mariani-Silver: a rectangle whose border has one dwell is filled with it, any other is divided.
+//! The Mariani-Silver algorithm fills a rectangle whose border has one dwell with it, and divides any other.
 //!
-//! Level by level over the tile: all borders of a level are asked for at once, so that the kernel's vectors are full,
-//! and borders between rectangles are asked for once.
+//! It works level by level over the tile: all borders of a level are computed at once, so that the kernel's vectors are
+//! full, and a border between two rectangles is computed once.
 
-use super::{Ask, Rectangle, Scratch};
+use super::inference::{Rectangle, Scratch, TileComputer};
 use crate::iterate::tiles::Tile;
 
-/// A rectangle that is narrower than this, or lower, is not divided: its border would be most of it.
-const NARROWEST: usize = 8;
+/// A rectangle narrower or lower than this is computed rather than divided, since its border is most of it.
+const MIN_DIVIDED_SIDE: usize = 8;
 
-/// Fills a tile. False when told to stop.
-pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratch) -> bool {
+/// Fills a tile. Returns false when the call was cancelled.
+pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut Scratch) -> bool {
     let width = tile.width();
     scratch.start(tile);
     let whole = Rectangle::of(tile);
     for (column, row) in whole.border() {
-        scratch.want(width, column, row);
+        scratch.request(width, column, row);
     }
     let mut rectangles = vec![whole];
-    while !rectangles.is_empty() || !scratch.asked.is_empty() {
-        if !scratch.answer(tile, ask) {
+    while !rectangles.is_empty() || scratch.has_requests() {
+        if !scratch.compute_requested(tile, computer) {
             return false;
         }
         let mut parts = Vec::new();
@@ -29,19 +29,19 @@ pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratc
                 continue;
             }
             if let Some(dwell) = one_dwell(tile, rectangle)
-                && may_fill(tile, ask, rectangle, dwell)
+                && may_fill(tile, computer, rectangle, dwell)
             {
                 for row in top + 1..bottom {
                     if dwell == 0 {
                         tile.fill_inside(row, left + 1..right);
                     } else {
-                        tile.dwell[row][left + 1..right].fill(dwell);
+                        tile.out.dwell[row][left + 1..right].fill(dwell);
                     }
                 }
-            } else if right - left < NARROWEST || bottom - top < NARROWEST {
+            } else if right - left < MIN_DIVIDED_SIDE || bottom - top < MIN_DIVIDED_SIDE {
                 for row in top + 1..bottom {
                     for column in left + 1..right {
-                        scratch.want(width, column, row);
+                        scratch.request(width, column, row);
                     }
                 }
             } else {
@@ -53,22 +53,23 @@ pub(super) fn fill(tile: &mut Tile<'_>, ask: &mut impl Ask, scratch: &mut Scratc
     true
 }
 
-/// The dwell of the border, if it has one.
+/// The dwell of all pixels of the border, if they are equal.
 fn one_dwell(tile: &Tile<'_>, rectangle: Rectangle) -> Option<u32> {
     let Rectangle { left, right, top, bottom } = rectangle;
-    let dwell = tile.dwell[top][left];
+    let dwell = tile.out.dwell[top][left];
     let same = |of: &[u32]| of.iter().all(|n| *n == dwell);
-    let sides = (top..=bottom).all(|row| tile.dwell[row][left] == dwell && tile.dwell[row][right] == dwell);
-    (sides && same(&tile.dwell[top][left..=right]) && same(&tile.dwell[bottom][left..=right])).then_some(dwell)
+    let sides = (top..=bottom).all(|row| tile.out.dwell[row][left] == dwell && tile.out.dwell[row][right] == dwell);
+    (sides && same(&tile.out.dwell[top][left..=right]) && same(&tile.out.dwell[bottom][left..=right])).then_some(dwell)
 }
 
-/// Whether what is inside can be inferred: escaped points have extras of their own, and must not hide the set.
-fn may_fill(tile: &Tile<'_>, ask: &impl Ask, rectangle: Rectangle, dwell: u32) -> bool {
-    dwell == 0 || (!tile.with_extras() && !rectangle.may_hold_the_set(tile, ask))
+/// Whether the inside of a rectangle whose border has one dwell can be inferred. Escaped points cannot be inferred if they
+/// have further channels, which differ from pixel to pixel, or if the rectangle may contain the set.
+fn may_fill(tile: &Tile<'_>, computer: &impl TileComputer, rectangle: Rectangle, dwell: u32) -> bool {
+    dwell == 0 || (!tile.has_channels() && !rectangle.may_hold_the_set(tile, computer))
 }
 
-/// Divides a rectangle in four, or in two across its longer side if it is long. The parts share the dividing lines,
-/// which are asked for.
+/// Divides a rectangle in four, or, if one side is at least twice the other, in two across the longer side. The parts
+/// share the dividing lines, which are requested.
 fn divide(rectangle: Rectangle, width: usize, scratch: &mut Scratch, parts: &mut Vec<Rectangle>) {
     let Rectangle { left, right, top, bottom } = rectangle;
     let (column, row) = (left + (right - left) / 2, top + (bottom - top) / 2);
@@ -77,12 +78,12 @@ fn divide(rectangle: Rectangle, width: usize, scratch: &mut Scratch, parts: &mut
     let rows = if across >= 2 * down { vec![(top, bottom)] } else { vec![(top, row), (row, bottom)] };
     if columns.len() == 2 {
         for row in top..=bottom {
-            scratch.want(width, column, row);
+            scratch.request(width, column, row);
         }
     }
     if rows.len() == 2 {
         for column in left..=right {
-            scratch.want(width, column, row);
+            scratch.request(width, column, row);
         }
     }
     for (top, bottom) in rows {

@@ -1,22 +1,22 @@
-//! The text of a location: TOML, read and written. One format for named places, for files of users, and for what a
-//! picture remembers of itself.
+//! The text of a location, in TOML, read and written. Built-in locations, users' files and the texts stored in pictures
+//! have this one format.
 
-use crate::base::error::{Error, InputError, quote, unknown_name};
+use crate::base::error::{Error, InputError};
+use crate::base::place::{KeyPlace, Place};
+use crate::base::problem::Problem;
+use crate::colour::MOST_SAMPLES;
 use crate::colour::{By, Colouring, Palette, PaletteFormat, Scale, Source, colour_text, parse_colour};
-use crate::colour::{Depth, MOST_SAMPLES};
 use crate::exact::decimal::Decimal;
 use crate::input::toml_reader::{Document, Key, Keys, Names};
-use crate::iterate::engine::Shortcuts;
-use crate::iterate::strategy::Strategy;
-use crate::iterate::tiles::TileSize;
 use crate::scene::Scene;
-use crate::view::settings::{NumberKind, formula};
-use crate::view::{Frame, Magnification, Sample, Size, View};
-use dwell_kernels::{Formula, Recipe};
+use crate::view::settings::formula;
+use crate::view::{Frame, Magnification, View};
+use dwell_kernels::{Formula, UnknownName};
 use serde::Serialize;
 use std::path::Path;
 
-/// Every key. `dwell` is the version that wrote it, `warnings` what the user was told: neither changes the picture.
+/// Every key. `dwell` is the version that wrote the text, `warnings` are those of the render: neither changes the
+/// picture.
 const NAMES: Names = Names {
     of: "a location",
     keys: &[
@@ -53,21 +53,22 @@ const NAMES: Names = Names {
     aliases: &[("rotate", "rotation"), ("aa", "samples"), ("max_iter", "iterations"), ("color", "colour")],
 };
 
-/// Every key of the table `colour`. `palette` is a built-in palette or a file; or the name of the one whose text follows.
+/// Every key of the table `colour`. `palette` is a built-in palette or a file, or the name of the palette whose text
+/// follows.
 const COLOUR_NAMES: Names = Names {
     of: "the table colour",
     keys: &["palette", "by", "scale", "density", "offset", "interior", "palette_format", "palette_text"],
     aliases: &[],
 };
 
-/// The limits that a location may ask for.
+/// The accepted range of a limit.
 pub(super) const ITERATIONS: &str = "1 to 2^63 - 1";
 
-/// A place in the text, for an error about several keys.
-type Place = (&'static str, String);
+/// A known key and its place in the text, for errors about several keys.
+type KnownPlace = (&'static str, KeyPlace);
 
-/// What a text gives: each value read, and what several say together still to come. What is left out is as in a picture
-/// that nothing is said about.
+/// The values of a text, each checked by itself; [`Given::scene`] combines them. Keys that are absent have the values
+/// of the default scene.
 #[derive(Debug, Default)]
 pub(super) struct Given {
     pub(super) name: Option<String>,
@@ -81,23 +82,25 @@ pub(super) struct Given {
     zoom: Option<Decimal>,
     view_height: Option<Decimal>,
     bounds: Option<[Decimal; 4]>,
-    places: Vec<Place>,
+    places: Vec<KnownPlace>,
 }
 
-/// `e` about the key of that name.
-fn at(places: &[Place], name: &str, e: InputError) -> InputError {
-    let place = places.iter().find(|(known, _)| *known == name);
-    e.nameless().within(place.map_or(name, |(_, place)| place))
+/// The error as one about the key of that name.
+fn at(places: &[KnownPlace], name: &str, e: InputError) -> InputError {
+    match places.iter().find(|(known, _)| *known == name) {
+        Some((_, place)) => e.at_key(place),
+        None => e.within(Place::Key(name.to_owned())),
+    }
 }
 
-/// The version that wrote a text, if it says so.
+/// The version that wrote a text, if given.
 pub(super) fn version(text: &str) -> Option<String> {
     let document = Document::parse(text).ok()?;
     document.keys().peek("dwell").map(str::to_owned)
 }
 
 impl Given {
-    /// Reads a text. Palette files that it names are looked for in `folder`; without one they are refused.
+    /// Reads a text. Paths of palette files are relative to `folder`; without a folder they are refused.
     pub(super) fn read(text: &str, folder: Option<&Path>) -> Result<Self, InputError> {
         let document = Document::parse(text)?;
         let mut given = Self::default();
@@ -109,7 +112,7 @@ impl Given {
         Ok(given)
     }
 
-    /// Takes in one key. What is out of range whatever the other keys say is an error here.
+    /// Reads one key. A value that is out of range by itself is an error here.
     fn take(&mut self, name: &str, key: &Key<'_>, folder: Option<&Path>) -> Result<(), InputError> {
         let text = || key.text().map(str::to_owned);
         let Scene { view, settings, .. } = &mut self.scene;
@@ -124,7 +127,7 @@ impl Given {
                 self.formula = Some(name);
             }
             "power" => {
-                let most = Formula::MOST_POWER;
+                let most = Formula::MAX_POWER;
                 self.power = u32::try_from(key.whole(2, most.into(), &format!("2 to {most}"))?).ok();
             }
             "julia" => settings.julia = Some(key.decimals()?),
@@ -143,17 +146,16 @@ impl Given {
                 check(key, view)?;
             }
             "flip" => view.flip = key.flag()?,
-            "sample" => view.sample = key.parsed(|name| named(name, &Sample::ALL, Sample::name))?,
-            "size" => view.size = key.parsed(Size::parse)?,
+            "sample" => view.sample = key.parsed()?,
+            "size" => view.size = key.parsed()?,
             "samples" => {
                 let samples = key.whole(1, MOST_SAMPLES.into(), &format!("1 to {MOST_SAMPLES}"))?;
                 self.scene.samples = u32::try_from(samples).unwrap_or(1);
             }
             "depth" => {
                 let bits = key.whole(0, u64::MAX, "8, 16")?;
-                let depth = Depth::ALL.into_iter().find(|depth| u64::from(depth.bits()) == bits);
-                let wrong = || InputError::new("", format!("{bits} is not a depth")).accepted("8, 16");
-                self.scene.depth = depth.ok_or_else(|| key.wrong(wrong()))?;
+                let depth = bits.to_string().parse();
+                self.scene.depth = depth.map_err(|e: UnknownName| key.wrong(e.into()))?;
             }
             "iterations" => {
                 let iterations = key.whole(1, i64::MAX.cast_unsigned(), ITERATIONS)?;
@@ -161,45 +163,42 @@ impl Given {
                 self.iterations = Some(iterations);
             }
             "escape_radius" => settings.escape_radius = key.decimal()?,
-            "number" => settings.number = key.parsed(|name| named(name, &NumberKind::ALL, NumberKind::name))?,
-            "recipe" => settings.recipe = key.parsed(|name| named(name, &Recipe::ALL, Recipe::name))?,
+            "number" => settings.number = key.parsed()?,
+            "recipe" => settings.recipe = key.parsed()?,
             "force" => settings.force = key.flag()?,
-            "strategy" => self.scene.strategy = key.parsed(|name| named(name, &Strategy::ALL, Strategy::name))?,
-            "shortcuts" => {
-                let unknown = |name: &str| unknown_name("", name, Shortcuts::NAMES);
-                self.scene.shortcuts = key.parsed(|names| Shortcuts::parse(names).map_err(unknown))?;
-            }
-            "tile" => self.scene.tile = Some(key.parsed(TileSize::parse)?),
+            "strategy" => self.scene.strategy = key.parsed()?,
+            "shortcuts" => self.scene.shortcuts = key.parsed()?,
+            "tile" => self.scene.tile = Some(key.parsed()?),
             "colour" => self.scene.colouring = colouring(key.table()?, folder)?,
             "warnings" => drop(key.texts("a list of texts in quotes")?),
-            // The version that wrote it.
+            // `dwell`, the version that wrote the text.
             _ => drop(text()?),
         }
         Ok(())
     }
 
-    /// The scene that it describes.
+    /// The scene that the values describe.
     pub(super) fn scene(self) -> Result<Scene, InputError> {
         let Self { mut scene, formula: name, power, places, re, im, zoom, view_height, bounds, .. } = self;
         scene.view.frame = match (bounds, re, im) {
             (Some([xmin, xmax, ymin, ymax]), None, None) => Frame::Bounds { xmin, xmax, ymin, ymax },
-            (Some(_), ..) => return Err(InputError::new("", "both \"bounds\" and a centre are given")),
+            (Some(_), ..) => return Err(conflict("both \"bounds\" and a centre are given")),
             (None, Some(re), Some(im)) => Frame::Centred {
                 re,
                 im,
                 magnification: match (zoom, view_height) {
-                    // Where a file gives both, zoom rules: view_height is its rounding.
+                    // A file that gives both has rounded view_height, so zoom takes precedence.
                     (Some(zoom), _) => Magnification::Zoom(zoom),
                     (None, Some(height)) => Magnification::Height(height),
                     (None, None) => {
-                        return Err(InputError::new("", "neither \"zoom\" nor \"view_height\" is given"));
+                        return Err(missing("neither \"zoom\" nor \"view_height\" is given"));
                     }
                 },
             },
-            (None, Some(_), None) => return Err(InputError::new("", "\"re\" is given, and no \"im\"")),
-            (None, None, Some(_)) => return Err(InputError::new("", "\"im\" is given, and no \"re\"")),
+            (None, Some(_), None) => return Err(missing("\"re\" is given, and no \"im\"")),
+            (None, None, Some(_)) => return Err(missing("\"im\" is given, and no \"re\"")),
             (None, None, None) => {
-                return Err(InputError::new("", "neither \"re\" and \"im\" nor \"bounds\" are given"));
+                return Err(missing("neither \"re\" and \"im\" nor \"bounds\" are given"));
             }
         };
         let formula = formula(name.as_deref(), power, Formula::MANDELBROT);
@@ -209,12 +208,22 @@ impl Given {
     }
 }
 
-/// Checks what a key says of a view.
+/// The error when something required is not given.
+fn missing(problem: &str) -> InputError {
+    InputError::new(Problem::Missing(problem.to_owned()))
+}
+
+/// The error when two keys do not go together.
+fn conflict(problem: &str) -> InputError {
+    InputError::new(Problem::Conflict(problem.to_owned()))
+}
+
+/// Checks a view; an error is about the key.
 fn check(key: &Key<'_>, view: &View) -> Result<(), InputError> {
     view.check().map_err(|e| key.wrong(e))
 }
 
-/// A magnification that is one.
+/// Checks the value of a magnification.
 fn magnifies(key: &Key<'_>, value: Decimal, of: fn(Decimal) -> Magnification) -> Result<Decimal, InputError> {
     let zero = || Decimal::from(0);
     let frame = Frame::Centred { re: zero(), im: zero(), magnification: of(value.clone()) };
@@ -226,7 +235,7 @@ fn magnifies(key: &Key<'_>, value: Decimal, of: fn(Decimal) -> Magnification) ->
 fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputError> {
     let (mut palette, mut format, mut text) = (None, None, None);
     let (mut by, mut scale, mut density, mut offset, mut interior) = (None, None, None, None, None);
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<KnownPlace> = Vec::new();
     let has_text = keys.peek("palette_text").is_some();
     let mut name = "palette";
     for key in keys.in_order(&COLOUR_NAMES) {
@@ -239,8 +248,8 @@ fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputEr
                     palette = Some(palette_of(name, &key, folder)?);
                 }
             }
-            "by" => by = Some(key.parsed(By::parse)?),
-            "scale" => scale = Some(key.parsed(Scale::parse)?),
+            "by" => by = Some(key.parsed::<By>()?),
+            "scale" => scale = Some(key.parsed::<Scale>()?),
             "density" => {
                 let value = key.number()?;
                 let alone = Colouring { density: value, ..Colouring::default() };
@@ -253,17 +262,16 @@ fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputEr
                 alone.check().map_err(|e| key.wrong(e))?;
                 offset = Some(value);
             }
-            "interior" => interior = Some(key.parsed(parse_colour)?),
-            "palette_format" => format = Some(key.parsed(PaletteFormat::parse)?),
+            "interior" => interior = Some(parse_colour(key.text()?).map_err(|e| key.wrong(e))?),
+            "palette_format" => format = Some(key.parsed::<PaletteFormat>()?),
             _ => text = Some(key.text()?),
         }
     }
     if let (Some(text), Some(format)) = (text, format) {
-        let place = places.iter().find(|(name, _)| *name == "palette_text").map_or("palette_text", |(_, place)| place);
-        palette = Some(Palette::from_text(format, text, name).map_err(|e| e.within(place))?);
+        palette = Some(Palette::from_text(format, text, name).map_err(|e| at(&places, "palette_text", e))?);
     } else if text.is_some() || format.is_some() {
         let key = if text.is_some() { "palette_text" } else { "palette_format" };
-        let alone = InputError::new("", "palette_format and palette_text go together, and neither is alone");
+        let alone = missing("palette_format and palette_text are given together or not at all");
         return Err(at(&places, key, alone));
     }
     let mut colouring = Colouring::of(palette.unwrap_or_default());
@@ -281,34 +289,26 @@ fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputEr
     Ok(colouring)
 }
 
-/// The palette that a file names: a built-in one, or a file of its own.
+/// The palette of that name: a built-in one, or a palette file.
 fn palette_of(name: &str, key: &Key<'_>, folder: Option<&Path>) -> Result<Palette, InputError> {
     let is_path = name.contains(['/', '\\', '.']);
     match folder {
         Some(folder) if is_path => Palette::read(&folder.join(name)).map_err(|e| match e {
-            Error::Input(e) => e.within(&key.place()),
-            e => key.wrong(InputError::new("", e.to_string())),
+            Error::Input(e) => key.wrong(e),
+            e => key.wrong(InputError::malformed(e.to_string())),
         }),
-        Some(_) => Palette::built_in(name).map_err(|e| {
-            key.wrong(e)
-                .and_hint("a palette file works too, by its path from the folder of this one: palette = \"./my.ggr\"")
-        }),
-        None if is_path => Err(key.wrong(
-            InputError::new(
-                "",
-                format!("{} is a file, and this text is in none that could stand beside it", quote(name)),
-            )
-            .accepted("a built-in palette")
-            .hint("`dwell palettes` shows them"),
-        )),
-        None => Palette::built_in(name).map_err(|e| key.wrong(e)),
+        None if is_path => {
+            let problem = Problem::NoFolder { given: name.to_owned() };
+            Err(key.wrong(InputError::new(problem).accepts("a built-in palette")))
+        }
+        _ => Palette::built_in(name).map_err(|e| key.wrong(e)),
     }
 }
 
-/// What is written: every key, in order.
+/// The keys that are written, in order.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct File {
-    /// The version that wrote it.
+    /// The version that writes the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     dwell: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -364,7 +364,7 @@ pub(super) struct File {
     shortcuts: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tile: Option<String>,
-    /// What the user was told.
+    /// The warnings of the render.
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -373,7 +373,7 @@ pub(super) struct File {
 
 #[derive(Debug, Default, Serialize)]
 struct ColourTable {
-    /// A built-in palette; or the name of the one whose text follows.
+    /// A built-in palette, or the name of the palette whose text follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     palette: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -393,7 +393,7 @@ struct ColourTable {
 }
 
 impl File {
-    /// What describes a scene, so that [`Self::scene`] gives it back.
+    /// Describes a scene, so that [`Given::scene`] returns the same scene.
     pub(super) fn of(scene: &Scene, warnings: &[String]) -> Self {
         let Scene { title, source, view, settings, colouring, samples, depth, strategy, shortcuts, tile } = scene;
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -408,7 +408,7 @@ impl File {
             rotation: Some(decimal(&view.rotation)),
             flip: Some(view.flip),
             sample: Some(view.sample.name().to_owned()),
-            size: Some(format!("{}x{}", view.size.width, view.size.height)),
+            size: Some(view.size.to_string()),
             samples: Some(*samples),
             depth: Some(depth.bits()),
             iterations: Some(settings.limit.into()),
@@ -432,7 +432,7 @@ impl File {
                 file.bounds = Some([xmin, xmax, ymin, ymax].map(decimal));
             }
         }
-        // How an exact strategy works leaves no trace in the picture; how another infers does.
+        // An exact strategy does not affect the picture, nor do its shortcuts and tiles. Those of other strategies do.
         if !strategy.is_exact() {
             file.strategy = Some(strategy.name().to_owned());
             file.shortcuts = Some(shortcuts.to_string());
@@ -459,13 +459,4 @@ impl ColourTable {
             palette_text,
         }
     }
-}
-
-/// The one of that name.
-fn named<T: Copy>(name: &str, all: &[T], name_of: fn(T) -> &'static str) -> Result<T, InputError> {
-    let found = all.iter().copied().find(|one| name_of(*one) == name);
-    found.ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|one| name_of(*one)).collect();
-        InputError::new("", format!("{} is not known", quote(name))).accepted(names.join(", "))
-    })
 }

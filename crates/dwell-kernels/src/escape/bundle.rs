@@ -1,0 +1,550 @@
+//! Bundles: full vectors of surviving points, iterated together with many steps between tests.
+
+#![expect(clippy::needless_range_loop, reason = "j is the index of the same vector in several arrays")]
+
+use super::queues::{LONG_QUEUE, Points, REPLAY, STAGES, WHOLE_VECTORS, all_lanes};
+use super::{DwellKernel, MAX_BATCH, MAX_BUNDLE, MAX_LANES, PROLOGUE_STEPS};
+use crate::number::Number;
+use crate::recipe::Rule;
+use crate::vector::{Mask, Vector, bits};
+use fearless_simd::{Simd, SimdMask};
+use std::sync::atomic::Ordering;
+
+/// The steps of the longest stage. It bounds the time between two reads of `stop` and the time for which finished lanes
+/// stay idle.
+const MAX_STAGE: u32 = 4096;
+/// A bundle is iterated further while at least this many quarters of its lanes are alive; then it is regrouped.
+const MIN_ALIVE_QUARTERS: usize = 3;
+/// If more than one lane in this many of a bundle escapes in a stage, the next bundle in that stage is tested more
+/// often.
+const MANY_ESCAPES_DIVISOR: usize = 8;
+/// The first n at which cycles are tested for. Before it batches are so short that the test would cost more than it
+/// saves.
+const FIRST_CYCLE_TEST: u32 = 128;
+
+/// The number of vectors in a full bundle: enough to hide the latency of a multiply-add (8 cycles a step against 3, or
+/// 1.5 in 256 bits), few enough for z to stay in registers.
+const fn full_vectors(registers: usize) -> usize {
+    if registers > 1 { 8 } else { 5 }
+}
+
+/// The number of steps between tests from `n` on: a test costs about as much as a step, a replay as much as the batch.
+/// Where many points of the last bundle escaped in the stage, a quarter of the number that suits a bundle without
+/// escapes.
+fn batch_steps(n: u32, many_escapes: bool) -> u32 {
+    (if many_escapes { n / 4 } else { n }).next_power_of_two().clamp(8, MAX_BATCH)
+}
+
+/// The queue of points at n, which is at least [`PROLOGUE_STEPS`].
+fn queue_of(n: u32) -> usize {
+    let octave = n.ilog2();
+    if n >= MAX_STAGE { LONG_QUEUE } else { (4 * (octave - PROLOGUE_STEPS.ilog2()) + (n >> (octave - 2) & 3)) as usize }
+}
+
+/// The number of steps of the stage that begins at n: up to the next power of two, or, where many points escape, to the
+/// next quarter of it, so that finished lanes do not stay idle for long.
+fn stage_steps(n: u32, many_escapes: bool) -> u32 {
+    let octave = n.ilog2().min(MAX_STAGE.ilog2());
+    if many_escapes {
+        1 << (octave - 2)
+    } else if n >= MAX_STAGE {
+        MAX_STAGE
+    } else {
+        (2 << octave) - n
+    }
+}
+
+/// The buffers of a bundle, aligned with cache lines.
+#[repr(C, align(64))]
+pub(super) struct Bundle<N> {
+    /// z before and after the current batch: two pairs of x and y.
+    z: [[[N; MAX_BUNDLE]; 2]; 2],
+    /// c: a and b.
+    c: [[N; MAX_BUNDLE]; 2],
+    /// z at the start of the stage, with which z is compared to find cycles. In finished lanes it is NaN, which equals
+    /// nothing.
+    stage_start: [[N; MAX_BUNDLE]; 2],
+    /// The positions of the points in the block.
+    position: [N; MAX_BUNDLE],
+    /// The n at which each point was loaded.
+    n: [N; MAX_BUNDLE],
+    /// For each stage, whether many points of the last bundle there escaped.
+    many_escapes: [bool; STAGES],
+}
+
+impl<N: Number> Bundle<N> {
+    /// An empty bundle.
+    pub(super) fn new() -> Self {
+        let zeros = [N::default(); MAX_BUNDLE];
+        Self {
+            z: [[zeros; 2]; 2],
+            c: [zeros; 2],
+            stage_start: [zeros; 2],
+            position: zeros,
+            n: zeros,
+            many_escapes: [false; STAGES],
+        }
+    }
+}
+
+/// The number of batches to iterate, and what to test for after each.
+#[derive(Clone, Copy)]
+struct BatchRun {
+    /// The greatest number of batches.
+    max_batches: u32,
+    /// The steps of each batch.
+    steps_per_batch: u32,
+    /// Whether to return when a point may have returned to its z at the start of the stage.
+    find_cycles: bool,
+}
+
+/// The reason why a run of batches ended.
+#[derive(Clone, Copy)]
+struct BatchResult {
+    /// The number of batches iterated.
+    batches: u32,
+    /// Whether a point escaped in the last batch.
+    escaped: bool,
+    /// Whether a point may have returned to its z at the start of the stage.
+    maybe_cycle: bool,
+}
+
+impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
+    /// Whether the survivors of the prologue fill a bundle.
+    #[inline(always)]
+    pub(super) fn has_full_bundle<S: Simd, const REGISTERS: usize>(&self) -> bool {
+        let full = full_vectors(REGISTERS) * Vector::<S, N>::LEN;
+        self.workspace.queues.len(WHOLE_VECTORS).max(self.workspace.queues.len(0)) >= full
+    }
+
+    /// Iterates bundles for as long as a queue holds a full one, those with the greatest n first, so that no queue ever
+    /// holds two. Returns false if `stop` was set.
+    #[inline(always)]
+    pub(super) fn iterate_full_bundles<S: Simd, const REGISTERS: usize>(&mut self, simd: S) -> bool {
+        let full = full_vectors(REGISTERS) * Vector::<S, N>::LEN;
+        // A separate function compiled for the level, because it is called from two places.
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let next_queue = |kernel: &Self| {
+                    (0..STAGES).rev().chain([WHOLE_VECTORS]).find(|queue| kernel.workspace.queues.len(*queue) >= full)
+                };
+                while let Some(queue) = next_queue(self) {
+                    if !self.iterate_queued::<S, REGISTERS>(simd, queue, full) {
+                        return false;
+                    }
+                }
+                true
+            },
+        )
+    }
+
+    /// Iterates all queued points to their end and replays all points that wait for it. Returns false if `stop` was
+    /// set.
+    #[inline(always)]
+    pub(super) fn finish_queues<S: Simd, const REGISTERS: usize>(&mut self, simd: S) -> bool {
+        let full = full_vectors(REGISTERS) * Vector::<S, N>::LEN;
+        // The smallest n first: survivors may fill up the queues of greater n.
+        let next_queue = |kernel: &Self| {
+            [WHOLE_VECTORS].into_iter().chain(0..STAGES).find(|queue| kernel.workspace.queues.len(*queue) > 0)
+        };
+        while let Some(queue) = next_queue(self) {
+            let count = self.workspace.queues.len(queue).min(full);
+            let completed = simd.vectorize(
+                #[inline(always)]
+                || self.iterate_queued::<S, REGISTERS>(simd, queue, count),
+            );
+            if !completed || !self.iterate_full_bundles::<S, REGISTERS>(simd) {
+                return false;
+            }
+        }
+        while self.workspace.queues.len(REPLAY) > 0 {
+            self.replay(simd);
+        }
+        true
+    }
+
+    /// Iterates the last `count` points of a queue in the narrowest bundle that holds them, since empty vectors cost as
+    /// much as full ones. Returns false if `stop` was set.
+    #[inline(always)]
+    fn iterate_queued<S: Simd, const REGISTERS: usize>(&mut self, simd: S, queue: usize, count: usize) -> bool {
+        let vectors = count.div_ceil(Vector::<S, N>::LEN);
+        let completed = if REGISTERS > 1 {
+            if vectors > 4 {
+                self.iterate_bundle::<S, 8, false>(simd, queue, count)
+            } else if vectors > 2 {
+                self.iterate_bundle::<S, 4, false>(simd, queue, count)
+            } else {
+                self.iterate_bundle::<S, 2, false>(simd, queue, count)
+            }
+        } else if vectors > 2 {
+            self.iterate_bundle::<S, 5, true>(simd, queue, count)
+        } else {
+            self.iterate_bundle::<S, 2, true>(simd, queue, count)
+        };
+        self.replay_full_vectors(simd);
+        completed
+    }
+
+    /// Iterates `count` points of a queue until they have finished or so few are left that regrouping pays. The points
+    /// left are moved to the queue of the n that they have reached. Returns false if `stop` was set.
+    #[inline(always)]
+    fn iterate_bundle<S: Simd, const U: usize, const RELOAD: bool>(
+        &mut self,
+        simd: S,
+        queue: usize,
+        count: usize,
+    ) -> bool {
+        // A separate function compiled for the level.
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let lanes = Vector::<S, N>::LEN;
+                let limit = self.settings.limit;
+                let mut finished = self.load_bundle::<S, U>(simd, queue, count);
+                // The n of all points, or, where the points differ, the greatest.
+                let n = self.workspace.bundle.n[..count].iter().map(|n| n.low_bits()).max().unwrap_or(limit);
+                let mut steps_done = 0;
+                let mut current = 0;
+                let mut alive = count;
+                while alive * 4 >= U * lanes * MIN_ALIVE_QUARTERS || steps_done == 0 {
+                    if self.stop.load(Ordering::Relaxed) {
+                        return false;
+                    }
+                    let at = n + steps_done;
+                    if at == limit || alive == 0 {
+                        break;
+                    }
+                    let stage = queue_of(at);
+                    let many_escapes = self.workspace.bundle.many_escapes[stage];
+                    let end = steps_done + stage_steps(at, many_escapes).min(limit - at);
+                    let batch = batch_steps(at, many_escapes);
+                    let mut escapes = 0;
+                    let find_cycles = self.settings.shortcuts.cycles && at >= FIRST_CYCLE_TEST;
+                    if find_cycles {
+                        self.record_stage_start::<S, U>(simd, current, &finished);
+                    }
+                    while steps_done < end && alive > 0 {
+                        let steps = batch.min(end - steps_done);
+                        let run =
+                            BatchRun { max_batches: (end - steps_done) / steps, steps_per_batch: steps, find_cycles };
+                        let result = self.advance::<S, U, RELOAD>(simd, current, run);
+                        steps_done += (result.batches - 1) * steps;
+                        if result.escaped {
+                            escapes += self.queue_escapes::<S, U>(
+                                simd,
+                                current,
+                                steps_done,
+                                queue == LONG_QUEUE,
+                                &mut finished,
+                            );
+                        }
+                        if result.maybe_cycle {
+                            self.finish_cycles::<S, U>(simd, 1 - current, &mut finished);
+                        }
+                        if result.escaped || result.maybe_cycle {
+                            alive = U * lanes
+                                - finished.iter().map(|finished| finished.count_ones() as usize).sum::<usize>();
+                        }
+                        steps_done += steps;
+                        current = 1 - current;
+                    }
+                    self.workspace.bundle.many_escapes[stage] = escapes * MANY_ESCAPES_DIVISOR > U * lanes;
+                }
+                if alive > 0 {
+                    self.requeue::<S, U>(simd, current, n + steps_done, steps_done, queue == LONG_QUEUE, &finished);
+                }
+                true
+            },
+        )
+    }
+
+    /// Loads the last `count` points of a queue into the bundle. Returns the empty lanes of each vector, behind the
+    /// last point, one bit for each lane.
+    #[inline(always)]
+    fn load_bundle<S: Simd, const U: usize>(&mut self, simd: S, queue: usize, count: usize) -> [u64; U] {
+        let lanes = Vector::<S, N>::LEN;
+        let from = self.workspace.queues.pop(queue, count);
+        let Bundle { z: [[x, y], _], c: [a, b], position, n, .. } = &mut *self.workspace.bundle;
+        let mut empty = [0; U];
+        for j in 0..U {
+            let at = j * lanes;
+            let points: Points<S, N> = self.workspace.queues.get(simd, from + at);
+            points.x.store(&mut x[at..]);
+            points.y.store(&mut y[at..]);
+            points.a.store(&mut a[at..]);
+            points.b.store(&mut b[at..]);
+            points.position.store(&mut position[at..]);
+            points.n.store(&mut n[at..]);
+            let occupied = count.saturating_sub(at).min(lanes);
+            empty[j] = all_lanes::<S, N>() & !(((1_u128 << occupied) - 1) as u64);
+        }
+        // z = c = 0 never escapes.
+        for buffer in [x, y, a, b] {
+            buffer[count..U * lanes].fill(N::default());
+        }
+        empty
+    }
+
+    /// Records z at the start of a stage, for finding cycles; NaN in finished lanes.
+    #[inline(always)]
+    fn record_stage_start<S: Simd, const U: usize>(&mut self, simd: S, current: usize, finished: &[u64; U]) {
+        let lanes = Vector::<S, N>::LEN;
+        let Bundle { z, stage_start: [start_x, start_y], .. } = &mut *self.workspace.bundle;
+        let nan = Vector::<S, N>::splat(simd, N::default() / N::default());
+        for j in 0..U {
+            let at = j * lanes;
+            let finished = Mask::<S, N>::from_bitmask(simd, finished[j]);
+            nan.where_else(finished, Vector::load(simd, &z[current][0][at..])).store(&mut start_x[at..]);
+            Vector::<S, N>::load(simd, &z[current][1][at..]).store(&mut start_y[at..]);
+        }
+    }
+
+    /// Iterates from `z[current]` to `z[1 - current]`, until a point has escaped, a point may have returned to its z at
+    /// the start of the stage, or the batches are done. `z[current]` becomes z before the last batch.
+    ///
+    /// With `RELOAD`, c is read from memory in each step. Otherwise the compiler would keep c in registers and z on the
+    /// stack, where each step waits for the store of the step before it.
+    #[inline(always)]
+    fn advance<S: Simd, const U: usize, const RELOAD: bool>(
+        &mut self,
+        simd: S,
+        current: usize,
+        run: BatchRun,
+    ) -> BatchResult {
+        let radius_squared = Vector::<S, N>::splat(simd, self.settings.radius_squared);
+        let rule = self.rule;
+        let Bundle { z: [even, odd], c, stage_start, .. } = &mut *self.workspace.bundle;
+        let ([before_x, before_y], [after_x, after_y]) = if current == 0 { (even, odd) } else { (odd, even) };
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let lanes = Vector::<S, N>::LEN;
+                let zero = Vector::<S, N>::splat(simd, N::default());
+                let [mut x, mut y, mut a, mut b] = [[zero; U]; 4];
+                for j in 0..U {
+                    x[j] = Vector::load(simd, &before_x[j * lanes..]);
+                    y[j] = Vector::load(simd, &before_y[j * lanes..]);
+                    a[j] = Vector::load(simd, &c[0][j * lanes..]);
+                    b[j] = Vector::load(simd, &c[1][j * lanes..]);
+                }
+                macro_rules! step {
+                    () => {
+                        if RELOAD {
+                            let [a, b] = std::hint::black_box(&*c);
+                            let load_c =
+                                |j: usize| [Vector::load(simd, &a[j * lanes..]), Vector::load(simd, &b[j * lanes..])];
+                            rule.step_all(&mut x, &mut y, load_c);
+                        } else {
+                            rule.step_all(&mut x, &mut y, |j| [a[j], b[j]]);
+                        }
+                    };
+                }
+                let mut batches = 0;
+                loop {
+                    if run.steps_per_batch % 2 == 1 {
+                        step!();
+                    }
+                    // Two steps in each turn of the loop, so that z alternates between two sets of registers and is not
+                    // moved back.
+                    for _ in 0..run.steps_per_batch / 2 {
+                        step!();
+                        step!();
+                    }
+                    batches += 1;
+                    let mut escaped = R::norm(x[0], y[0]).not_at_most(radius_squared);
+                    for j in 1..U {
+                        escaped |= R::norm(x[j], y[j]).not_at_most(radius_squared);
+                    }
+                    let escaped = bits(escaped) != 0;
+                    let mut maybe_cycle = false;
+                    if run.find_cycles {
+                        // Only x is compared here: it is rarely equal by chance. [`Self::finish_cycles`] compares both
+                        // parts.
+                        let mut same = x[0].equals(Vector::load(simd, &stage_start[0]));
+                        for j in 1..U {
+                            same |= x[j].equals(Vector::load(simd, &stage_start[0][j * lanes..]));
+                        }
+                        maybe_cycle = bits(same) != 0;
+                    }
+                    if escaped || maybe_cycle || batches == run.max_batches {
+                        for j in 0..U {
+                            x[j].store(&mut after_x[j * lanes..]);
+                            y[j].store(&mut after_y[j * lanes..]);
+                        }
+                        return BatchResult { batches, escaped, maybe_cycle };
+                    }
+                    for j in 0..U {
+                        x[j].store(&mut before_x[j * lanes..]);
+                        y[j].store(&mut before_y[j * lanes..]);
+                    }
+                }
+            },
+        )
+    }
+
+    /// A vector of the points of the bundle, with z from `z[current]` and n increased by `steps_done`.
+    #[inline(always)]
+    fn bundle_points<S: Simd>(
+        &self,
+        simd: S,
+        current: usize,
+        at: usize,
+        steps_done: u32,
+        differing_n: bool,
+    ) -> Points<S, N> {
+        let bundle = &self.workspace.bundle;
+        let load = |buffer: &[N]| Vector::<S, N>::load(simd, &buffer[at..]);
+        Points {
+            x: load(&bundle.z[current][0]),
+            y: load(&bundle.z[current][1]),
+            a: load(&bundle.c[0]),
+            b: load(&bundle.c[1]),
+            position: load(&bundle.position),
+            n: self.n_after(simd, at, steps_done, differing_n),
+        }
+    }
+
+    /// The n of the points of a vector, `steps_done` steps after they were loaded. With `differing_n`, the points have
+    /// different n.
+    #[inline(always)]
+    fn n_after<S: Simd>(&self, simd: S, at: usize, steps_done: u32, differing_n: bool) -> Vector<S, N> {
+        let n = &self.workspace.bundle.n[at..at + Vector::<S, N>::LEN];
+        if !differing_n {
+            return Vector::splat(simd, N::from_low_bits(n[0].low_bits().wrapping_add(steps_done)));
+        }
+        let mut all = [N::default(); MAX_LANES];
+        for (all, n) in all.iter_mut().zip(n) {
+            *all = N::from_low_bits(n.low_bits().wrapping_add(steps_done));
+        }
+        Vector::load(simd, &all)
+    }
+
+    /// Adds the points that escaped in the batch from `z[current]`, `steps_done` steps after loading, to the replay
+    /// queue. Returns how many they are.
+    #[inline(always)]
+    fn queue_escapes<S: Simd, const U: usize>(
+        &mut self,
+        simd: S,
+        current: usize,
+        steps_done: u32,
+        differing_n: bool,
+        finished: &mut [u64; U],
+    ) -> usize {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let before = self.workspace.queues.len(REPLAY);
+                let lanes = Vector::<S, N>::LEN;
+                let radius_squared = Vector::<S, N>::splat(simd, self.settings.radius_squared);
+                let zero = Vector::<S, N>::splat(simd, N::default());
+                let nan = Vector::<S, N>::splat(simd, N::default() / N::default());
+                for j in 0..U {
+                    let at = j * lanes;
+                    let load = |buffer: &[N]| Vector::<S, N>::load(simd, &buffer[at..]);
+                    let bundle = &self.workspace.bundle;
+                    let [after_x, after_y] = &bundle.z[1 - current];
+                    let escaped = R::norm(load(after_x), load(after_y)).not_at_most(radius_squared);
+                    let lanes_escaped = bits(escaped);
+                    if lanes_escaped == 0 {
+                        continue;
+                    }
+                    finished[j] |= lanes_escaped;
+                    let points = self.bundle_points(simd, current, at, steps_done, differing_n);
+                    self.workspace.queues.push(simd, REPLAY, lanes_escaped, points);
+                    // The lane is iterated further with c = z = 0, where nothing changes.
+                    let bundle = &mut *self.workspace.bundle;
+                    let [a, b] = &mut bundle.c;
+                    let [x, y] = &mut bundle.z[1 - current];
+                    for buffer in [x, y, a, b] {
+                        zero.where_else(escaped, Vector::load(simd, &buffer[at..])).store(&mut buffer[at..]);
+                    }
+                    let stage_start = &mut bundle.stage_start[0];
+                    nan.where_else(escaped, Vector::load(simd, &stage_start[at..])).store(&mut stage_start[at..]);
+                }
+                self.workspace.queues.len(REPLAY) - before
+            },
+        )
+    }
+
+    /// Finishes the lanes whose `z[current]` equals z at the start of the stage: their dwell is 0, which the prologue
+    /// has already written.
+    #[inline(always)]
+    fn finish_cycles<S: Simd, const U: usize>(&mut self, simd: S, current: usize, finished: &mut [u64; U]) {
+        simd.vectorize(
+            #[inline(always)]
+            || {
+                let lanes = Vector::<S, N>::LEN;
+                let Bundle { z, stage_start, .. } = &mut *self.workspace.bundle;
+                let nan = Vector::<S, N>::splat(simd, N::default() / N::default());
+                for j in 0..U {
+                    let at = j * lanes;
+                    let same = |part: usize| {
+                        Vector::<S, N>::load(simd, &z[current][part][at..])
+                            .equals(Vector::load(simd, &stage_start[part][at..]))
+                    };
+                    let cycle = same(0) & same(1);
+                    finished[j] |= bits(cycle);
+                    let stage_start = &mut stage_start[0];
+                    nan.where_else(cycle, Vector::load(simd, &stage_start[at..])).store(&mut stage_start[at..]);
+                }
+            },
+        );
+    }
+
+    /// Moves the points that are left, with z from `z[current]`, to the queue of their n. Points that have reached the
+    /// limit are dropped: their dwell is 0.
+    #[inline(always)]
+    fn requeue<S: Simd, const U: usize>(
+        &mut self,
+        simd: S,
+        current: usize,
+        n: u32,
+        steps_done: u32,
+        differing_n: bool,
+        finished: &[u64; U],
+    ) {
+        let lanes = Vector::<S, N>::LEN;
+        let limit = self.settings.limit;
+        if n == limit && !differing_n {
+            return;
+        }
+        let queue = queue_of(n);
+        for j in 0..U {
+            let at = j * lanes;
+            let mut survivors = all_lanes::<S, N>() & !finished[j];
+            if differing_n {
+                for (lane, n) in self.workspace.bundle.n[at..at + lanes].iter().enumerate() {
+                    let over = u64::from(n.low_bits().wrapping_add(steps_done) >= limit);
+                    survivors &= !(over << lane);
+                }
+            }
+            if survivors == 0 {
+                continue;
+            }
+            let points = self.bundle_points(simd, current, at, steps_done, differing_n);
+            self.workspace.queues.push(simd, queue, survivors, points);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_stage_ends_where_a_queue_begins() {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut at = vec![PROLOGUE_STEPS];
+        while let Some(n) = at.pop() {
+            if n < MAX_STAGE && seen.insert(n) {
+                at.extend([n + stage_steps(n, true), n + stage_steps(n, false)]);
+            }
+        }
+        // Each n at which a bundle can be regrouped has a queue of its own.
+        let queues: Vec<usize> = seen.iter().map(|n| queue_of(*n)).collect();
+        assert!(queues.iter().copied().eq(0..LONG_QUEUE), "{seen:?} {queues:?}");
+        assert_eq!((queue_of(4096), queue_of(5000), queue_of(u32::MAX)), (LONG_QUEUE, LONG_QUEUE, LONG_QUEUE));
+        assert_eq!((stage_steps(5000, false), stage_steps(u32::MAX, true)), (4096, 1024));
+    }
+}

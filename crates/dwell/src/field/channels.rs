@@ -1,0 +1,308 @@
+//! Channels are the values that a field holds for each pixel.
+//!
+//! Every pixel has a dwell (`u32`). Each [`Channel`] adds one `f64` where a [`ChannelSet`] includes it. [`Channels`] is the
+//! one container for all of them; its type parameters say how the values are stored (vectors, slices, rows of a tile), so
+//! that code that copies, cuts, mirrors or saves pixels does not depend on the list of channels. A new channel is a variant of [`Channel`],
+//! the code that computes it (an engine) and the code that reads it (a colouring).
+
+use crate::base::error::InputError;
+use crate::base::limits::resize;
+use std::ops::{Index, IndexMut, Range};
+
+/// A value that a field can hold for each pixel beside its dwell. It is 0.0 where the dwell is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Channel {
+    /// The smooth value, a continuous dwell. See [`dwell_kernels::smooth`].
+    Smooth,
+    /// The estimated distance to the set, in heights of the view. See [`dwell_kernels::distance`].
+    Distance,
+}
+
+impl Channel {
+    /// Every channel, in the order in which journals store them.
+    pub const ALL: [Self; Self::COUNT] = [Self::Smooth, Self::Distance];
+
+    /// The number of channels.
+    pub const COUNT: usize = 2;
+
+    /// The name used in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Smooth => "smooth values",
+            Self::Distance => "distances",
+        }
+    }
+}
+
+/// Which channels a field holds beside the dwells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ChannelSet(u8);
+
+impl ChannelSet {
+    /// Dwells alone.
+    pub const NONE: Self = Self(0);
+    /// Dwells and smooth values.
+    pub const SMOOTH: Self = Self::NONE.with(Channel::Smooth);
+    /// Dwells and distances.
+    pub const DISTANCE: Self = Self::NONE.with(Channel::Distance);
+
+    /// This set and one more channel.
+    #[must_use]
+    pub const fn with(self, channel: Channel) -> Self {
+        Self(self.0 | 1 << channel as u8)
+    }
+
+    /// Whether the set includes a channel.
+    #[must_use]
+    pub const fn contains(self, channel: Channel) -> bool {
+        self.0 & 1 << channel as u8 != 0
+    }
+
+    /// Whether the field holds dwells alone.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The channels of the set, in the order of [`Channel::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Channel> {
+        Channel::ALL.into_iter().filter(move |channel| self.contains(*channel))
+    }
+
+    /// Bytes of memory for the dwells and these channels of `pixels` pixels; saturates at `u64::MAX`.
+    #[must_use]
+    pub fn bytes(self, pixels: u64) -> u64 {
+        let each = size_of::<u32>() + size_of::<f64>() * self.iter().count();
+        pixels.saturating_mul(each as u64)
+    }
+}
+
+/// Dwells stored as `D`, and the values of each channel stored as `V`: empty for a channel that is not in the set.
+#[derive(Clone, Debug, Default)]
+pub struct Channels<D, V> {
+    /// The dwell of each pixel.
+    pub dwell: D,
+    values: [V; Channel::COUNT],
+}
+
+/// Channels that own their memory.
+pub type ChannelBuffers = Channels<Vec<u32>, Vec<f64>>;
+/// Channels to read.
+pub type ChannelSlices<'a> = Channels<&'a [u32], &'a [f64]>;
+/// Channels to write.
+pub type ChannelSlicesMut<'a> = Channels<&'a mut [u32], &'a mut [f64]>;
+/// The rows of a tile to write: one slice for each row, and no slices for a channel that is not in the set.
+pub(crate) type ChannelRowsMut<'a> = Channels<Vec<&'a mut [u32]>, Vec<&'a mut [f64]>>;
+
+impl<D, V> Index<Channel> for Channels<D, V> {
+    type Output = V;
+    fn index(&self, channel: Channel) -> &V {
+        &self.values[channel as usize]
+    }
+}
+
+impl<D, V> IndexMut<Channel> for Channels<D, V> {
+    fn index_mut(&mut self, channel: Channel) -> &mut V {
+        &mut self.values[channel as usize]
+    }
+}
+
+impl<D, V> Channels<D, V> {
+    /// The dwells, and the values of all channels in the order of [`Channel::ALL`].
+    pub(crate) fn parts_mut(&mut self) -> (&mut D, &mut [V; Channel::COUNT]) {
+        (&mut self.dwell, &mut self.values)
+    }
+
+    /// Dwells, and values made for each channel.
+    pub fn from_fn(dwell: D, values: impl FnMut(Channel) -> V) -> Self {
+        Self { dwell, values: Channel::ALL.map(values) }
+    }
+}
+
+fn set_of(is_present: impl Fn(Channel) -> bool) -> ChannelSet {
+    Channel::ALL.into_iter().filter(|channel| is_present(*channel)).fold(ChannelSet::NONE, ChannelSet::with)
+}
+
+impl ChannelBuffers {
+    /// Resizes the buffers to `pixels` pixels of the channels in `set` and empties the other channels. Existing values are
+    /// kept; new ones are 0.
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(crate) fn resize(&mut self, pixels: usize, set: ChannelSet) -> Result<(), InputError> {
+        resize(&mut self.dwell, pixels, 0, "the dwells")?;
+        for channel in Channel::ALL {
+            let pixels = if set.contains(channel) { pixels } else { 0 };
+            resize(&mut self[channel], pixels, 0.0, channel.name())?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the first `pixels` pixels.
+    pub(crate) fn truncate(&mut self, pixels: usize) {
+        self.dwell.truncate(pixels);
+        self.values.iter_mut().for_each(|values| values.truncate(pixels));
+    }
+
+    /// All pixels, to read.
+    #[must_use]
+    pub fn slices(&self) -> ChannelSlices<'_> {
+        Channels { dwell: &self.dwell, values: self.values.each_ref().map(Vec::as_slice) }
+    }
+
+    /// All pixels, to write.
+    pub fn slices_mut(&mut self) -> ChannelSlicesMut<'_> {
+        Channels { dwell: &mut self.dwell, values: self.values.each_mut().map(Vec::as_mut_slice) }
+    }
+}
+
+impl<'a> ChannelSlices<'a> {
+    /// Dwells alone.
+    #[must_use]
+    pub fn of_dwells(dwell: &'a [u32]) -> Self {
+        Self { dwell, values: Default::default() }
+    }
+
+    /// The channels whose slices are not empty.
+    #[must_use]
+    pub fn set(&self) -> ChannelSet {
+        set_of(|channel| !self[channel].is_empty())
+    }
+
+    /// A range of the pixels.
+    ///
+    /// # Panics
+    /// When the range exceeds the pixels.
+    #[must_use]
+    pub fn slice(&self, pixels: Range<usize>) -> Self {
+        let cut = |values: &'a [f64]| if values.is_empty() { values } else { &values[pixels.clone()] };
+        Self { dwell: &self.dwell[pixels.clone()], values: self.values.map(cut) }
+    }
+
+    /// Little-endian bytes: of the dwells, then of each channel; none for a channel that is not in the set.
+    pub(crate) fn to_bytes(self) -> [Vec<u8>; 1 + Channel::COUNT] {
+        let mut bytes: [Vec<u8>; 1 + Channel::COUNT] = Default::default();
+        bytes[0] = dwell_bytes(self.dwell).into_owned();
+        for channel in Channel::ALL {
+            bytes[1 + channel as usize] = self[channel].iter().flat_map(|value| value.to_le_bytes()).collect();
+        }
+        bytes
+    }
+}
+
+impl Copy for ChannelSlices<'_> {}
+
+impl<'a> ChannelSlicesMut<'a> {
+    /// Dwells alone.
+    pub fn of_dwells(dwell: &'a mut [u32]) -> Self {
+        Self::from_fn(dwell, |_| &mut [])
+    }
+
+    /// The channels whose slices are not empty.
+    #[must_use]
+    pub fn set(&self) -> ChannelSet {
+        set_of(|channel| !self[channel].is_empty())
+    }
+
+    /// The same pixels, borrowed from these slices.
+    pub fn reborrow(&mut self) -> ChannelSlicesMut<'_> {
+        Channels { dwell: self.dwell, values: self.values.each_mut().map(|values| &mut **values) }
+    }
+
+    /// A range of the pixels.
+    ///
+    /// # Panics
+    /// When the range exceeds the pixels.
+    #[must_use]
+    pub fn slice(self, pixels: Range<usize>) -> Self {
+        let cut = |values: &'a mut [f64]| if values.is_empty() { values } else { &mut values[pixels.clone()] };
+        Self { dwell: &mut self.dwell[pixels.clone()], values: self.values.map(cut) }
+    }
+
+    /// The pixels as rows of `width` columns.
+    pub(crate) fn into_rows(self, width: usize) -> ChannelRowsMut<'a> {
+        let mut values = self.values.map(Some);
+        Channels::from_fn(self.dwell.chunks_mut(width).collect(), |channel| {
+            values[channel as usize].take().map_or_else(Vec::new, |values| values.chunks_mut(width).collect())
+        })
+    }
+
+    /// Copies the values of as many pixels with the same channels.
+    ///
+    /// # Panics
+    /// When the numbers of pixels or the channels differ.
+    pub fn copy_from(&mut self, other: ChannelSlices<'_>) {
+        self.dwell.copy_from_slice(other.dwell);
+        for (to, from) in self.values.iter_mut().zip(other.values) {
+            to.copy_from_slice(from);
+        }
+    }
+
+    /// The inverse of [`ChannelSlices::to_bytes`]. Returns false and changes nothing if the lengths do not fit.
+    pub(crate) fn copy_from_bytes(&mut self, bytes: &[Vec<u8>; 1 + Channel::COUNT]) -> bool {
+        let [dwell, values @ ..] = bytes;
+        let fits = |own: &[f64], bytes: &[u8]| bytes.len() == size_of_val(own);
+        if dwell.len() != size_of_val(self.dwell) || !self.values.iter().zip(values).all(|(own, v)| fits(own, v)) {
+            return false;
+        }
+        for (value, bytes) in self.dwell.iter_mut().zip(dwell.as_chunks().0) {
+            *value = u32::from_le_bytes(*bytes);
+        }
+        for (own, values) in self.values.iter_mut().zip(values) {
+            for (value, bytes) in own.iter_mut().zip(values.as_chunks().0) {
+                *value = f64::from_le_bytes(*bytes);
+            }
+        }
+        true
+    }
+}
+
+impl ChannelRowsMut<'_> {
+    /// The channels whose slices are not empty.
+    pub(crate) fn set(&self) -> ChannelSet {
+        set_of(|channel| !self[channel].is_empty())
+    }
+}
+
+/// Dwells as little-endian bytes, without a copy on a little-endian machine.
+pub(crate) fn dwell_bytes(dwell: &[u32]) -> std::borrow::Cow<'_, [u8]> {
+    if cfg!(target_endian = "little") {
+        bytemuck::cast_slice(dwell).into()
+    } else {
+        dwell.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_contain_the_channels_that_were_added() {
+        let both = ChannelSet::SMOOTH.with(Channel::Distance);
+        assert!(both.iter().eq(Channel::ALL) && ChannelSet::NONE.is_empty());
+        assert!(both.contains(Channel::Smooth) && !ChannelSet::DISTANCE.contains(Channel::Smooth));
+        assert_eq!([ChannelSet::NONE.bytes(3), both.bytes(3), both.bytes(u64::MAX)], [12, 60, u64::MAX]);
+    }
+
+    #[test]
+    fn bytes_are_read_back_and_wrong_lengths_are_refused() {
+        let set = ChannelSet::DISTANCE;
+        let mut buffers = ChannelBuffers::default();
+        buffers.resize(4, set).unwrap();
+        buffers.dwell.copy_from_slice(&[1, 2, 3, u32::MAX]);
+        buffers[Channel::Distance].copy_from_slice(&[0.5, -1.0, 2.0, f64::MAX]);
+        let bytes = buffers.slices().slice(1..4).to_bytes();
+        let mut other = ChannelBuffers::default();
+        other.resize(3, set).unwrap();
+        assert!(other.slices_mut().copy_from_bytes(&bytes));
+        assert_eq!((other.dwell.as_slice(), other[Channel::Distance][2]), ([2, 3, u32::MAX].as_slice(), f64::MAX));
+        assert_eq!(other.slices().set(), set);
+        other.resize(3, ChannelSet::SMOOTH).unwrap();
+        assert!(!other.slices_mut().copy_from_bytes(&bytes), "another channel");
+        other.resize(2, set).unwrap();
+        assert!(!other.slices_mut().copy_from_bytes(&bytes), "fewer pixels");
+    }
+}

@@ -1,0 +1,95 @@
+//! The points of a plan, as a kernel needs them. This is the only file that distinguishes one description of points from
+//! another.
+//!
+//! A plan describes its points in one way: directly, by coordinates in f32 or f64. Code that needs the coordinates
+//! themselves (an engine, a test) implements [`PointsVisitor`], whose method is generic over the number, and so does not
+//! match on the description. Another description (a reference orbit and offsets from it, whose range exceeds f64's) is a
+//! variant of [`Points`] and a method of the visitor, which every engine then has to implement.
+
+use crate::plan::axes::Axes;
+use crate::view::Size;
+use crate::view::settings::NumberKind;
+use dwell_kernels::{Kernels, Map};
+use std::ops::Range;
+
+/// The points of a plan.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Points {
+    /// Coordinates in binary32.
+    F32(DirectPoints<f32>),
+    /// Coordinates in binary64.
+    F64(DirectPoints<f64>),
+}
+
+/// Points given by coordinates that a kernel reads directly, and the map that is iterated at them.
+#[derive(Clone, Debug)]
+pub struct DirectPoints<N> {
+    /// The coordinates of every pixel.
+    pub axes: Axes<N>,
+    /// Formula, recipe, and the constant of a Julia set, of which each part is rounded once.
+    pub map: Map<N>,
+    /// R^2, computed exactly and rounded once.
+    pub radius_squared: N,
+    /// 1 / the height of the view in the plane, since distances are in heights of the view. It is within the range of f64,
+    /// since coordinates in f64 do not resolve a view whose height is outside that range.
+    pub per_height: f64,
+}
+
+/// Code that works on points in any description.
+pub trait PointsVisitor {
+    /// The result of a visit.
+    type Output;
+    /// Works on points given by coordinates.
+    fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Self::Output;
+}
+
+impl Points {
+    /// Calls the method of `visitor` for this description.
+    pub fn visit<V: PointsVisitor>(&self, visitor: V) -> V::Output {
+        match self {
+            Self::F32(points) => visitor.direct(points),
+            Self::F64(points) => visitor.direct(points),
+        }
+    }
+
+    /// The number that dwells are computed in.
+    #[must_use]
+    pub fn number(&self) -> NumberKind {
+        match self {
+            Self::F32(_) => NumberKind::F32,
+            Self::F64(_) => NumberKind::F64,
+        }
+    }
+
+    /// Bytes of the coordinates of an image of this size.
+    pub(crate) fn bytes(&self, Size { width, height }: Size) -> u64 {
+        match self {
+            Self::F32(_) => Axes::<f32>::bytes(width, height),
+            Self::F64(_) => Axes::<f64>::bytes(width, height),
+        }
+    }
+
+    /// At most `size` of these points, evenly spaced.
+    pub(crate) fn thinned(&self, size: Size) -> Self {
+        fn thin<N: Kernels>(points: &DirectPoints<N>, size: Size) -> DirectPoints<N> {
+            DirectPoints { axes: points.axes.thinned(size.width as usize, size.height as usize), ..points.clone() }
+        }
+        match self {
+            Self::F32(points) => Self::F32(thin(points, size)),
+            Self::F64(points) => Self::F64(thin(points, size)),
+        }
+    }
+
+    /// The rows that are exact mirror images of rows above them, and the sum of the numbers of a row and of its image.
+    pub(crate) fn mirrored_rows(&self) -> (Range<u32>, u32) {
+        struct MirroredRows;
+        impl PointsVisitor for MirroredRows {
+            type Output = (Range<u32>, u32);
+            fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Self::Output {
+                if points.map.formula.mirrors(points.map.julia) { points.axes.mirrored_rows() } else { (0..0, 0) }
+            }
+        }
+        self.visit(MirroredRows)
+    }
+}

@@ -1,0 +1,54 @@
+//! Decides when a render writes an entry of its journal.
+
+use crate::render::request::Request;
+use crate::render::tally::Tally;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// The longest time between two checks whether an entry is due.
+const MAX_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The times at which entries of a journal are due.
+pub(super) struct Clock {
+    began: Instant,
+    interval: Option<Duration>,
+    last: Cell<Instant>,
+}
+
+impl Clock {
+    pub(super) fn new(request: &Request<'_>, began: Instant) -> Self {
+        let interval = request.journaling.as_ref().map(|journaling| journaling.interval);
+        Self { began, interval, last: Cell::new(Instant::now()) }
+    }
+
+    /// Whether the render keeps a journal.
+    pub(super) fn is_running(&self) -> bool {
+        self.interval.is_some()
+    }
+
+    /// The time from one call of [`Self::is_due`] to the next; `None` without a journal.
+    pub(super) fn check_interval(&self) -> Option<Duration> {
+        self.interval.map(|interval| (interval / 8).min(MAX_CHECK_INTERVAL))
+    }
+
+    /// Whether an entry is due; the next one is due an interval later.
+    pub(super) fn is_due(&self) -> bool {
+        let due = self.interval.is_some_and(|interval| self.last.get().elapsed() >= interval);
+        if due {
+            self.last.set(Instant::now());
+        }
+        due
+    }
+
+    /// The sums since the process began, without those of the writer. `thread_seconds` are the thread times of colouring and
+    /// encoding.
+    pub(super) fn tally(&self, tally: &Tally, thread_seconds: [f64; 2], threads: usize) -> Tally {
+        let mut tally = tally.clone();
+        let [colour, encode] = thread_seconds;
+        // Wall time as if all threads had done this work at the same time and nothing else.
+        tally.seconds.colour += colour / threads as f64;
+        tally.seconds.encode += encode / threads as f64;
+        tally.seconds.total = self.began.elapsed().as_secs_f64();
+        tally
+    }
+}

@@ -1,0 +1,93 @@
+//! The identity of a render in its journal: a text in TOML. The identities of two renders are equal exactly if one can resume
+//! from the journal of the other. This file writes lists and finds keys without a TOML parser.
+
+use crate::base::quote::quote;
+
+/// Writes texts as a list in TOML.
+pub(super) fn list(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+/// Writes a text as a string in TOML: a literal string where that avoids escapes.
+fn quoted(text: &str) -> String {
+    let has_controls = text.contains(|c: char| c.is_ascii_control());
+    if text.contains(['"', '\\']) && !text.contains('\'') && !has_controls {
+        return format!("'{text}'");
+    }
+    let escaped = text.chars().map(|c| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if c.is_ascii_control() => format!("\\u{:04X}", u32::from(c)),
+        c => c.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
+/// The keys of an identity, prefixed with the names of their tables, and their values as messages show them.
+pub(super) fn values(text: &str) -> Vec<(String, String)> {
+    let mut values = Vec::new();
+    let mut table = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            table = format!("{name}.");
+        } else if let Some((key, value)) = line.split_once(" = ") {
+            let mut value = value.to_owned();
+            if let Some(quotes) = ["\"\"\"", "'''"].into_iter().find(|quotes| value.starts_with(quotes)) {
+                // A string of several lines continues up to the line that ends with the same quotes.
+                while value.len() < 2 * quotes.len() || !value.ends_with(quotes) {
+                    let Some(line) = lines.next() else { break };
+                    value.push('\n');
+                    value.push_str(line);
+                }
+            }
+            values.push((format!("{table}{key}"), shown(&value)));
+        }
+    }
+    values
+}
+
+/// A value for messages: the content of a string, shortened, in quotes; any other value as written.
+fn shown(value: &str) -> String {
+    let content = ["\"\"\"", "'''", "\"", "'"]
+        .into_iter()
+        .find_map(|quotes| value.strip_prefix(quotes).and_then(|rest| rest.strip_suffix(quotes)));
+    content.map_or_else(|| value.to_owned(), |text| quote(text.strip_prefix('\n').unwrap_or(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_are_quoted_as_in_toml() {
+        let names =
+            ["png a b.png", "csv \"q\" \\.csv", "npy \u{e9}'s.npy", "ppm '\".ppm", "ppm \n.ppm"].map(str::to_owned);
+        let text = list(&names);
+        let expected =
+            "[\"png a b.png\", 'csv \"q\" \\.csv', \"npy \u{e9}'s.npy\", \"ppm '\\\".ppm\", \"ppm \\u000A.ppm\"]";
+        assert_eq!(text, expected);
+        #[cfg(feature = "toml")]
+        {
+            let read: toml::Table = format!("names = {text}").parse().unwrap();
+            assert_eq!(read["names"], toml::Value::from(names.to_vec()));
+            // Names without control characters, or both kinds of quotes, are written as the crate toml writes them.
+            assert_eq!(list(&names[..3]), toml::Value::from(names[..3].to_vec()).to_string());
+        }
+    }
+
+    #[test]
+    fn a_string_of_several_lines_is_one_value() {
+        let text = "verify = false\ntitle = 'a \"b\"'\n[colour]\npalette_text = \"\"\"\na {\n[x]\ny = 1\n}\"\"\"\n\
+            by = \"smooth\"\ne = \"\"\nempty = \"\"\"\n\"\"\"\n";
+        let expected = [
+            ("verify", "false"),
+            ("title", "\"a \\\"b\\\"\""),
+            ("colour.palette_text", "\"a {\\n[x]\\ny = 1\\n}\""),
+            ("colour.by", "\"smooth\""),
+            ("colour.e", "\"\""),
+            ("colour.empty", "\"\""),
+        ];
+        assert_eq!(values(text), expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    }
+}

@@ -1,0 +1,29 @@
+//! Buffers that are kept from one render to the next.
+
+use crate::colour::{Colouring, Depth, Painter};
+use crate::field::Field;
+use crate::render::mirror::Mirror;
+use crate::render::picture::Picture;
+use crate::render::pipeline::BandBuffers;
+
+/// Buffers that are kept from one render to the next, since the first access to newly allocated memory can cost more than
+/// computing the values stored there. A render of the size of the one before allocates none of them.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(super) bands: Vec<BandBuffers>,
+    /// A field that holds a whole image.
+    pub(super) kept: Field,
+    pub(super) verified: Field,
+    pub(super) mirror: Mirror,
+    pub(super) picture: Picture,
+    /// The painter of the last picture in memory, kept because its tables take longer to compute than a small picture.
+    pub(super) painter: Option<Painter>,
+}
+
+impl Scratch {
+    /// A painter with these parameters: the one of the last call, if its parameters are equal.
+    pub(super) fn take_painter(&mut self, colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Painter {
+        let kept = self.painter.take().filter(|painter| painter.is_for(colouring, limit, depth, samples));
+        kept.unwrap_or_else(|| Painter::new(colouring, limit, depth, samples))
+    }
+}

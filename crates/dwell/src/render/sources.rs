@@ -1,0 +1,112 @@
+//! The sources of rows for the pipeline: a field that is kept, an engine that paints, or a field that is filled band by
+//! band.
+
+use super::bands::{Bands, Position};
+use super::clock::Clock;
+use super::resumption::damaged;
+use crate::base::error::Error;
+use crate::base::limits::resize;
+use crate::base::thread_pool::BackgroundJobs;
+use crate::colour::Painter;
+use crate::field::Field;
+use crate::iterate::engine::PaintingEngine;
+use crate::render::field_filler::FieldFiller;
+use crate::render::journal::{ComputedRows, Journal, State};
+use crate::render::pipeline::{BandBuffers, BandRows, Pipeline};
+
+/// Submits the rows of a render to the pipeline.
+pub(super) struct RowSource<'c, 's, 'a> {
+    pub(super) pipeline: &'s Pipeline<'a>,
+    pub(super) jobs: &'c BackgroundJobs<'c, 's>,
+    pub(super) bands: Bands<'a>,
+    pub(super) clock: &'c Clock,
+    pub(super) journal: Option<&'c Journal>,
+    /// The counts of a finished counting pass; empty if colours need none or there is no journal.
+    pub(super) counts: &'c [u8],
+}
+
+impl<'a> RowSource<'_, '_, 'a> {
+    /// Submits a field that holds the whole image.
+    pub(super) fn kept(&self, field: &'a Field) -> Result<(), Error> {
+        for start in (0..self.bands.plan.size().height).step_by(self.bands.layout.band_rows as usize) {
+            self.pipeline.cancel().check()?;
+            self.pipeline.submit(BandRows::Kept(field), self.bands.from(start), self.jobs);
+        }
+        Ok(())
+    }
+
+    /// Paints bands on the engine from `position` on, until the last or until the engine cannot paint any more. `position`
+    /// is then the first row that is not painted. Rows that an earlier process computed are computed again.
+    pub(super) fn painted(
+        &self,
+        engine: &dyn PaintingEngine,
+        painter: &Painter,
+        filler: &mut FieldFiller<'_>,
+        position: &mut Position,
+    ) -> Result<(), Error> {
+        let size = self.bands.plan.size();
+        let samples = painter.samples() as usize;
+        filler.control.progress.add(u64::from(position.first) * u64::from(size.width));
+        while position.first < size.height && engine.can_paint(&filler.task, painter) {
+            self.pipeline.cancel().check()?;
+            let band = self.bands.from(position.first);
+            let mut buffers = self.pipeline.free_buffers()?;
+            let pixels = size.width as usize * band.len() / (samples * samples);
+            resize(&mut buffers.picture, pixels.saturating_mul(painter.bytes_per_pixel()), 0, "the picture")?;
+            let outcome = engine.paint(&filler.task, painter, band.clone(), &mut buffers.picture, &filler.control)?;
+            filler.tally.add_outcome(outcome.times, outcome.notes);
+            position.first = band.end;
+            let (iterations, interior_pixels) = (outcome.iterations, outcome.interior_pixels);
+            self.pipeline.submit(BandRows::Picture { buffers, iterations, interior_pixels }, band, self.jobs);
+            self.checkpoint_if_due(|| State { row: position.first, tally: self.tally(filler), ..State::default() });
+        }
+        // Rows that an earlier process computed are painted, or begin before the rows that are left.
+        position.computed = None;
+        Ok(())
+    }
+
+    /// Computes bands from `position` on and submits them.
+    pub(super) fn filled(&self, filler: &mut FieldFiller<'_>, position: &mut Position) -> Result<(), Error> {
+        let size = self.bands.plan.size();
+        let mut first = position.first;
+        let computed = position.computed.take();
+        let mut band_buffers = self.pipeline.free_buffers()?;
+        self.bands.prepare(&mut band_buffers.field, first, computed.as_ref().map_or(0, ComputedRows::rows))?;
+        self.bands.restore(&mut band_buffers.field, filler, first, computed).ok_or_else(|| damaged(self.journal))?;
+        while first < size.height {
+            let band = self.bands.from(first);
+            filler.fill(&mut band_buffers.field, band.end, |filler, field| {
+                self.checkpoint_if_due(|| State {
+                    counted: self.bands.layout.passes > 1,
+                    row: first,
+                    tally: self.tally(filler),
+                    counts: self.counts.to_vec(),
+                    computed: ComputedRows::of(field.some_rows(first..filler.next)),
+                    ..State::default()
+                });
+                Ok(())
+            })?;
+            first = band.end;
+            let mut next = BandBuffers::default();
+            if first < size.height {
+                next = self.pipeline.free_buffers()?;
+                self.bands.prepare(&mut next.field, first, filler.next.saturating_sub(first))?;
+                next.field.copy_rows(&band_buffers.field, first..filler.next);
+            }
+            let buffers = std::mem::replace(&mut band_buffers, next);
+            self.pipeline.submit(BandRows::Field(buffers), band, self.jobs);
+        }
+        position.first = first;
+        Ok(())
+    }
+
+    fn checkpoint_if_due(&self, state: impl FnOnce() -> State) {
+        if self.clock.is_due() {
+            self.pipeline.checkpoint(state);
+        }
+    }
+
+    fn tally(&self, filler: &FieldFiller<'_>) -> crate::render::tally::Tally {
+        self.clock.tally(&filler.tally, self.pipeline.thread_seconds(), filler.engine.pool().threads())
+    }
+}
