@@ -21,10 +21,11 @@
 
 use crate::arithmetic::Arithmetic;
 use crate::escape::Workspace;
-use crate::formula::{Fold, Map};
+use crate::formula::Fold;
 use crate::grid::Grid;
 use crate::level::{Kernel, Level};
 use crate::log2::log2;
+use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::{Roundings, Rule, with_rule};
 use crate::smooth::{MAX_STEPS, SMOOTH_RADIUS_SQUARED};
@@ -273,7 +274,7 @@ fn estimate_distances<S: Simd, R: Rule, const CONFORMAL: bool>(
 mod tests {
     use super::*;
     use crate::escape::{KernelSettings, KernelShortcuts, dwells};
-    use crate::formula::tests::some_maps;
+    use crate::map::tests::some_maps;
     use crate::recipe::Recipe;
 
     fn distance_of<N: Number>(level: Level, map: Map<N>, points: &[(N, N)], limit: u32) -> (Vec<u32>, Vec<f64>) {

@@ -121,9 +121,10 @@ mod workspace;
 
 pub use workspace::{MAX_SIDE, Workspace};
 
-use crate::formula::{Formula, Map};
+use crate::formula::Formula;
 use crate::grid::Grid;
 use crate::level::{Kernel, Level};
+use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::{Rule, with_rule};
 use crate::vector::Vector;
@@ -342,7 +343,7 @@ mod tests {
 
     /// Checks every other kind of map.
     fn check_other_maps(points: &[(f64, f64)], limit: u32, radius: f64) {
-        for (wide, narrow) in crate::formula::tests::some_maps().into_iter().skip(2) {
+        for (wide, narrow) in crate::map::tests::some_maps().into_iter().skip(2) {
             check_f64_and_f32(wide, narrow, points, limit, radius);
         }
     }
@@ -375,7 +376,7 @@ mod tests {
                 }
             }
         }
-        for (wide, narrow) in crate::formula::tests::some_maps() {
+        for (wide, narrow) in crate::map::tests::some_maps() {
             if wide.formula.power() == 2 && wide.julia.is_none() {
                 check_f64_and_f32(wide, narrow, &points, 500, 2.0);
                 check_f64_and_f32(wide, narrow, &points, 60, 3.0);
@@ -389,7 +390,7 @@ mod tests {
         let points: Vec<_> = (0..200).map(|_| (random.unit() * 4.0 - 2.0, random.unit() * 4.0 - 2.0)).collect();
         // |c| within the radius, on it, just inside it and beyond it; and c at a tip.
         for c in [[0.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [-2.0, 0.0], [1.999_999_9, 0.0], [-3.0, 4.0], [1e200, 0.0]] {
-            for (wide, narrow) in crate::formula::tests::some_maps() {
+            for (wide, narrow) in crate::map::tests::some_maps() {
                 if wide.julia.is_some() {
                     let narrow = Map { julia: Some(c.map(f32::from_f64)), ..narrow };
                     check_f64_and_f32(Map { julia: Some(c), ..wide }, narrow, &points, 200, 2.0);

@@ -145,8 +145,8 @@ pub(crate) fn may_contain([re, im]: [[f64; 2]; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formula::Map;
     use crate::level::{Kernel, Level};
+    use crate::map::Map;
     use crate::naive;
     use crate::recipe::Recipe;
     use crate::vector::bits;

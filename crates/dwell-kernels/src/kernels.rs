@@ -4,9 +4,10 @@
 //! with the optimisation level of this crate.
 
 use crate::escape::{self, KernelSettings, Workspace};
-use crate::formula::{Formula, Map};
+use crate::formula::Formula;
 use crate::grid::Grid;
 use crate::level::Level;
+use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::Recipe;
 use crate::{distance, peak, smooth};

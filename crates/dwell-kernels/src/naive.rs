@@ -1,7 +1,7 @@
 //! The plain loop, which is the reference for every other kernel: one point at a time, tested after every step. This
 //! file must stay without optimisations.
 
-use crate::formula::Map;
+use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::{Rule, with_rule};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -52,7 +52,8 @@ impl<N: Number> ShortcutConstants<N> {
 mod tests {
     use super::*;
     use crate::escape::KernelShortcuts;
-    use crate::formula::{Fold, Map};
+    use crate::formula::Fold;
+    use crate::map::Map;
     use crate::recipe::Recipe;
 
     fn constants_of(formula: Formula, julia: Option<[f64; 2]>, shortcuts: KernelShortcuts) -> ShortcutConstants<f64> {

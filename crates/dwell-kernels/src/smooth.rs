@@ -16,10 +16,10 @@
 
 use crate::arithmetic::Arithmetic;
 use crate::escape::Workspace;
-use crate::formula::Map;
 use crate::grid::Grid;
 use crate::level::{Kernel, Level};
 use crate::log2::log2;
+use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::{Rule, with_rule};
 use crate::vector::{Vector, bits};
@@ -213,7 +213,7 @@ mod tests {
         let points: Vec<_> =
             (0..999).map(|i| (f64::from(i % 37) / 12.0 - 2.2, f64::from(i / 37) / 9.0 - 1.5)).collect();
         let narrow: Vec<_> = points.iter().map(|&(a, b)| (a as f32, b as f32)).collect();
-        for (map, narrow_map) in crate::formula::tests::some_maps() {
+        for (map, narrow_map) in crate::map::tests::some_maps() {
             let (dwell, first) = smooth_of(Level::best(), map, &points, 500);
             let (_, first_narrow) = smooth_of(Level::best(), narrow_map, &narrow, 500);
             for (i, &(a, b)) in points.iter().enumerate() {
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn smooth_values_are_continuous_where_the_dwell_changes() {
-        for (map, narrow_map) in crate::formula::tests::some_maps() {
+        for (map, narrow_map) in crate::map::tests::some_maps() {
             // Far enough from every set that neighbouring points have nearly equal values.
             let points: Vec<_> = (0..20_000).map(|i| (1.0 + f64::from(i) * 1e-4, 1.1)).collect();
             let (dwell, smooth) = smooth_of(Level::best(), map, &points, 1000);

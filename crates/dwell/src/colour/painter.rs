@@ -215,8 +215,11 @@ impl Painter {
         }
         let colours = self.colouring.palette.table().iter().copied().chain([self.colouring.palette.interior()]);
         let code = |colour: [u16; 3]| match self.depth {
-            Depth::Eight => eight(colour)[..3].iter().map(|byte| u16::from(*byte)).collect::<Vec<_>>(),
-            Depth::Sixteen => colour.to_vec(),
+            Depth::Eight => {
+                let [red, green, blue, _] = eight(colour);
+                [red, green, blue].map(u16::from)
+            }
+            Depth::Sixteen => colour,
         };
         Some(Tables {
             by: self.by,
@@ -225,7 +228,7 @@ impl Painter {
             start: self.start,
             depth: self.depth,
             samples: self.samples,
-            palette: colours.map(code).map(|c| [c[0], c[1], c[2]]).collect(),
+            palette: colours.map(code).collect(),
             bands: if self.has_bands() { self.band_entries() } else { Vec::new() },
             light: &self.light,
             encoder: self.encoder.as_ref().map(Encoder::tables),
