@@ -122,7 +122,7 @@ fn at_depth(decade: u32) -> Result<Found, Box<dyn std::error::Error>> {
                 let Ok(truth) = truth::dwell(&map, &point, LIMIT, &Rational::whole(2), &Cancel::default()) else {
                     continue;
                 };
-                let numbers = plans.each_ref().map(|p| p.as_ref().map(|p| in_number(p, column, row)));
+                let numbers = plans.each_ref().map(|p| p.as_ref().and_then(|p| in_number(p, column, row)));
                 let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 found.pixels += 1;
                 let Truth::Dwell(truth) = truth else {
@@ -151,7 +151,7 @@ fn at_depth(decade: u32) -> Result<Found, Box<dyn std::error::Error>> {
 }
 
 /// Computes the dwell of one pixel by the plain loop in the plan's number.
-fn in_number(plan: &Plan, column: u32, row: u32) -> u32 {
+fn in_number(plan: &Plan, column: u32, row: u32) -> Option<u32> {
     struct DwellAt(u32, u32, u32);
     impl PointsVisitor for DwellAt {
         type Output = u32;

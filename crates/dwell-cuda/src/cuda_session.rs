@@ -98,7 +98,7 @@ impl<N: Kernels> DeviceSession for CudaSession<N> {
         }
         match &self.plan {
             Some(plan) if plan.id.is_of(spec.plan) && plan.needs == *needs => Ok(()),
-            _ => spec.plan.points().visit(Load { session: self, spec, needs }),
+            _ => spec.visit_points(Load { session: self, spec, needs }),
         }
     }
 

@@ -53,7 +53,9 @@ impl OpenSession for CudaDevice {
         let mut modules = modules.lock().unwrap_or_else(PoisonError::into_inner);
         let modules = &mut *modules;
         let (begun, loading) = (Instant::now(), modules.seconds);
-        let opened = spec.plan.points().visit(Open { context, device: &self.device, modules, needs, room })?;
+        let opened = spec.plan.points().visit(Open { context, device: &self.device, modules, needs, room });
+        let opened =
+            opened.unwrap_or_else(|| Err(Fault::Lost(spec.plan.points().unsupported_by("cuda").to_string())))?;
         let loading = modules.seconds - loading;
         report.load_seconds += loading;
         report.allocate_seconds += begun.elapsed().as_secs_f64() - loading;

@@ -35,7 +35,7 @@ const FEWEST_SESSIONS: usize = 8;
 /// Computes on one CUDA device, and on the processors where the device fails.
 ///
 /// Dwells, smooth values and pictures are those of [`CpuEngine`], bit for bit, unless a kernel that infers was chosen.
-/// Distances, and colours by them or by histogram, are left to the processors.
+/// Other channels than [`Self::CHANNELS`], and colours by them or by histogram, are left to the processors.
 ///
 /// Calls from several threads run at once: each takes a device session of its own out of a pool, and no lock is held
 /// while it works. Warnings and the device's report belong to a call. When the device is lost, the processors compute the
@@ -53,6 +53,9 @@ pub struct CudaEngine {
 }
 
 impl CudaEngine {
+    /// The channels that a device computes; tasks with others are left to the processors.
+    pub const CHANNELS: ChannelSet = ChannelSet::SMOOTH;
+
     /// An engine on a device; `cpu` computes whatever the device does not.
     ///
     /// # Errors
@@ -115,6 +118,10 @@ impl CudaEngine {
         content: Content,
         painter: Option<&'a Painter>,
     ) -> Result<SessionSpec<'a>, InputError> {
+        let points = task.plan.points();
+        if !points.are_direct() {
+            return Err(points.unsupported_by(self.info().name));
+        }
         let options = self.options_for(task.strategy);
         if options.kernel == GpuKernel::DeviceLaunches && task.plan.formula() != Formula::MANDELBROT {
             let problem = format!("{} computes z^2 + c only", options.kernel.name());
@@ -172,9 +179,9 @@ fn resize<T: Clone>(buffer: &mut Vec<T>, length: usize, value: T) -> Result<(), 
     Ok(())
 }
 
-/// Whether the device computes these channels by this strategy: no kernel computes distances or traces boundaries.
+/// Whether the device computes these channels by this strategy: no kernel computes other channels or traces boundaries.
 fn computes(strategy: Strategy, channels: ChannelSet) -> bool {
-    !channels.contains(Channel::Distance) && strategy != Strategy::BoundaryTrace
+    CudaEngine::CHANNELS.includes(channels) && strategy != Strategy::BoundaryTrace
 }
 
 /// Refuses rows that are not of a plan's image.

@@ -69,7 +69,7 @@ impl Needs {
                 Needs::of_points(spec, points, budget, memory)
             }
         }
-        spec.plan.points().visit(Visitor(spec, budget, memory))
+        spec.visit_points(Visitor(spec, budget, memory))
     }
 
     fn of_points<N: Kernels>(

@@ -1,6 +1,7 @@
 //! A painter's tables in device memory, and the task that the `paint` kernels take.
 
 use crate::driver::{Address, Buffer, ConstAddress, Context, Fault, Stream};
+use crate::engine::CudaEngine;
 use crate::kernel::{Kernel, Paint};
 use crate::modules::Modules;
 use crate::shared::{BLOCK_THREADS, pixel_bytes, scale_code, shared_struct};
@@ -50,10 +51,10 @@ shared_struct! {
 
 const _: () = assert!(size_of::<PaintTask<'_>>() == 12 * 8 + 9 * 4 + 4);
 
-/// Whether there are kernels for a painter: for all but distances, and colours that depend on the whole field.
+/// Whether there are kernels for a painter: for all but colours by other channels, and colours that depend on the whole field.
 pub(crate) fn can_paint(painter: &Painter) -> bool {
     let colouring = painter.colouring();
-    colouring.by != By::Distance && colouring.scale != Scale::Histogram
+    CudaEngine::CHANNELS.includes(colouring.channels()) && colouring.scale != Scale::Histogram
 }
 
 /// What a painter's tables are made of: equal colours have equal tables.

@@ -4,7 +4,7 @@
 use crate::driver::Fault;
 use crate::needs::{Capacity, Needs};
 use crate::options::Options;
-use dwell::{Cancel, DeviceReport, Painter, Plan, Points, Shortcuts};
+use dwell::{Cancel, DeviceReport, Painter, Plan, Points, PointsVisitor, Shortcuts};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
@@ -31,6 +31,14 @@ pub(crate) struct SessionSpec<'a> {
     pub(crate) content: Content,
     /// The painter of [`Content::Picture`].
     pub(crate) painter: Option<&'a Painter>,
+}
+
+impl SessionSpec<'_> {
+    /// Calls `visitor` for the points of the plan. The engine has refused points that are not given by coordinates.
+    pub(crate) fn visit_points<T, V: PointsVisitor<Output = Result<T, Fault>>>(&self, visitor: V) -> Result<T, Fault> {
+        let points = self.plan.points();
+        points.visit(visitor).unwrap_or_else(|| Err(Fault::Lost(points.unsupported_by("cuda").to_string())))
+    }
 }
 
 /// How much a session may deliver at once, and keep.

@@ -2,7 +2,7 @@
 
 use crate::measurement::device_is_faster;
 use crate::name::EngineName;
-use dwell::{Channel, ChannelSet, CpuEngine, Engine, InputError, Strategy};
+use dwell::{ChannelSet, CpuEngine, Engine, InputError, Strategy};
 use dwell_cuda::{CudaEngine, Device, GpuKernel, Options};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Work {
     /// otherwise, and pictures that they finish before a device has started.
     fn suits_a_device(self) -> bool {
         self.strategy == Strategy::EveryPixel
-            && !self.channels.contains(Channel::Distance)
+            && CudaEngine::CHANNELS.includes(self.channels)
             && self.pixels >= FEWEST_PIXELS
     }
 }

@@ -70,11 +70,7 @@ fn one(case: &Case, field: &Field, engine: &CpuEngine, check: bool) {
     let samples = field.dwell().len();
     let pixels = samples / (case.samples * case.samples) as usize;
     let mut picture = vec![0_u8; pixels * painter.bytes_per_pixel()];
-    let values = match case.by {
-        By::Banded => &[][..],
-        By::Smooth => field.smooth(),
-        By::Distance => field.distance(),
-    };
+    let values = case.by.channel().map_or(&[][..], |channel| field.channel(channel));
     let (mut dwell_copy, mut values_copy) = (field.dwell().to_vec(), values.to_vec());
     let (mut copies, mut paints) = (Vec::new(), Vec::new());
     for _ in 0..if check { 1 } else { ROUNDS } {

@@ -26,7 +26,7 @@ fn plain(plan: &Plan) -> Vec<u32> {
             places.map(|(column, row)| dwell(grid.point(column, row))).collect()
         }
     }
-    plan.points().visit(Plain(plan))
+    plan.points().visit(Plain(plan)).unwrap()
 }
 
 /// Compares every number, recipe, level and thread count with the plain loop. Returns the number of compared pixels.

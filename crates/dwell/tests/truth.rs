@@ -42,7 +42,7 @@ fn wrong(view: &View, number: NumberKind, limit: u32, samples: u64, random: &mut
         let point = view.plane_from_pixel(column as u32, row as u32).unwrap();
         let truth = truth::dwell(&mandelbrot(), &point, limit, &Rational::whole(2), &Cancel::default()).unwrap();
         let (column, row) = (column as u32, row as u32);
-        let found = plan.points().visit(DwellAt { column, row, limit });
+        let found = plan.points().visit(DwellAt { column, row, limit }).unwrap();
         wrong += u64::from(truth != Truth::Dwell(found));
     }
     wrong

@@ -15,8 +15,7 @@ use crate::field::channels::ChannelSet;
 /// offset + density * scale(v)    turns of the palette
 /// ```
 ///
-/// where v is its dwell (`banded`), its smooth value, at least 1 (`smooth`), or 1 + its distance to the set in
-/// thousandths of the view's height (`distance`), so that a picture looks the same at every size; and scale(v) is
+/// where v is the quantity ([`By`]) and scale(v) is
 /// 0.11 (sqrt(v) - 1) (`root`), v / 256 (`linear`), log2(v) / 4 (`log`), v / limit (`limit`), or the share of the
 /// image's escaped samples whose v is smaller (`histogram`).
 ///
@@ -53,7 +52,7 @@ impl Colouring {
         let by = suggestion.by.unwrap_or_default();
         Self {
             by,
-            scale: suggestion.scale.unwrap_or(usual_scale(by)),
+            scale: suggestion.scale.unwrap_or(by.usual_scale()),
             density: suggestion.density.unwrap_or(1.0),
             offset: suggestion.offset.unwrap_or(0.0),
             palette,
@@ -63,7 +62,7 @@ impl Colouring {
     /// The same colouring by another quantity, on that quantity's usual scale. The scale stays if the quantity does.
     #[must_use]
     pub fn by(self, by: By) -> Self {
-        let scale = if by == self.by { self.scale } else { usual_scale(by) };
+        let scale = if by == self.by { self.scale } else { by.usual_scale() };
         Self { by, scale, ..self }
     }
 
@@ -110,11 +109,7 @@ impl Colouring {
     /// The channels that a field needs besides the dwells.
     #[must_use]
     pub fn channels(&self) -> ChannelSet {
-        match self.by {
-            By::Banded => ChannelSet::NONE,
-            By::Smooth => ChannelSet::SMOOTH,
-            By::Distance => ChannelSet::DISTANCE,
-        }
+        self.by.channel().into_iter().fold(ChannelSet::NONE, ChannelSet::with)
     }
 
     /// Whether all pixels must be counted before the first can be coloured.
@@ -122,11 +117,6 @@ impl Colouring {
     pub fn needs_counts(&self) -> bool {
         self.scale == Scale::Histogram
     }
-}
-
-/// The scale used for a quantity unless another is given.
-fn usual_scale(by: By) -> Scale {
-    if by == By::Distance { Scale::Log } else { Scale::Root }
 }
 
 #[cfg(test)]

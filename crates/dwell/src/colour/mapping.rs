@@ -3,6 +3,7 @@
 use crate::base::error::InputError;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
+use crate::field::channels::Channel;
 
 /// The greatest density, and the greatest offset in turns.
 pub(super) const MOST_TURNS: f64 = 1e6;
@@ -10,16 +11,50 @@ pub(super) const MOST_TURNS: f64 = 1e6;
 /// The quantity of a pixel that determines its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
-    /// The dwell itself: bands.
+    /// v is the dwell itself: bands.
     Banded,
-    /// The smooth value, a continuous dwell: no bands.
+    /// v is the smooth value, a continuous dwell, at least 1: no bands.
     #[default]
     Smooth,
-    /// The estimated distance to the set.
+    /// v is 1 + the estimated distance to the set in thousandths of the view's height, so that a picture looks the same
+    /// at every size.
     Distance,
 }
 
 dwell_kernels::named!(By, "by": Banded => "banded", Smooth => "smooth", Distance => "distance");
+
+impl By {
+    /// The channel that it is made of; none for the dwell.
+    #[must_use]
+    pub fn channel(self) -> Option<Channel> {
+        match self {
+            Self::Banded => None,
+            Self::Smooth => Some(Channel::Smooth),
+            Self::Distance => Some(Channel::Distance),
+        }
+    }
+
+    /// The scale used for it unless another is given.
+    pub(super) fn usual_scale(self) -> Scale {
+        match self {
+            Self::Banded | Self::Smooth => Scale::Root,
+            Self::Distance => Scale::Log,
+        }
+    }
+
+    /// v of each sample by its dwell and its value; v of a sample that has not escaped is any number of at least 1.
+    #[inline]
+    pub(super) fn quantities(self, dwell: &[u32], values: &[f64], v: &mut [f64]) {
+        fn of_values(values: &[f64], v: &mut [f64], of: impl Fn(f64) -> f64) {
+            v.iter_mut().zip(values).for_each(|(v, value)| *v = of(*value));
+        }
+        match self {
+            Self::Banded => v.iter_mut().zip(dwell).for_each(|(v, dwell)| *v = f64::from((*dwell).max(1))),
+            Self::Smooth => of_values(values, v, |value| value.max(1.0)),
+            Self::Distance => of_values(values, v, |value| 1.0 + 1000.0 * value),
+        }
+    }
+}
 
 /// The turns of the palette that correspond to a quantity v.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

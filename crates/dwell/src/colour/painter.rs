@@ -19,7 +19,6 @@ use super::ranks::Ranks;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::field::FieldRows;
-use crate::field::channels::Channel;
 use dwell_kernels::Level;
 use dwell_kernels::log2::log2_each;
 use std::sync::{Mutex, PoisonError};
@@ -374,11 +373,8 @@ impl Painter {
 
     /// The channel that is coloured; none for the dwell.
     fn values<'a>(&self, rows: FieldRows<'a>) -> Values<'a> {
-        let values = match self.by {
-            By::Banded => return Values(None),
-            By::Smooth => rows.channel(Channel::Smooth),
-            By::Distance => rows.channel(Channel::Distance),
-        };
+        let Some(channel) = self.by.channel() else { return Values(None) };
+        let values = rows.channel(channel);
         assert_eq!(values.len(), rows.dwell().len(), "a field with {} values", self.by.name());
         Values(Some(values))
     }
@@ -386,23 +382,7 @@ impl Painter {
     /// v of each of at most [`CHUNK`] samples; v of a sample that has not escaped is any number of at least 1.
     #[inline]
     fn quantities(&self, dwell: &[u32], values: &[f64], v: &mut [f64; CHUNK]) {
-        match self.by {
-            By::Banded => {
-                for (v, dwell) in v.iter_mut().zip(dwell) {
-                    *v = f64::from((*dwell).max(1));
-                }
-            }
-            By::Smooth => {
-                for (v, value) in v.iter_mut().zip(values) {
-                    *v = value.max(1.0);
-                }
-            }
-            By::Distance => {
-                for (v, value) in v.iter_mut().zip(values) {
-                    *v = 1.0 + 1000.0 * value;
-                }
-            }
-        }
+        self.by.quantities(dwell, values, v);
     }
 
     /// Palette positions of at most [`CHUNK`] samples, in entries of the table. By IEEE operations and our own
@@ -507,35 +487,30 @@ fn sixteen(colour: [u16; 3]) -> [u8; 8] {
 mod tests {
     use super::*;
     use crate::colour::Palette;
-    use crate::field::channels::ChannelSlices;
+    use crate::field::channels::{ChannelBuffers, ChannelSlices};
 
     const WIDTH: u32 = 60;
 
-    /// An invented field: some pixels inside, dwells up to 900, smooth values near them, and distances.
-    fn field(rows: u32) -> (Vec<u32>, Vec<f64>, Vec<f64>) {
+    /// An invented field: some pixels inside, dwells up to 900, and values of every channel.
+    fn field(rows: u32) -> ChannelBuffers {
         let pixels = 0..WIDTH * rows;
         let dwell: Vec<u32> = pixels.map(|i| if i % 7 == 0 { 0 } else { i * i % 901 }).collect();
         // No two values are equal, as in real fields.
-        let extra = |of: fn(f64) -> f64| -> Vec<f64> {
-            let each = |(i, n): (usize, &u32)| if *n == 0 { 0.0 } else { of(f64::from(*n)) + i as f64 * 1e-4 };
-            dwell.iter().enumerate().map(each).collect()
-        };
-        let (smooth, distance) = (extra(|n| n - 0.3), extra(|n| 0.5 / n));
-        (dwell, smooth, distance)
+        let each = |(i, n): (usize, &u32)| if *n == 0 { 0.0 } else { f64::from(*n) - 0.3 + i as f64 * 1e-4 };
+        let values: Vec<f64> = dwell.iter().enumerate().map(each).collect();
+        ChannelBuffers::from_fn(dwell, |_| values.clone())
     }
 
     fn paint(painter: &mut Painter, rows: u32, threads: usize) -> Vec<u8> {
-        let (dwell, smooth, distance) = field(rows);
-        let mut channels = ChannelSlices::of_dwells(&dwell);
-        (channels[Channel::Smooth], channels[Channel::Distance]) = (&smooth, &distance);
-        let rows_of = FieldRows::new(WIDTH, channels).unwrap();
+        let field = field(rows);
+        let rows_of = FieldRows::new(WIDTH, field.slices()).unwrap();
         let team = ThreadPool::new(threads);
         if painter.colouring().needs_counts() {
             painter.count(rows_of, &team);
             painter.finish_counting();
         }
         let samples = painter.samples() as usize;
-        let mut picture = vec![7; dwell.len() / (samples * samples) * painter.bytes_per_pixel()];
+        let mut picture = vec![7; field.dwell.len() / (samples * samples) * painter.bytes_per_pixel()];
         painter.paint(rows_of, &mut picture);
         picture
     }
@@ -557,14 +532,11 @@ mod tests {
     /// The rule as documented by [`Colouring`], one sample at a time.
     #[expect(clippy::disallowed_methods, reason = "a reference computation")]
     fn by_definition(colouring: &Colouring, limit: u32, rows: u32) -> Vec<[u16; 3]> {
-        let (dwell, smooth, distance) = field(rows);
-        let v: Vec<f64> = (0..dwell.len())
-            .map(|i| match colouring.by {
-                By::Banded => f64::from(dwell[i]),
-                By::Smooth => smooth[i].max(1.0),
-                By::Distance => 1.0 + 1000.0 * distance[i],
-            })
-            .collect();
+        let field = field(rows);
+        let dwell = &field.dwell;
+        let mut v = vec![0.0; dwell.len()];
+        let values = colouring.by.channel().map_or(&[][..], |channel| &field[channel]);
+        colouring.by.quantities(dwell, values, &mut v);
         let escaped: Vec<f64> = (0..dwell.len()).filter(|i| dwell[*i] != 0).map(|i| v[i]).collect();
         (0..dwell.len())
             .map(|i| {

@@ -26,6 +26,14 @@ impl Channel {
     /// The number of channels.
     pub const COUNT: usize = 2;
 
+    /// Whether its value at the conjugate of a point, whose orbit is the conjugate one, has the opposite sign. Otherwise both
+    /// values are the same.
+    pub(crate) fn is_odd(self) -> bool {
+        match self {
+            Self::Smooth | Self::Distance => false,
+        }
+    }
+
     /// The name used in messages.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -58,6 +66,12 @@ impl ChannelSet {
     #[must_use]
     pub const fn contains(self, channel: Channel) -> bool {
         self.0 & 1 << channel as u8 != 0
+    }
+
+    /// Whether the set includes every channel of another.
+    #[must_use]
+    pub const fn includes(self, other: Self) -> bool {
+        other.0 & !self.0 == 0
     }
 
     /// Whether the field holds dwells alone.
@@ -240,6 +254,17 @@ impl<'a> ChannelSlicesMut<'a> {
         }
     }
 
+    /// Copies the values of as many pixels with the same channels, as those of their mirror images.
+    ///
+    /// # Panics
+    /// When the numbers of pixels differ, or a channel is missing on one side.
+    pub(crate) fn copy_mirrored_from(&mut self, other: ChannelSlices<'_>) {
+        self.copy_from(other);
+        for (_, values) in Channel::ALL.into_iter().zip(&mut self.values).filter(|(channel, _)| channel.is_odd()) {
+            values.iter_mut().for_each(|value| *value = -*value);
+        }
+    }
+
     /// The inverse of [`ChannelSlices::to_bytes`]. Returns false and changes nothing if the lengths do not fit.
     pub(crate) fn copy_from_bytes(&mut self, bytes: &[Vec<u8>; 1 + Channel::COUNT]) -> bool {
         let [dwell, values @ ..] = bytes;
@@ -282,7 +307,7 @@ mod tests {
     #[test]
     fn sets_contain_the_channels_that_were_added() {
         let both = ChannelSet::SMOOTH.with(Channel::Distance);
-        assert!(both.iter().eq(Channel::ALL) && ChannelSet::NONE.is_empty());
+        assert!(both.iter().eq([Channel::Smooth, Channel::Distance]) && ChannelSet::NONE.is_empty());
         assert!(both.contains(Channel::Smooth) && !ChannelSet::DISTANCE.contains(Channel::Smooth));
         assert_eq!([ChannelSet::NONE.bytes(3), both.bytes(3), both.bytes(u64::MAX)], [12, 60, u64::MAX]);
     }

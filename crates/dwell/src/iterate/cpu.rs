@@ -137,7 +137,7 @@ impl Engine for CpuEngine {
                 Buffers::<N>::bytes(self.0, self.1.channels) as u64
             }
         }
-        let of_thread = task.plan.points().visit(OfThread(tile, task));
+        let of_thread = task.plan.points().visit(OfThread(tile, task)).unwrap_or_default();
         // A thread that gets no tile allocates nothing, so at most as many threads as tiles are counted.
         let tiles = size.pixels().div_ceil(u64::from(tile.width) * u64::from(tile.height)) + 1;
         let threads = (self.pool.threads() as u64).min(tiles);
@@ -152,7 +152,8 @@ impl Engine for CpuEngine {
         }
         let pixels = u64::from(columns) * rows.rows().len() as u64;
         let tiles = tiles::cut(rows, self.tile(task.strategy, pixels, columns));
-        let times = plan.points().visit(Run { engine: self, task, tiles, control })?;
+        let times = plan.points().visit(Run { engine: self, task, tiles, control });
+        let times = times.ok_or_else(|| plan.points().unsupported_by("cpu"))??;
         Ok(Outcome { times, notes: Notes::default() })
     }
 }

@@ -4,8 +4,12 @@
 //! A plan describes its points in one way: directly, by coordinates in f32 or f64. Code that needs the coordinates
 //! themselves (an engine, a test) implements [`PointsVisitor`], whose method is generic over the number, and so does not
 //! match on the description. Another description (a reference orbit and offsets from it, whose range exceeds f64's) is a
-//! variant of [`Points`] and a method of the visitor, which every engine then has to implement.
+//! variant of [`Points`] and a method of the visitor with a default that returns `None`: code that does not implement it
+//! refuses such points with [`Points::unsupported_by`].
 
+use crate::base::error::InputError;
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
 use crate::plan::axes::Axes;
 use crate::view::Size;
 use crate::view::settings::NumberKind;
@@ -45,11 +49,32 @@ pub trait PointsVisitor {
 }
 
 impl Points {
-    /// Calls the method of `visitor` for this description.
-    pub fn visit<V: PointsVisitor>(&self, visitor: V) -> V::Output {
+    /// The error of an engine, of this name, that does not know how these points are described.
+    #[must_use]
+    pub fn unsupported_by(&self, engine: &str) -> InputError {
+        let problem = format!("{engine} does not compute {}", self.description());
+        InputError::new(Problem::Unsupported(problem)).about(Parameter::View)
+    }
+
+    /// What describes them, in the plural.
+    #[must_use]
+    pub fn description(&self) -> &'static str {
         match self {
-            Self::F32(points) => visitor.direct(points),
-            Self::F64(points) => visitor.direct(points),
+            Self::F32(_) | Self::F64(_) => "coordinates",
+        }
+    }
+
+    /// Whether they are given by coordinates: [`PointsVisitor::direct`] is called for them.
+    #[must_use]
+    pub fn are_direct(&self) -> bool {
+        matches!(self, Self::F32(_) | Self::F64(_))
+    }
+
+    /// Calls the method of `visitor` for this description; `None` where the visitor does not know it.
+    pub fn visit<V: PointsVisitor>(&self, visitor: V) -> Option<V::Output> {
+        match self {
+            Self::F32(points) => Some(visitor.direct(points)),
+            Self::F64(points) => Some(visitor.direct(points)),
         }
     }
 
@@ -90,6 +115,6 @@ impl Points {
                 if points.map.formula.mirrors(points.map.julia) { points.axes.mirrored_rows() } else { (0..0, 0) }
             }
         }
-        self.visit(MirroredRows)
+        self.visit(MirroredRows).unwrap_or_default()
     }
 }

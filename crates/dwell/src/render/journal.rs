@@ -197,6 +197,7 @@ fn write(state: &State, record: &mut Record) {
     state.tally.write(record);
     record.bytes(&state.counts);
     record.u32(state.computed.rows);
+    record.u32(state.computed.pieces().len() as u32);
     for piece in state.computed.pieces() {
         record.u64(piece.len() as u64);
     }
@@ -213,6 +214,9 @@ fn read(reader: &mut Reader<'_>) -> Option<State> {
     let tally = Tally::read(reader)?;
     let counts = reader.bytes()?.to_vec();
     let rows = reader.u32()?;
+    if reader.u32()? as usize != 1 + Channel::COUNT {
+        return None;
+    }
     let mut lengths = [0; 1 + Channel::COUNT];
     for length in &mut lengths {
         *length = reader.u64()?;
@@ -276,7 +280,7 @@ mod tests {
             files: vec![(5, Adler { value: 6, length: 7 }), (8, Adler::default())],
             tally,
             counts: vec![1, 2, 3],
-            computed: ComputedRows { rows: 1, bytes: [vec![1; 8], vec![2; 16], Vec::new()] },
+            computed: ComputedRows { rows: 1, bytes: std::array::from_fn(|i| vec![i as u8; 8 * i]) },
         };
         let mut record = Record::default();
         write(&state, &mut record);

@@ -106,7 +106,7 @@ impl Mirror {
         for row in images.rows() {
             let original = (self.sum - row - top) as usize * self.width;
             let original = self.originals.slices().slice(original..original + self.width);
-            images.some_rows_mut(row..row + 1).channels_mut().copy_from(original);
+            images.some_rows_mut(row..row + 1).channels_mut().copy_mirrored_from(original);
         }
     }
 }

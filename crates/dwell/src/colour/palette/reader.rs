@@ -24,7 +24,7 @@ impl Palette {
     /// name = "mine"
     /// title = "Mine: blue and cream"
     /// # What the palette recommends for itself.
-    /// by = "smooth"                # banded, smooth, distance
+    /// by = "smooth"                # a name of By
     /// scale = "root"               # root, linear, log, limit, histogram
     /// density = 1.0                # above 0
     /// offset = 0.0                 # turns

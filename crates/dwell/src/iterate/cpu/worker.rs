@@ -52,16 +52,24 @@ impl<N: Kernels> Default for Buffers<N> {
     }
 }
 
+/// Whether z_n of escaped points is needed for some of these channels.
+fn needs_escaped_z(channels: ChannelSet) -> bool {
+    channels.iter().any(|channel| match channel {
+        Channel::Smooth => true,
+        Channel::Distance => false,
+    })
+}
+
 impl<N: Kernels> Buffers<N> {
     /// Bytes that the buffers grow to for tiles of a size: the workspace, a list of points, and the scratch memory of a
     /// strategy.
     pub(super) fn bytes(tile: TileSize, channels: ChannelSet) -> usize {
         let (width, height) = (tile.width as usize, tile.height as usize);
-        let keep_ends = channels.contains(Channel::Smooth);
+        let keep_ends = needs_escaped_z(channels);
         let of_block = Workspace::<N>::bytes(width, height, keep_ends);
         let of_list = Workspace::<N>::bytes(LIST, 1, keep_ends) - Workspace::<N>::bytes(0, 0, keep_ends);
         let scratch = 2 + size_of::<(u32, u32)>();
-        of_block + of_list + LIST * (2 * size_of::<N>() + 20) + width * height * scratch
+        of_block + of_list + LIST * (2 * size_of::<N>() + channels.bytes(1) as usize) + width * height * scratch
     }
 }
 
@@ -74,7 +82,7 @@ impl<N: Kernels> Call<'_, N> {
         grid: Grid<'_, N>,
         out: &mut ChannelRowsMut<'_>,
     ) -> Option<Duration> {
-        let keep_ends = !out[Channel::Smooth].is_empty();
+        let keep_ends = needs_escaped_z(out.set());
         let stop = self.cancel.flag();
         if !N::dwells(self.level, self.settings, workspace, grid, &mut out.dwell, keep_ends, stop) {
             return None;
