@@ -1,11 +1,13 @@
-//! The operations that recipes consist of, on one number or on a vector of numbers.
+//! The operations that a step of the iteration is made of, on one number or on a vector of numbers.
 //!
-//! Each method is one correctly rounded IEEE 754 operation on every lane, or is exact. None of them may be contracted,
-//! reassociated or approximated: the exactness of the whole engine depends on this file and on [`crate::recipe`].
+//! [`crate::recipe`] fixes which of these operations compute a step, and in which order. Each method is one correctly
+//! rounded IEEE 754 operation on every lane, or is exact. So a point has the same dwell, bit for bit, on one number and
+//! in every width of vector. An implementation must not contract a product and a sum into a fused multiply-add, reorder
+//! operations or approximate a result.
 
 /// A real number, or a vector of real numbers to which each operation is applied lane by lane.
 pub trait Arithmetic: Copy {
-    /// `self * m + a`, rounded once.
+    /// `self * m + a`, rounded once: a fused multiply-add.
     #[must_use]
     fn fma(self, m: Self, a: Self) -> Self;
     /// `self + o`, rounded once.
@@ -23,7 +25,7 @@ pub trait Arithmetic: Copy {
     /// The absolute value, exact.
     #[must_use]
     fn abs(self) -> Self;
-    /// `-self` where `s < 0` and `self` elsewhere, exact.
+    /// `-self` where `s < 0` and `self` elsewhere, also where `s` is -0.0 or NaN; exact.
     #[must_use]
     fn negated_where_negative(self, s: Self) -> Self;
 }

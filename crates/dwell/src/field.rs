@@ -1,4 +1,8 @@
-//! A field holds the dwell of every pixel of some rows, and the channels that were requested.
+//! A field holds the dwell of every pixel of some rows of an image, and the channels that were requested.
+//!
+//! The dwell of a point is the least n from 1 with |z_n| > R, the escape radius, or 0 if there is none up to the limit.
+//! [`Field`] owns its memory; [`FieldRowsMut`] and [`FieldRows`] borrow theirs, from a field or from a caller of the
+//! library. Pixels are stored row by row from the top. A row has the same number in a part of an image as in the image.
 
 pub(crate) mod channels;
 
@@ -16,7 +20,7 @@ pub struct Field {
     channels: ChannelBuffers,
 }
 
-/// Rows of an image, row by row from the top, that an engine writes. The memory is borrowed.
+/// Rows of an image, row by row from the top, for an engine to write. The memory is borrowed.
 #[derive(Debug)]
 pub struct FieldRowsMut<'a> {
     width: u32,
@@ -24,22 +28,23 @@ pub struct FieldRowsMut<'a> {
     channels: ChannelSlicesMut<'a>,
 }
 
-/// Rows of an image, row by row from the top, to read. The memory is borrowed.
+/// Rows of an image, row by row from the top, to read. The memory is borrowed. Unlike the other types it does not hold
+/// which rows of the image they are.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldRows<'a> {
     width: u32,
     channels: ChannelSlices<'a>,
 }
 
-/// The indices of the pixels of `rows` in a buffer whose first row is `first`.
+/// The indices of the pixels of `rows` in a buffer that begins with the row `first`.
 fn pixels(rows: &Range<u32>, first: u32, width: u32) -> Range<usize> {
     let at = |row: u32| (row - first) as usize * width as usize;
     at(rows.start)..at(rows.end)
 }
 
 impl Field {
-    /// Resizes the field to these rows of an image of `width` columns and reuses its buffers. Every value is 0 or left over
-    /// from earlier rows until an engine has written it.
+    /// Makes the field hold these rows of an image of `width` columns, with the channels in `set`, and reuses its
+    /// buffers. Every value is 0 or left over from earlier rows until an engine has written it.
     ///
     /// # Errors
     /// When the system has not enough memory.
@@ -50,13 +55,13 @@ impl Field {
         Ok(())
     }
 
-    /// Columns.
+    /// The number of columns.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// The rows of the image that these are, counted from the top.
+    /// The numbers of these rows in the image; 0 is the top row.
     #[must_use]
     pub fn rows(&self) -> Range<u32> {
         self.rows.clone()
@@ -96,7 +101,10 @@ impl Field {
         FieldRowsMut { width: self.width, rows, channels }
     }
 
-    /// Copies rows from another field of the same image. Both fields must hold them.
+    /// Copies rows, numbered as in the image, from another field of the same image with the same channels.
+    ///
+    /// # Panics
+    /// When `rows` is not empty and is not within the rows of both fields, or the channels differ.
     pub(crate) fn copy_rows(&mut self, other: &Self, rows: Range<u32>) {
         if !rows.is_empty() {
             self.rows_mut(rows.clone()).channels.copy_from(other.some_rows(rows).channels);
@@ -124,7 +132,7 @@ impl Field {
         FieldRows { width: self.width, channels }
     }
 
-    /// The number of pixels that did not escape.
+    /// The number of pixels that did not escape within the limit: those with dwell 0.
     #[must_use]
     pub fn interior_pixels(&self) -> u64 {
         self.all_rows().interior_pixels()
@@ -132,8 +140,8 @@ impl Field {
 }
 
 impl<'a> FieldRowsMut<'a> {
-    /// Rows `rows` of an image of `width` columns, in slices of the caller: `width * rows.len()` dwells, and for each channel
-    /// as many values or an empty slice.
+    /// Rows `rows` of an image of `width` columns, in slices of the caller: `width * rows.len()` dwells, and for each
+    /// channel as many values, or an empty slice if the channel is not to be computed.
     ///
     /// # Errors
     /// When a slice has another length.
@@ -143,13 +151,13 @@ impl<'a> FieldRowsMut<'a> {
         Ok(Self { width, rows, channels })
     }
 
-    /// Columns.
+    /// The number of columns.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// The rows of the image that these are, counted from the top.
+    /// The numbers of these rows in the image; 0 is the top row.
     #[must_use]
     pub fn rows(&self) -> Range<u32> {
         self.rows.clone()
@@ -161,13 +169,13 @@ impl<'a> FieldRowsMut<'a> {
         self.channels.set()
     }
 
-    /// The slices.
+    /// The slices, for as long as their memory is borrowed from its owner.
     #[must_use]
     pub fn into_channels(self) -> ChannelSlicesMut<'a> {
         self.channels
     }
 
-    /// The slices, borrowed from these rows.
+    /// The slices, for as long as these rows are borrowed.
     pub fn channels_mut(&mut self) -> ChannelSlicesMut<'_> {
         self.channels.reborrow()
     }
@@ -189,6 +197,8 @@ impl<'a> FieldRowsMut<'a> {
     }
 }
 
+/// Checks that there are `pixels` dwells, and for each channel `pixels` values or none. `of_channel` is the number of
+/// values of a channel.
 fn check_lengths(pixels: usize, dwells: usize, of_channel: impl Fn(Channel) -> usize) -> Result<(), InputError> {
     let wrong = |what: &str, found: usize| {
         InputError::malformed(format!("{found} {what} for {pixels} pixels"))
@@ -210,15 +220,17 @@ impl<'a> FieldRows<'a> {
     /// value for each pixel or an empty slice.
     ///
     /// # Errors
-    /// When the number of dwells is not a multiple of `width`, or a channel has neither that length nor none.
+    /// When the number of dwells is not a multiple of `width` (with `width` 0: is not 0), or a channel has values but
+    /// not one for each pixel.
     pub fn new(width: u32, channels: ChannelSlices<'a>) -> Result<Self, InputError> {
         let dwells = channels.dwell.len();
+        // The pixels of the whole rows. If the last row is incomplete, `dwells` differs from it, which is an error.
         let pixels = if width == 0 { 0 } else { dwells / width as usize * width as usize };
         check_lengths(pixels, dwells, |channel| channels[channel].len())?;
         Ok(Self { width, channels })
     }
 
-    /// Columns.
+    /// The number of columns.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.width
@@ -236,7 +248,7 @@ impl<'a> FieldRows<'a> {
         self.channels[channel]
     }
 
-    /// All channels.
+    /// The slices of the dwells and of all channels.
     #[must_use]
     pub fn channels(&self) -> ChannelSlices<'a> {
         self.channels
@@ -248,15 +260,16 @@ impl<'a> FieldRows<'a> {
         dwell_bytes(self.channels.dwell)
     }
 
-    /// Iterations that the plain loop needs for these pixels: the dwell of each that escaped, `limit` for each other.
+    /// Iterations that a loop without shortcuts needs for these pixels: its dwell for a pixel that escaped, and `limit`
+    /// for any other.
     #[must_use]
     pub fn iterations(&self, limit: u32) -> u128 {
-        // The sum of 2^16 values of u32 fits in u64.
+        // The sum of 2^16 values of u32 fits in u64, so only the sums of chunks are added in u128.
         let each = |n: &u32| u64::from(if *n == 0 { limit } else { *n });
         self.dwell().chunks(1 << 16).map(|chunk| u128::from(chunk.iter().map(each).sum::<u64>())).sum()
     }
 
-    /// The number of pixels that did not escape.
+    /// The number of pixels that did not escape within the limit: those with dwell 0.
     #[must_use]
     pub fn interior_pixels(&self) -> u64 {
         self.dwell().iter().filter(|n| **n == 0).count() as u64

@@ -1,4 +1,14 @@
-//! Bundles: full vectors of surviving points, iterated together with many steps between tests.
+//! Bundles: full vectors of points that have not escaped, iterated together with many steps between tests.
+//!
+//! - z_n is z at step n. A bundle starts with points of one queue (`queues.rs`). All points of a queue are at the same
+//!   n, except in [`LONG_QUEUE`].
+//! - A *batch* is a run of steps with one test for escape at its end. The test also finds the points that escaped at an
+//!   earlier step of the batch (`late.rs`).
+//! - A *stage* is a run of batches between two n at which a bundle can be *regrouped*: if too few of its lanes are
+//!   alive, the remaining points go to the queue of their n, to be loaded into a bundle with others.
+//! - A lane is *alive* or *finished*. It is finished if it holds no point, or if its point has escaped or has entered a
+//!   cycle.
+//! - A point that escaped within a batch is pushed to the queue of the replay (`replay.rs`), which finds the exact n.
 
 #![expect(clippy::needless_range_loop, reason = "j is the index of the same vector in several arrays")]
 
@@ -10,39 +20,52 @@ use crate::vector::{Mask, Vector, bits};
 use fearless_simd::{Simd, SimdMask};
 use std::sync::atomic::Ordering;
 
-/// The steps of the longest stage. It bounds the time between two reads of `stop` and the time for which finished lanes
-/// stay idle.
+/// The number of steps of the longest stage. It bounds the time between two reads of `stop` and the time for which
+/// finished lanes are iterated in vain.
 const MAX_STAGE: u32 = 4096;
 /// A bundle is iterated further while at least this many quarters of its lanes are alive; then it is regrouped.
 const MIN_ALIVE_QUARTERS: usize = 3;
 /// If more than one lane in this many of a bundle escapes in a stage, the next bundle in that stage is tested more
 /// often.
 const MANY_ESCAPES_DIVISOR: usize = 8;
-/// The first n at which cycles are tested for. Before it batches are so short that the test would cost more than it
+/// The first n at which cycles are tested for. At smaller n, batches are so short that the test would cost more than it
 /// saves.
 const FIRST_CYCLE_TEST: u32 = 128;
+/// The least number of steps between tests of a bundle.
+const MIN_BATCH: u32 = 8;
 
-/// The number of vectors in a full bundle: enough to hide the latency of a multiply-add (8 cycles a step against 3, or
-/// 1.5 in 256 bits), few enough for z to stay in registers.
+/// The number of vectors in a full bundle on a machine with `registers * 16` vector registers.
+///
+/// The vectors are independent, so they hide the latency of the multiply-adds: one step of one vector has a latency of
+/// 8 cycles, but occupies the multiply-add units for 3 cycles (1.5 in 256 bits). The number is small enough for z of
+/// all vectors to stay in registers.
 const fn full_vectors(registers: usize) -> usize {
     if registers > 1 { 8 } else { 5 }
 }
 
-/// The number of steps between tests from `n` on: a test costs about as much as a step, a replay as much as the batch.
-/// Where many points of the last bundle escaped in the stage, a quarter of the number that suits a bundle without
-/// escapes.
+/// The number of steps of a batch in the stage that begins at `n`: n rounded up to a power of two, or a quarter of it
+/// where many points of the last bundle escaped in the stage. At least [`MIN_BATCH`], at most [`MAX_BATCH`].
+///
+/// A test costs about as much as a step, so batches are long where few points escape. An escape costs a replay of up to
+/// the whole batch, so they are shorter where many do.
 fn batch_steps(n: u32, many_escapes: bool) -> u32 {
-    (if many_escapes { n / 4 } else { n }).next_power_of_two().clamp(8, MAX_BATCH)
+    (if many_escapes { n / 4 } else { n }).next_power_of_two().clamp(MIN_BATCH, MAX_BATCH)
 }
 
-/// The queue of points at n, which is at least [`PROLOGUE_STEPS`].
+/// The queue of points at n, which is at least [`PROLOGUE_STEPS`]. Each octave of n, from a power of two to the next,
+/// has four queues, one for each quarter of it. All n from [`MAX_STAGE`] on share [`LONG_QUEUE`].
 fn queue_of(n: u32) -> usize {
+    if n >= MAX_STAGE {
+        return LONG_QUEUE;
+    }
     let octave = n.ilog2();
-    if n >= MAX_STAGE { LONG_QUEUE } else { (4 * (octave - PROLOGUE_STEPS.ilog2()) + (n >> (octave - 2) & 3)) as usize }
+    let quarter = n >> (octave - 2) & 3;
+    (4 * (octave - PROLOGUE_STEPS.ilog2()) + quarter) as usize
 }
 
-/// The number of steps of the stage that begins at n: up to the next power of two, or, where many points escape, to the
-/// next quarter of it, so that finished lanes do not stay idle for long.
+/// The number of steps of the stage that begins at n: up to the next power of two, and [`MAX_STAGE`] from [`MAX_STAGE`]
+/// on. Where many points escape, a quarter of the octave of n, or of [`MAX_STAGE`], so that finished lanes are soon
+/// replaced.
 fn stage_steps(n: u32, many_escapes: bool) -> u32 {
     let octave = n.ilog2().min(MAX_STAGE.ilog2());
     if many_escapes {
@@ -57,16 +80,17 @@ fn stage_steps(n: u32, many_escapes: bool) -> u32 {
 /// The buffers of a bundle, aligned with cache lines.
 #[repr(C, align(64))]
 pub(super) struct Bundle<N> {
-    /// z before and after the current batch: two pairs of x and y.
+    /// Two buffers of z, each a pair of x and y. `z[current]` is z before the current batch, and `z[1 - current]` is z
+    /// after it; after each batch `current` changes to the other.
     z: [[[N; MAX_BUNDLE]; 2]; 2],
-    /// c: a and b.
+    /// c = a + ib.
     c: [[N; MAX_BUNDLE]; 2],
-    /// z at the start of the stage, with which z is compared to find cycles. In finished lanes it is NaN, which equals
-    /// nothing.
+    /// z at the start of the stage, with which z is compared to find cycles. In finished lanes its real part is NaN,
+    /// which equals nothing.
     stage_start: [[N; MAX_BUNDLE]; 2],
-    /// The positions of the points in the block.
+    /// The position of each point in the block, an integer stored in the bits of a number.
     position: [N; MAX_BUNDLE],
-    /// The n at which each point was loaded.
+    /// The n at which each point was loaded, an integer stored in the bits of a number.
     n: [N; MAX_BUNDLE],
     /// For each stage, whether many points of the last bundle there escaped.
     many_escapes: [bool; STAGES],
@@ -98,7 +122,7 @@ struct BatchRun {
     find_cycles: bool,
 }
 
-/// The reason why a run of batches ended.
+/// The number of batches that were iterated, and why the last of them ended the run.
 #[derive(Clone, Copy)]
 struct BatchResult {
     /// The number of batches iterated.
@@ -110,19 +134,21 @@ struct BatchResult {
 }
 
 impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
-    /// Whether the survivors of the prologue fill a bundle.
+    /// Whether the points that survived the prologue fill a bundle. They wait in two queues: whole vectors in
+    /// [`WHOLE_VECTORS`], the rest in queue 0, which holds the points at n = [`PROLOGUE_STEPS`].
     #[inline(always)]
     pub(super) fn has_full_bundle<S: Simd, const REGISTERS: usize>(&self) -> bool {
         let full = full_vectors(REGISTERS) * Vector::<S, N>::LEN;
         self.workspace.queues.len(WHOLE_VECTORS).max(self.workspace.queues.len(0)) >= full
     }
 
-    /// Iterates bundles for as long as a queue holds a full one, those with the greatest n first, so that no queue ever
-    /// holds two. Returns false if `stop` was set.
+    /// Iterates a full bundle for as long as a queue holds the points of one. The queue with the greatest n comes
+    /// first, so that no queue ever holds two bundles. Returns false if `stop` was set.
     #[inline(always)]
     pub(super) fn iterate_full_bundles<S: Simd, const REGISTERS: usize>(&mut self, simd: S) -> bool {
         let full = full_vectors(REGISTERS) * Vector::<S, N>::LEN;
-        // A separate function compiled for the level, because it is called from two places.
+        // `vectorize` compiles this as a separate function with the instructions of the level `S`, instead of inlining
+        // it twice: it is called from two places.
         simd.vectorize(
             #[inline(always)]
             || {
@@ -139,12 +165,12 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         )
     }
 
-    /// Iterates all queued points to their end and replays all points that wait for it. Returns false if `stop` was
-    /// set.
+    /// Empties all queues at the end of a block: iterates and replays all points, in bundles that need not be full.
+    /// Returns false if `stop` was set.
     #[inline(always)]
     pub(super) fn finish_queues<S: Simd, const REGISTERS: usize>(&mut self, simd: S) -> bool {
         let full = full_vectors(REGISTERS) * Vector::<S, N>::LEN;
-        // The smallest n first: survivors may fill up the queues of greater n.
+        // The smallest n first: the points that survive may fill a bundle in a queue of greater n.
         let next_queue = |kernel: &Self| {
             [WHOLE_VECTORS].into_iter().chain(0..STAGES).find(|queue| kernel.workspace.queues.len(*queue) > 0)
         };
@@ -164,8 +190,11 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         true
     }
 
-    /// Iterates the last `count` points of a queue in the narrowest bundle that holds them, since empty vectors cost as
-    /// much as full ones. Returns false if `stop` was set.
+    /// Iterates the last `count` points of a queue as one bundle, and then replays escaped points while they fill
+    /// vectors. Returns false if `stop` was set.
+    ///
+    /// Empty vectors cost as much as full ones, so the bundle is compiled for several numbers of vectors, up to
+    /// [`full_vectors`], and the least that holds the points is taken.
     #[inline(always)]
     fn iterate_queued<S: Simd, const REGISTERS: usize>(&mut self, simd: S, queue: usize, count: usize) -> bool {
         let vectors = count.div_ceil(Vector::<S, N>::LEN);
@@ -186,8 +215,9 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         completed
     }
 
-    /// Iterates `count` points of a queue until they have finished or so few are left that regrouping pays. The points
-    /// left are moved to the queue of the n that they have reached. Returns false if `stop` was set.
+    /// Iterates the last `count` points of a queue, stage by stage, in a bundle of `U` vectors, until they have
+    /// finished or so few are left that regrouping pays. The points left are moved to the queue of the n that they have
+    /// reached. Returns false if `stop` was set. `RELOAD` is explained at [`Self::iterate_batches`].
     #[inline(always)]
     fn iterate_bundle<S: Simd, const U: usize, const RELOAD: bool>(
         &mut self,
@@ -195,18 +225,22 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         queue: usize,
         count: usize,
     ) -> bool {
-        // A separate function compiled for the level.
+        // `vectorize` compiles this as a separate function with the instructions of the level `S`.
         simd.vectorize(
             #[inline(always)]
             || {
                 let lanes = Vector::<S, N>::LEN;
                 let limit = self.settings.limit;
                 let mut finished = self.load_bundle::<S, U>(simd, queue, count);
-                // The n of all points, or, where the points differ, the greatest.
+                let differing_n = queue == LONG_QUEUE;
+                // The n of all points or, where it differs, the greatest, so that no point is iterated beyond the
+                // limit.
                 let n = self.workspace.bundle.n[..count].iter().map(|n| n.low_bits()).max().unwrap_or(limit);
                 let mut steps_done = 0;
+                // `z[current]` of the bundle is z after `steps_done` steps.
                 let mut current = 0;
                 let mut alive = count;
+                // At least one stage, so that a bundle that starts with few points makes progress.
                 while alive * 4 >= U * lanes * MIN_ALIVE_QUARTERS || steps_done == 0 {
                     if self.stop.load(Ordering::Relaxed) {
                         return false;
@@ -228,16 +262,12 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                         let steps = batch.min(end - steps_done);
                         let run =
                             BatchRun { max_batches: (end - steps_done) / steps, steps_per_batch: steps, find_cycles };
-                        let result = self.advance::<S, U, RELOAD>(simd, current, run);
+                        let result = self.iterate_batches::<S, U, RELOAD>(simd, current, run);
+                        // All but the last batch: a point that escaped is queued with z and n before that batch.
                         steps_done += (result.batches - 1) * steps;
                         if result.escaped {
-                            escapes += self.queue_escapes::<S, U>(
-                                simd,
-                                current,
-                                steps_done,
-                                queue == LONG_QUEUE,
-                                &mut finished,
-                            );
+                            escapes +=
+                                self.queue_escapes::<S, U>(simd, current, steps_done, differing_n, &mut finished);
                         }
                         if result.maybe_cycle {
                             self.finish_cycles::<S, U>(simd, 1 - current, &mut finished);
@@ -252,15 +282,15 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     self.workspace.bundle.many_escapes[stage] = escapes * MANY_ESCAPES_DIVISOR > U * lanes;
                 }
                 if alive > 0 {
-                    self.requeue::<S, U>(simd, current, n + steps_done, steps_done, queue == LONG_QUEUE, &finished);
+                    self.requeue::<S, U>(simd, current, n + steps_done, steps_done, differing_n, &finished);
                 }
                 true
             },
         )
     }
 
-    /// Loads the last `count` points of a queue into the bundle. Returns the empty lanes of each vector, behind the
-    /// last point, one bit for each lane.
+    /// Moves the last `count` points of a queue to the bundle. Returns for each vector the lanes that hold no point,
+    /// one bit for each lane.
     #[inline(always)]
     fn load_bundle<S: Simd, const U: usize>(&mut self, simd: S, queue: usize, count: usize) -> [u64; U] {
         let lanes = Vector::<S, N>::LEN;
@@ -279,14 +309,14 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
             let occupied = count.saturating_sub(at).min(lanes);
             empty[j] = all_lanes::<S, N>() & !(((1_u128 << occupied) - 1) as u64);
         }
-        // z = c = 0 never escapes.
+        // Lanes without a point iterate z = c = 0, which never escapes.
         for buffer in [x, y, a, b] {
             buffer[count..U * lanes].fill(N::default());
         }
         empty
     }
 
-    /// Records z at the start of a stage, for finding cycles; NaN in finished lanes.
+    /// Stores `z[current]` as z at the start of the stage, to find cycles. The real part is NaN in finished lanes.
     #[inline(always)]
     fn record_stage_start<S: Simd, const U: usize>(&mut self, simd: S, current: usize, finished: &[u64; U]) {
         let lanes = Vector::<S, N>::LEN;
@@ -300,13 +330,14 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         }
     }
 
-    /// Iterates from `z[current]` to `z[1 - current]`, until a point has escaped, a point may have returned to its z at
-    /// the start of the stage, or the batches are done. `z[current]` becomes z before the last batch.
+    /// Iterates batches from `z[current]` on and ends after the first batch in which a point escaped or may have
+    /// returned to its z at the start of the stage, or after `run.max_batches`. Then `z[1 - current]` is z after the
+    /// last batch, and `z[current]` is overwritten with z before the last batch.
     ///
-    /// With `RELOAD`, c is read from memory in each step. Otherwise the compiler would keep c in registers and z on the
-    /// stack, where each step waits for the store of the step before it.
+    /// With `RELOAD`, c is read from memory in each step. It is set on machines with 16 registers: there the compiler
+    /// would keep c in registers and z on the stack, where each step waits for the store of the step before it.
     #[inline(always)]
-    fn advance<S: Simd, const U: usize, const RELOAD: bool>(
+    fn iterate_batches<S: Simd, const U: usize, const RELOAD: bool>(
         &mut self,
         simd: S,
         current: usize,
@@ -383,7 +414,8 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         )
     }
 
-    /// A vector of the points of the bundle, with z from `z[current]` and n increased by `steps_done`.
+    /// The points of the vector that begins at lane `at` of the bundle, with z from `z[current]` and with n
+    /// `steps_done` steps after loading. `differing_n` is explained at [`Self::n_after`].
     #[inline(always)]
     fn bundle_points<S: Simd>(
         &self,
@@ -405,8 +437,8 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         }
     }
 
-    /// The n of the points of a vector, `steps_done` steps after they were loaded. With `differing_n`, the points have
-    /// different n.
+    /// The n of the points of the vector that begins at lane `at`, `steps_done` steps after they were loaded. Without
+    /// `differing_n`, all points of the bundle have the same n, which is computed once.
     #[inline(always)]
     fn n_after<S: Simd>(&self, simd: S, at: usize, steps_done: u32, differing_n: bool) -> Vector<S, N> {
         let n = &self.workspace.bundle.n[at..at + Vector::<S, N>::LEN];
@@ -420,8 +452,9 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         Vector::load(simd, &all)
     }
 
-    /// Adds the points that escaped in the batch from `z[current]`, `steps_done` steps after loading, to the replay
-    /// queue. Returns how many they are.
+    /// Pushes the points that escaped in the last batch to the replay queue and marks their lanes as finished. They are
+    /// queued as they were before the batch: with z from `z[current]`, `steps_done` steps after loading. Returns their
+    /// number.
     #[inline(always)]
     fn queue_escapes<S: Simd, const U: usize>(
         &mut self,
@@ -452,7 +485,8 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     finished[j] |= lanes_escaped;
                     let points = self.bundle_points(simd, current, at, steps_done, differing_n);
                     self.workspace.queues.push(simd, REPLAY, lanes_escaped, points);
-                    // The lane is iterated further with c = z = 0, where nothing changes.
+                    // A finished lane is iterated further with c = z = 0, which never escapes, and with NaN at the
+                    // start of the stage, which no z equals.
                     let bundle = &mut *self.workspace.bundle;
                     let [a, b] = &mut bundle.c;
                     let [x, y] = &mut bundle.z[1 - current];
@@ -492,8 +526,9 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         );
     }
 
-    /// Moves the points that are left, with z from `z[current]`, to the queue of their n. Points that have reached the
-    /// limit are dropped: their dwell is 0.
+    /// Pushes the points of the lanes that are alive, with z from `z[current]`, to the queue of `n`, which is their n
+    /// or, with `differing_n`, the greatest of theirs. Points that have reached the limit are dropped: their dwell is
+    /// 0, which the prologue has already written.
     #[inline(always)]
     fn requeue<S: Simd, const U: usize>(
         &mut self,
@@ -515,8 +550,8 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
             let mut survivors = all_lanes::<S, N>() & !finished[j];
             if differing_n {
                 for (lane, n) in self.workspace.bundle.n[at..at + lanes].iter().enumerate() {
-                    let over = u64::from(n.low_bits().wrapping_add(steps_done) >= limit);
-                    survivors &= !(over << lane);
+                    let at_limit = u64::from(n.low_bits().wrapping_add(steps_done) >= limit);
+                    survivors &= !(at_limit << lane);
                 }
             }
             if survivors == 0 {

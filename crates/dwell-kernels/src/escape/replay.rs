@@ -1,4 +1,8 @@
-//! The replay: the exact n of points that escaped within a batch.
+//! The replay finds at which step a point escaped.
+//!
+//! A bundle (`bundle.rs`) is tested only after each batch of steps, so the last test shows that a point escaped within
+//! the batch, but not at which n. Such a point is queued with z and n before the batch. The replay iterates it again
+//! from there with a test after every step, and writes the n of the escape as its dwell.
 
 use super::queues::{Points, REPLAY};
 use super::tested_steps::Tested;
@@ -9,7 +13,7 @@ use crate::vector::Vector;
 use fearless_simd::Simd;
 
 impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
-    /// Replays points until fewer are left than fill [`REPLAY_VECTORS`] vectors.
+    /// Replays queued points, [`REPLAY_VECTORS`] full vectors at a time. Points that do not fill as many stay queued.
     #[inline(always)]
     pub(super) fn replay_full_vectors<S: Simd>(&mut self, simd: S) {
         while self.workspace.queues.len(REPLAY) >= REPLAY_VECTORS * Vector::<S, N>::LEN {
@@ -17,10 +21,11 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         }
     }
 
-    /// Replays the last points of the queue, at most [`REPLAY_VECTORS`] vectors of them.
+    /// Replays the last points of the queue, at most [`REPLAY_VECTORS`] vectors, and removes them from it.
     #[inline(always)]
     pub(super) fn replay<S: Simd>(&mut self, simd: S) {
-        // A separate function compiled for the level, because it is called rarely.
+        // `vectorize` compiles this as a separate function with the instructions of the level `S`, instead of inlining
+        // it into every caller, because it is called rarely.
         simd.vectorize(
             #[inline(always)]
             || {
@@ -33,14 +38,15 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         );
     }
 
-    /// Finds the exact n of up to `U` vectors of points and writes their dwells and, with `KEEP_Z`, their z_n.
+    /// Replays up to `U` vectors of points: writes the n at which each escaped as its dwell and, with `KEEP_Z`, its
+    /// z_n.
     #[inline(always)]
     fn replay_vectors<S: Simd, const U: usize, const KEEP_Z: bool>(&mut self, simd: S) {
         let lanes = Vector::<S, N>::LEN;
         let queues = &mut self.workspace.queues;
         let points_taken = queues.len(REPLAY).min(U * lanes);
         let from = queues.pop(REPLAY, points_taken);
-        // Lanes behind the last point start at infinity, which has escaped; otherwise the loop would not end.
+        // Lanes without a point start at infinity, which has escaped: the loop ends when every lane has escaped.
         let infinity = Vector::<S, N>::splat(simd, N::from(1_u8) / N::default());
         let [mut x, mut y, mut a, mut b] = [[infinity; U]; 4];
         for j in 0..U {
@@ -52,21 +58,21 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
             }
         }
         let Tested { x, y, count, .. } = self.test_each_step::<S, U, KEEP_Z>(simd, u32::MAX, [x, y, a, b]);
-        let mut tests = [0_u32; MAX_BUNDLE];
+        let mut tests_passed = [0_u32; MAX_BUNDLE];
         let (mut end_x, mut end_y) = ([N::default(); MAX_BUNDLE], [N::default(); MAX_BUNDLE]);
         for j in 0..U {
-            store_counts(count[j], &mut tests[j * lanes..(j + 1) * lanes]);
+            store_counts(count[j], &mut tests_passed[j * lanes..(j + 1) * lanes]);
             if KEEP_Z {
                 x[j].store(&mut end_x[j * lanes..]);
                 y[j].store(&mut end_y[j * lanes..]);
             }
         }
         let pitch = self.workspace.pitch();
-        for (i, tests) in tests[..points_taken].iter().enumerate() {
+        for (i, tests_passed) in tests_passed[..points_taken].iter().enumerate() {
             let (position, n) = self.workspace.queues.position_and_n(from + i);
             let (row, column) = unpack_position(position);
             // The first test is of the queued z, at n. A point that passes k tests escapes at n + k.
-            self.out[row][column] = n + tests;
+            self.out[row][column] = n + tests_passed;
             if KEEP_Z {
                 self.workspace.escaped_z[0][row * pitch + column] = end_x[i];
                 self.workspace.escaped_z[1][row * pitch + column] = end_y[i];

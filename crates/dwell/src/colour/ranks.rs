@@ -1,41 +1,51 @@
 //! Histogram equalisation: the share of all samples with a smaller value.
 //!
-//! Values are counted in bins of 2^-16 of the value, so narrow that neighbouring pixels of a deep view, whose dwells
-//! are nearly equal, still differ. Within a bin the count is spread evenly. Counts are whole numbers, so they do not
-//! depend on the order of the samples or on the threads. Memory is half a mebibyte for each octave with values.
+//! Octave k contains the values from 2^k up to 2^(k + 1). It is divided into 2^16 bins of equal width, at most 2^-16 of
+//! the values in them: so narrow that neighbouring pixels of a deep view, whose dwells are nearly equal, still differ.
+//! Only the number of values in each bin is stored; within a bin they are taken as evenly distributed. Counts are whole
+//! numbers, so they do not depend on the order of the samples or on the threads. Memory is half a mebibyte for each
+//! octave with values, and as much again for the sums.
 
-/// Bins of an octave.
-const BINS: usize = 1 << 16;
-/// Bits of an f64 below those that number its bin.
-const BELOW: u32 = 52 - 16;
-/// The number of possible octaves.
-const OCTAVES: usize = 1 << 11;
+/// The number of bits of an f64 below its exponent.
+const SIGNIFICAND_BITS: u32 = 52;
+/// The upper bits of the significand are the number of the bin within the octave. This is how many of them there are.
+const BIN_BITS: u32 = 16;
+/// The number of bits below those: the place of the value within its bin.
+const REST_BITS: u32 = SIGNIFICAND_BITS - BIN_BITS;
+/// The number of bins of an octave.
+const BINS: usize = 1 << BIN_BITS;
+/// Octaves are numbered below this: an f64 has 11 bits of exponent.
+const MAX_OCTAVES: usize = 1 << 11;
 /// The biased exponent of 1.
 const EXPONENT_OF_ONE: u64 = 1023;
+/// Bytes of the number of a bin and its count in [`Ranks::to_bytes`].
+const BIN_BYTES: usize = size_of::<u16>() + size_of::<u64>();
 
-/// Counts of values of at least 1, by bin, and after [`Self::finish`] their sums.
+/// Counts of values of at least 1, by bin. After [`Self::finish`] also the number of values below each bin.
 #[derive(Debug, Default)]
 pub(super) struct Ranks {
-    /// By octave, the first beginning at 1: the counts of its bins; none until a value is counted in it.
+    /// By octave: the counts of its bins, `None` until a value is counted in it.
     octaves: Vec<Option<Box<[u64]>>>,
-    /// By octave, the number of values below it, and by bin, the number of values of the octave below the bin.
+    /// By octave: the number of values below the octave, and by bin, the number of values of the octave that are below
+    /// the bin. Empty until [`Self::finish`].
     below: Vec<(u64, Box<[u64]>)>,
+    /// The number of values. 0 until [`Self::finish`].
     total: u64,
 }
 
-/// The octave and the bin of a value of at least 1.
+/// The octave of a value of at least 1 and the bin in it, from the bits of the f64.
 #[inline]
-fn place(value: f64) -> (usize, usize) {
+fn octave_and_bin(value: f64) -> (usize, usize) {
     let bits = value.to_bits();
-    let octave = (bits >> 52).saturating_sub(EXPONENT_OF_ONE) as usize;
-    (octave, (bits >> BELOW) as usize & (BINS - 1))
+    let octave = (bits >> SIGNIFICAND_BITS).saturating_sub(EXPONENT_OF_ONE) as usize;
+    (octave, (bits >> REST_BITS) as usize & (BINS - 1))
 }
 
 impl Ranks {
     /// Counts a value, which is at least 1 and finite.
     #[inline]
     pub(super) fn count(&mut self, value: f64) {
-        let (octave, bin) = place(value);
+        let (octave, bin) = octave_and_bin(value);
         if octave >= self.octaves.len() {
             self.octaves.resize_with(octave + 1, || None);
         }
@@ -74,19 +84,19 @@ impl Ranks {
         bytes
     }
 
-    /// The counts written by [`Self::to_bytes`]; none for other bytes.
+    /// The counts from the bytes of [`Self::to_bytes`]; `None` if the bytes do not have that format.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let mut ranks = Self::default();
         while let Some((octave, rest)) = bytes.split_first_chunk() {
-            let octave = usize::try_from(u32::from_le_bytes(*octave)).ok().filter(|octave| *octave < OCTAVES)?;
+            let octave = usize::try_from(u32::from_le_bytes(*octave)).ok().filter(|octave| *octave < MAX_OCTAVES)?;
             let (filled, rest) = rest.split_first_chunk()?;
             let (filled, rest) =
-                rest.split_at_checked(usize::try_from(u32::from_le_bytes(*filled)).ok()?.checked_mul(10)?)?;
+                rest.split_at_checked(usize::try_from(u32::from_le_bytes(*filled)).ok()?.checked_mul(BIN_BYTES)?)?;
             if octave >= ranks.octaves.len() {
                 ranks.octaves.resize_with(octave + 1, || None);
             }
             let mut bins = vec![0; BINS].into_boxed_slice();
-            for [low, high, count @ ..] in filled.as_chunks::<10>().0 {
+            for [low, high, count @ ..] in filled.as_chunks::<BIN_BYTES>().0 {
                 bins[usize::from(u16::from_le_bytes([*low, *high]))] = u64::from_le_bytes(*count);
             }
             ranks.octaves[octave] = Some(bins);
@@ -95,7 +105,7 @@ impl Ranks {
         bytes.is_empty().then_some(ranks)
     }
 
-    /// Computes the sums that [`Self::rank`] uses.
+    /// Computes the sums that [`Self::rank`] needs. Must be called once, after all values are counted.
     pub(super) fn finish(&mut self) {
         let mut below = 0;
         for bins in &self.octaves {
@@ -116,14 +126,16 @@ impl Ranks {
         self.total = below;
     }
 
-    /// The share of counted values that are smaller, 0 to 1, interpolated within a bin.
+    /// The share of counted values that are smaller than `value`, 0 to 1, interpolated within a bin. 1 if no values are
+    /// counted. Needs [`Self::finish`].
     #[inline]
     pub(super) fn rank(&self, value: f64) -> f64 {
-        let (octave, bin) = place(value);
+        let (octave, bin) = octave_and_bin(value);
+        // Beyond the last octave with values all are smaller. An octave without values has no sums.
         let Some((first, sums)) = self.below.get(octave) else { return 1.0 };
         let Some(sum) = sums.get(bin) else { return *first as f64 / self.total.max(1) as f64 };
         let count = self.octaves[octave].as_ref().map_or(0, |bins| bins[bin]);
-        let within = (value.to_bits() & ((1 << BELOW) - 1)) as f64 / (1_u64 << BELOW) as f64;
+        let within = (value.to_bits() & ((1 << REST_BITS) - 1)) as f64 / (1_u64 << REST_BITS) as f64;
         ((first + sum) as f64 + within * count as f64) / self.total.max(1) as f64
     }
 }

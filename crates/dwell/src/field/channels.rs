@@ -285,6 +285,11 @@ impl<'a> ChannelSlicesMut<'a> {
 }
 
 impl ChannelRowsMut<'_> {
+    /// Whether there are rows for dwells alone.
+    pub(crate) fn is_dwells_alone(&self) -> bool {
+        self.values.iter().all(Vec::is_empty)
+    }
+
     /// The channels whose slices are not empty.
     pub(crate) fn set(&self) -> ChannelSet {
         set_of(|channel| !self[channel].is_empty())

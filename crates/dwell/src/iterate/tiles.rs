@@ -90,21 +90,25 @@ pub(crate) struct Tile<'a> {
 
 impl Tile<'_> {
     /// The number of columns.
+    #[inline]
     pub(crate) fn width(&self) -> usize {
         self.columns.len()
     }
 
     /// The number of rows.
+    #[inline]
     pub(crate) fn height(&self) -> usize {
         self.rows.len()
     }
 
     /// Whether a channel beside the dwells is wanted. Its values differ from pixel to pixel even where dwells are equal.
+    #[inline]
     pub(crate) fn has_channels(&self) -> bool {
-        !self.out.set().is_empty()
+        !self.out.is_dwells_alone()
     }
 
     /// Stores dwell 0, and 0.0 in every channel, for some pixels of a row: they did not escape.
+    #[inline]
     pub(crate) fn fill_inside(&mut self, row: usize, columns: Range<usize>) {
         let (dwell, values) = self.out.parts_mut();
         dwell[row][columns.clone()].fill(0);

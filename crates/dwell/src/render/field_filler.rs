@@ -124,7 +124,7 @@ impl<'a> FieldFiller<'a> {
     /// Recomputes the originals of some images if an earlier process computed them.
     fn recompute_originals(&mut self, images: &Range<u32>) -> Result<(), Error> {
         let Some(tile) = self.tile_rows else { return Ok(()) };
-        let missing = self.mirror.missing(images);
+        let missing = self.mirror.originals_to_recompute(images);
         if missing.is_empty() {
             return Ok(());
         }

@@ -1,9 +1,11 @@
-//! Mirror symmetry: rows that are mirror images of rows above them are copied, not computed.
+//! Mirror symmetry: rows that are mirror images of rows above them are copied, not computed. Here such a row is an
+//! *image*, and the row above the axis is its *original*.
 //!
-//! In a view whose rows are symmetric about the real axis, the imaginary parts below the axis are the exact negatives of those
-//! above. Negating the imaginary part of c negates that of every z to the last bit, and changes no |z|^2 (see
-//! [`crate::Shortcuts::symmetry`]). Rows are computed from top to bottom, so the originals of images are kept until the images
-//! are filled.
+//! In a view whose rows are symmetric about the real axis, the imaginary parts below the axis are the exact negatives
+//! of those above. Negating the imaginary part of c negates that of every z to the last bit, and changes no |z|^2 (see
+//! [`crate::Shortcuts::symmetry`]). So both rows have the same dwells and channels, except that odd channels
+//! ([`crate::Channel::is_odd`]) are negated. Rows are computed from top to bottom, and their memory may be reused, so
+//! the originals are kept here until the images are filled.
 
 use crate::field::channels::{ChannelBuffers, ChannelSet};
 use crate::field::{Field, FieldRowsMut};
@@ -11,35 +13,37 @@ use crate::iterate::engine::{Engine, Task};
 use crate::plan::Plan;
 use std::ops::Range;
 
-/// Which rows are mirror images, and the computed rows that they are images of.
+/// Which rows of a view are images, and a copy of their originals.
 #[derive(Debug, Default)]
 pub(crate) struct Mirror {
     /// The rows that are images.
     images: Range<u32>,
-    /// The number of a row and that of its image sum up to this.
+    /// The sum of the numbers of a row and of its image: row j is the image of row `sum - j`.
     sum: u32,
     width: usize,
-    /// The originals that are kept so far, one range of rows.
+    /// The originals whose values are in `originals` so far.
     kept: Range<u32>,
-    /// Space for rows `sum - images.end + 1 ..= sum - images.start`, from the top.
+    /// Space for the originals of all images, row by row from the top.
     originals: ChannelBuffers,
 }
 
-/// Whether rows are kept to be mirrored for an engine: only if it takes the shortcut `symmetry` and does not mirror by itself.
+/// Whether a [`Mirror`] is needed for an engine: if its shortcut `symmetry` is enabled and it does not mirror rows
+/// itself.
 pub(crate) fn is_needed(engine: &dyn Engine, task: &Task<'_>) -> bool {
     engine.info().shortcuts.symmetry && !engine.requirements(task).mirrors
 }
 
 impl Mirror {
-    /// Bytes of the rows that are kept for a plan, at most `max_bytes`. Images of rows that are farther from the axis are
-    /// computed.
+    /// Bytes of the originals that [`Self::prepare`] makes space for with the same arguments: an upper bound, at most
+    /// `max_bytes`.
     pub(crate) fn bytes(plan: &Plan, set: ChannelSet, max_bytes: u64) -> u64 {
         let (images, _) = plan.mirrored_rows();
         set.bytes(images.len() as u64 * u64::from(plan.size().width)).min(max_bytes)
     }
 
-    /// Prepares for a plan, to keep at most `max_bytes` of rows; buffers are reused. If the system has not enough memory, no
-    /// row is treated as an image.
+    /// Finds the images of a plan and makes space for their originals, at most `max_bytes`; buffers are reused. If not
+    /// all fit, the rows farthest below the axis are not treated as images, so they are computed. If the system has not
+    /// enough memory, no row is treated as an image.
     pub(crate) fn prepare(&mut self, plan: &Plan, set: ChannelSet, max_bytes: u64) {
         let (mut images, sum) = plan.mirrored_rows();
         let row_bytes = set.bytes(u64::from(plan.size().width));
@@ -53,24 +57,32 @@ impl Mirror {
         (self.images, self.sum, self.kept) = (images, sum, 0..0);
     }
 
-    /// The originals of some images if any of them is not kept, otherwise an empty range.
-    pub(crate) fn missing(&self, images: &Range<u32>) -> Range<u32> {
-        let originals = self.sum + 1 - images.end..self.sum + 1 - images.start;
+    /// The originals of some images. The order of rows is reversed: the original of the last image is the first.
+    fn originals_of(&self, images: &Range<u32>) -> Range<u32> {
+        self.sum + 1 - images.end..self.sum + 1 - images.start
+    }
+
+    /// All originals of some images if one or more of them are not kept, otherwise an empty range.
+    pub(crate) fn originals_to_recompute(&self, images: &Range<u32>) -> Range<u32> {
+        let originals = self.originals_of(images);
         if self.kept.start <= originals.start && originals.end <= self.kept.end { 0..0 } else { originals }
     }
 
-    /// Excludes rows before `first` as originals, since they will not be computed. Their images are no longer treated as
-    /// images.
+    /// Excludes rows before `first` as originals, since they will not be computed. Their images are computed instead of
+    /// copied. Must be called before any row is kept.
     pub(crate) fn exclude_originals_before(&mut self, first: u32) {
+        // The image of the row `first` is the last that is left.
         let end = (self.sum + 1).saturating_sub(first);
         if end < self.images.end {
-            // Nothing is kept yet, so shortening the buffer loses no row.
+            // The first row of the buffer is now the original of another image. No row is kept yet, so none has to be
+            // moved.
             self.images.end = end.max(self.images.start);
             self.originals.truncate(self.images.len() * self.width);
         }
     }
 
-    /// The longest range of rows from `from` on and before `end` that are all images or all not images, and whether they are.
+    /// The rows from `from` to the next row where images begin or end, or to `end` if that comes first; and whether
+    /// these rows are images.
     pub(crate) fn uniform_rows(&self, from: u32, end: u32) -> (Range<u32>, bool) {
         let Range { start: first, end: last } = self.images;
         if self.images.is_empty() {
@@ -84,28 +96,29 @@ impl Mirror {
         }
     }
 
-    /// Keeps those of the rows, computed in `field`, that are originals of images.
+    /// Copies those of the rows, computed in `field`, that are originals. Originals kept earlier stay kept if these
+    /// rows continue them, otherwise they are discarded.
     pub(crate) fn keep(&mut self, field: &Field, rows: Range<u32>) {
         if self.images.is_empty() {
             return;
         }
-        let top = self.sum + 1 - self.images.end;
-        let originals = top..self.sum + 1 - self.images.start;
+        let originals = self.originals_of(&self.images);
         let rows = rows.start.max(originals.start)..rows.end.min(originals.end);
         if rows.is_empty() {
             return;
         }
         self.kept = if self.kept.end == rows.start { self.kept.start..rows.end } else { rows.clone() };
-        let pixels = |first: u32| (rows.start - first) as usize * self.width..(rows.end - first) as usize * self.width;
-        self.originals.slices_mut().slice(pixels(top)).copy_from(field.some_rows(rows.clone()).channels());
+        let index = |row: u32| (row - originals.start) as usize * self.width;
+        let pixels = index(rows.start)..index(rows.end);
+        self.originals.slices_mut().slice(pixels).copy_from(field.some_rows(rows.clone()).channels());
     }
 
-    /// Fills rows that are images by copying their originals.
+    /// Fills rows that are images from their originals, which must be kept: copies them and negates the odd channels.
     pub(crate) fn fill(&self, mut images: FieldRowsMut<'_>) {
-        let top = self.sum + 1 - self.images.end;
+        let top = self.originals_of(&self.images).start;
         for row in images.rows() {
-            let original = (self.sum - row - top) as usize * self.width;
-            let original = self.originals.slices().slice(original..original + self.width);
+            let index = (self.sum - row - top) as usize * self.width;
+            let original = self.originals.slices().slice(index..index + self.width);
             images.some_rows_mut(row..row + 1).channels_mut().copy_mirrored_from(original);
         }
     }

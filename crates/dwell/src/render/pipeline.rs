@@ -1,6 +1,10 @@
 //! The pipeline from computed rows to files: rows are painted and encoded in chunks on free threads, and then counted, hashed
 //! and written in order.
 //!
+//! A *band* is a range of rows that is computed at once. It is divided into *chunks*, ranges of rows that are painted
+//! and encoded at once. Rows are rows of samples: a pixel of the picture is the average of one or more samples. The
+//! *computing thread* is the one that calls [`Pipeline::run`] and submits bands.
+//!
 //! A band goes from the thread that computes it to the background jobs of the thread pool, chunk by chunk, and from them to
 //! the writer, which restores the order of the bands. Band buffers are reused, and a buffer is free only when its rows are
 //! written, so that no more bands are in memory than there are buffers. While the computing thread waits for a free buffer, it
@@ -29,18 +33,19 @@ use std::time::{Duration, Instant};
 const WAIT: Duration = Duration::from_millis(10);
 
 /// How bands are painted and encoded.
-pub(crate) struct Finish<'a> {
+pub(crate) struct PipelineSettings<'a> {
     pub(crate) painter: Option<&'a Painter>,
     pub(crate) encoders: &'a [Encoder],
-    /// Rows of samples of a chunk.
+    /// Rows of samples of a chunk. The last chunk of a band may have fewer.
     pub(crate) chunk_rows: u32,
-    /// Samples of a pixel on a side.
+    /// Samples along one side of a pixel: a pixel is the average of `samples * samples`.
     pub(crate) samples: u32,
+    /// The number of iterations that count for a sample that does not escape.
     pub(crate) limit: u32,
     pub(crate) cancel: &'a Cancel,
 }
 
-/// The memory of a band. Either part is used, depending on whether the engine computes a field or paints.
+/// The memory of a band. `field` is used if the engine computes dwells, `picture` if the engine paints.
 #[derive(Debug, Default)]
 pub(crate) struct BandBuffers {
     pub(crate) field: Field,
@@ -77,19 +82,23 @@ impl BandRows<'_> {
 
 /// A submitted band.
 struct Band<'a> {
+    /// Its place in the order of writing.
     number: u64,
+    /// Its rows of samples, numbered as in the image.
     range: Range<u32>,
     rows: BandRows<'a>,
-    /// The next chunk that a thread takes.
+    /// The number of the next chunk that a thread takes, counted within the band.
     next: AtomicUsize,
-    /// Chunks that are not finished.
+    /// The number of chunks that are not finished.
     left: AtomicUsize,
+    /// By number. Each is empty until it is finished.
     chunks: Vec<Mutex<Chunk>>,
 }
 
 /// A finished chunk.
 #[derive(Default)]
 struct Chunk {
+    /// For each encoder, the encoded bytes and the checksum that is combined with that of the file so far.
     files: Vec<(Vec<u8>, Adler)>,
     iterations: u128,
     interior_pixels: u64,
@@ -103,10 +112,11 @@ enum Item<'a> {
 
 /// Bands between the computing thread and the writer.
 pub(crate) struct Pipeline<'a> {
-    finish: Finish<'a>,
+    settings: PipelineSettings<'a>,
     shared: Mutex<Shared<'a>>,
     /// Signalled when a buffer is free, a band is written, or something failed.
     changed: Condvar,
+    /// Whether the render has failed or was cancelled, so that nothing more is written.
     stopped: AtomicBool,
     /// Whether a checkpoint is submitted and not yet saved.
     saving: AtomicBool,
@@ -117,6 +127,7 @@ pub(crate) struct Pipeline<'a> {
     writer: Mutex<Writer>,
     /// Bands and checkpoints that reached the writer before those that precede them.
     reorder: Mutex<ReorderBuffer<'a>>,
+    /// The channel to the writer's thread; `None` if there is no such thread.
     sender: Mutex<Option<Sender<Item<'a>>>>,
     /// Thread time spent on colours, in nanoseconds.
     colour: AtomicU64,
@@ -131,12 +142,15 @@ struct ReorderBuffer<'a> {
     items: BTreeMap<u64, Item<'a>>,
 }
 
+/// What the threads that process chunks share.
 struct Shared<'a> {
     /// Bands with chunks that no thread has taken.
     unfinished: VecDeque<Arc<Band<'a>>>,
+    /// Buffers that hold no submitted band.
     free: Vec<BandBuffers>,
     /// Buffers for encoded chunks.
     spare: Vec<Vec<u8>>,
+    /// The first failure of a chunk or of the writer, until it is returned to the computing thread.
     error: Option<Error>,
 }
 
@@ -151,7 +165,9 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Adds the lengths, checksums and sums of the written rows to a state, and saves it.
+    /// Adds the lengths, checksums and sums of the written rows to a state, and saves it to the journal; does nothing
+    /// without one. The outputs are passed to the disk before. From the first saved state on, partial outputs are kept
+    /// if the render fails, so that it can be resumed.
     pub(crate) fn save(&mut self, mut state: State) -> Result<(), Error> {
         let Some(journal) = self.journal.clone() else { return Ok(()) };
         for (output, sum) in self.outputs.iter_mut().zip(&self.sums) {
@@ -189,19 +205,22 @@ impl Drop for CloseChannel<'_, '_> {
     }
 }
 
+/// Nanoseconds, at most `u64::MAX`.
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// Locks a mutex, even if a thread panicked while it held the lock: [`StopOnPanic`] ends the render in that case.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> Pipeline<'a> {
-    pub(crate) fn new(finish: Finish<'a>, free: Vec<BandBuffers>, writer: Writer) -> Self {
+    /// A pipeline with the buffers `free` for bands and with the outputs of `writer`.
+    pub(crate) fn new(settings: PipelineSettings<'a>, free: Vec<BandBuffers>, writer: Writer) -> Self {
         let shared = Shared { unfinished: VecDeque::new(), free, spare: Vec::new(), error: None };
         Self {
-            finish,
+            settings,
             shared: Mutex::new(shared),
             changed: Condvar::new(),
             stopped: AtomicBool::new(false),
@@ -216,8 +235,9 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Runs `iterate`, which submits bands, while a thread of its own writes them; where the system refuses that thread, the
-    /// calling thread writes them in between. Returns when all bytes are passed to the system.
+    /// Runs `iterate`, which submits bands, while another thread, the writer's, writes them. If the system refuses to
+    /// start that thread, bands are written by the thread that finishes their last chunk. Returns when all bytes are
+    /// passed to the system.
     pub(crate) fn run(&self, iterate: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         let (sender, receiver) = channel();
         std::thread::scope(|scope| {
@@ -241,23 +261,25 @@ impl<'a> Pipeline<'a> {
 
     /// The flag that cancels the render.
     pub(crate) fn cancel(&self) -> &'a Cancel {
-        self.finish.cancel
+        self.settings.cancel
     }
 
-    /// Free buffers for a band. Processes chunks until there are some.
+    /// Takes free buffers for a band. Processes chunks, or waits, until there are some.
     pub(crate) fn free_buffers(&self) -> Result<BandBuffers, Error> {
         self.wait_for(|shared| shared.free.pop())
     }
 
-    /// Processes chunks until everything is written.
+    /// Processes chunks, or waits, until everything submitted is written.
     fn drain(&self) -> Result<(), Error> {
         let number = self.submitted.load(Ordering::Relaxed);
         self.wait_for(|_| (self.written.load(Ordering::Acquire) == number).then_some(()))
     }
 
+    /// Processes chunks, or waits where there are none to process, until `ready` returns a value. Fails if the render
+    /// was cancelled or has failed.
     fn wait_for<T>(&self, mut ready: impl FnMut(&mut Shared<'a>) -> Option<T>) -> Result<T, Error> {
         loop {
-            self.finish.cancel.check()?;
+            self.settings.cancel.check()?;
             let mut shared = lock(&self.shared);
             if let Some(error) = shared.error.take() {
                 return Err(error);
@@ -274,12 +296,14 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Submits a band whose first row is that of a chunk. The background jobs `jobs` help to process it.
+    /// Submits the rows `range` as a band, divides it into chunks from its first row on, and queues a background job
+    /// for each chunk. `range` begins at a multiple of `chunk_rows`. The computing thread processes chunks too,
+    /// whenever it waits.
     pub(crate) fn submit<'s>(&'s self, rows: BandRows<'a>, range: Range<u32>, jobs: &BackgroundJobs<'_, 's>)
     where
         'a: 's,
     {
-        let count = range.len().div_ceil(self.finish.chunk_rows as usize);
+        let count = range.len().div_ceil(self.settings.chunk_rows as usize);
         let number = self.submitted.fetch_add(1, Ordering::Relaxed);
         let chunks = (0..count).map(|_| Mutex::default()).collect();
         let band = Band { number, range, rows, next: AtomicUsize::new(0), left: AtomicUsize::new(count), chunks };
@@ -289,6 +313,7 @@ impl<'a> Pipeline<'a> {
                 self.process_chunk();
             });
         }
+        // Without a thread for the writer, all chunks are taken before the next band is computed.
         if lock(&self.sender).is_none() {
             while self.process_chunk() {}
         }
@@ -316,11 +341,13 @@ impl<'a> Pipeline<'a> {
         (shared.free, self.writer.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Drops the chunks that no thread has taken, and makes the writer drop what it has not written.
     fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
         lock(&self.shared).unfinished.clear();
     }
 
+    /// Stops the pipeline with an error, unless it has failed before, and wakes the computing thread.
     fn fail(&self, error: Error) {
         let mut shared = lock(&self.shared);
         shared.error.get_or_insert(error);
@@ -329,7 +356,8 @@ impl<'a> Pipeline<'a> {
         self.changed.notify_all();
     }
 
-    /// Processes a chunk of the first band that has one left. False if there is none.
+    /// Takes the next chunk of the first band that has one left, paints and encodes it, and passes the band on to the
+    /// writer if all its chunks are finished. Returns false if no chunk is left to take.
     fn process_chunk(&self) -> bool {
         let _stop = StopOnPanic(self);
         let (band, number, buffers) = {
@@ -340,10 +368,10 @@ impl<'a> Pipeline<'a> {
                 shared.unfinished.pop_front();
             }
             let buffers: Vec<Vec<u8>> =
-                (0..self.finish.encoders.len()).map(|_| shared.spare.pop().unwrap_or_default()).collect();
+                (0..self.settings.encoders.len()).map(|_| shared.spare.pop().unwrap_or_default()).collect();
             (band, number, buffers)
         };
-        match self.chunk(&band, number, buffers) {
+        match self.paint_and_encode(&band, number, buffers) {
             Ok(done) => *lock(&band.chunks[number]) = done,
             Err(error) => self.fail(error),
         }
@@ -353,20 +381,24 @@ impl<'a> Pipeline<'a> {
         true
     }
 
-    fn chunk(&self, band: &Band<'_>, number: usize, buffers: Vec<Vec<u8>>) -> Result<Chunk, Error> {
-        let Finish { painter, chunk_rows, samples, limit, .. } = self.finish;
+    /// Paints a chunk, unless the engine has painted the band or there is no painter, and encodes and counts it.
+    /// `number` is counted within the band; `buffers` are reused for the encoded bytes.
+    fn paint_and_encode(&self, band: &Band<'_>, number: usize, buffers: Vec<Vec<u8>>) -> Result<Chunk, Error> {
+        let PipelineSettings { painter, chunk_rows, samples, limit, .. } = self.settings;
         let first = band.range.start + number as u32 * chunk_rows;
-        let own = first..band.range.end.min(first.saturating_add(chunk_rows));
+        let chunk = first..band.range.end.min(first.saturating_add(chunk_rows));
         if let BandRows::Picture { buffers: band_buffers, iterations, interior_pixels } = &band.rows {
-            let lines = band.range.len() / samples as usize;
-            let line_bytes = band_buffers.picture.len() / lines.max(1);
-            let at = |row: u32| ((row - band.range.start) / samples) as usize * line_bytes;
-            let files = self.encode(None, &band_buffers.picture[at(own.start)..at(own.end)], buffers)?;
-            // The engine counts for the whole band: its first chunk carries the sums.
+            // Rows of pixels, of which each has `samples` rows of samples.
+            let pixel_rows = band.range.len() / samples as usize;
+            let row_bytes = band_buffers.picture.len() / pixel_rows.max(1);
+            let at = |row: u32| ((row - band.range.start) / samples) as usize * row_bytes;
+            let files = self.encode(None, &band_buffers.picture[at(chunk.start)..at(chunk.end)], buffers)?;
+            // The engine counts iterations for the whole band. They are added to its first chunk.
             let (iterations, interior_pixels) = if number == 0 { (*iterations, *interior_pixels) } else { (0, 0) };
             return Ok(Chunk { files, iterations: u128::from(iterations), interior_pixels });
         }
-        let Some(rows) = band.rows.field(own) else { return Ok(Chunk::default()) };
+        // Only a painted band has no field, and those were returned above.
+        let Some(rows) = band.rows.field(chunk) else { return Ok(Chunk::default()) };
         let begun = Instant::now();
         let mut picture = Vec::new();
         if let Some(painter) = painter {
@@ -388,7 +420,7 @@ impl<'a> Pipeline<'a> {
     ) -> Result<Vec<(Vec<u8>, Adler)>, Error> {
         let begun = Instant::now();
         let mut files = Vec::with_capacity(buffers.len());
-        for (number, (encoder, mut buffer)) in self.finish.encoders.iter().zip(buffers).enumerate() {
+        for (number, (encoder, mut buffer)) in self.settings.encoders.iter().zip(buffers).enumerate() {
             buffer.clear();
             let sum = match (encoder, rows) {
                 (Encoder::Picture(encoder), _) => encoder.chunk(picture, &mut buffer),
@@ -405,7 +437,7 @@ impl<'a> Pipeline<'a> {
         Ok(files)
     }
 
-    /// The error of an encoder, with the name of its output.
+    /// The error of an encoder, with the path of its output, which has the same number.
     fn error_of(&self, output: usize, source: std::io::Error) -> Error {
         let path = lock(&self.writer).outputs.get(output).map(|output| output.path().to_owned());
         Error::Write { path: path.unwrap_or_default(), source }
@@ -421,7 +453,8 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Writes an item if it is the next one, and the items in the reorder buffer that follow it.
+    /// Puts an item into the reorder buffer and writes the items whose turn it is: those whose predecessors are all
+    /// written. After the pipeline has stopped, items are dropped instead of written.
     fn write_in_order(&self, item: Item<'a>) {
         let _stop = StopOnPanic(self);
         let mut reorder = lock(&self.reorder);
@@ -460,8 +493,9 @@ impl<'a> Pipeline<'a> {
         }
     }
 
+    /// Hashes and writes a band, adds its counts to the tally, and frees its buffers.
     fn write_band(&self, writer: &mut Writer, mut band: Arc<Band<'a>>) -> Result<(), Error> {
-        // The thread that took the last chunk may still hold a reference, which it drops at once.
+        // Threads that finished other chunks of the band may still hold references, which they drop at once.
         let band = loop {
             match Arc::try_unwrap(band) {
                 Ok(band) => break band,
@@ -484,7 +518,7 @@ impl<'a> Pipeline<'a> {
             writer.tally.interior_pixels += chunk.interior_pixels;
             for ((output, sum), (bytes, chunk_sum)) in writer.outputs.iter_mut().zip(&mut writer.sums).zip(chunk.files)
             {
-                self.finish.cancel.check()?;
+                self.settings.cancel.check()?;
                 output.write_all(&bytes).map_err(|e| output.error(e))?;
                 *sum = sum.then(chunk_sum);
                 spare.push(bytes);
@@ -533,12 +567,18 @@ mod tests {
     ) -> std::thread::Result<Result<(), Error>> {
         let (cancel, pool) = (Cancel::default(), ThreadPool::new(threads));
         let encoders = vec![encoder];
-        let finish =
-            Finish { painter: None, encoders: &encoders, chunk_rows: 8, samples: 1, limit: 1, cancel: &cancel };
+        let settings = PipelineSettings {
+            painter: None,
+            encoders: &encoders,
+            chunk_rows: 8,
+            samples: 1,
+            limit: 1,
+            cancel: &cancel,
+        };
         let (outputs, sums) = (vec![Output::discarding()], vec![Adler::default()]);
         let writer = Writer { outputs, sums, tally, journal: None, journaled: false };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let pipeline = Pipeline::new(finish, vec![BandBuffers::default()], writer);
+            let pipeline = Pipeline::new(settings, vec![BandBuffers::default()], writer);
             pool.with_background_jobs(|jobs| {
                 pipeline.run(|| {
                     pipeline.submit(rows, 0..64, jobs);

@@ -16,7 +16,7 @@ use crate::iterate::engine::{PaintingEngine, Task};
 use crate::render::field_filler::FieldFiller;
 use crate::render::journal::State;
 use crate::render::layout::{Layout, MAX_BANDS, tile_of};
-use crate::render::pipeline::{BandBuffers, Finish, Pipeline, Writer};
+use crate::render::pipeline::{BandBuffers, Pipeline, PipelineSettings, Writer};
 use crate::render::report::Report;
 use crate::render::request::Request;
 use crate::render::tally::Tally;
@@ -172,7 +172,7 @@ impl<'r> Session<'r> {
         counts: &[u8],
     ) -> Result<(Vec<BandBuffers>, Writer, [f64; 2]), Error> {
         let (request, painter) = (self.request, self.painter.as_ref());
-        let finish = Finish {
+        let settings = PipelineSettings {
             painter,
             encoders: &self.encoders,
             chunk_rows: self.layout.chunk_rows,
@@ -181,7 +181,7 @@ impl<'r> Session<'r> {
             cancel: request.control.cancel,
         };
         let journal = writer.journal.clone();
-        let pipeline = Pipeline::new(finish, free, writer);
+        let pipeline = Pipeline::new(settings, free, writer);
         request.engine.pool().with_background_jobs(|jobs| {
             pipeline.run(|| {
                 let source = RowSource {

@@ -1,8 +1,11 @@
-//! Fast paths to a certain dwell: a proof that a point is interior, iteration in f64, and iteration in 128-bit fixed
-//! point.
+//! Fast ways to compute the true dwell of a point, the one without rounding errors: a proof that the point is interior,
+//! iteration in f64, and iteration in 128-bit fixed point. `truth.rs` computes it in arbitrary precision where they
+//! fail.
 //!
-//! Both iterations compute z together with a bound e on |z - z_n|, as `truth.rs` does, and give up when the bound
-//! leaves a comparison undecided. The bounds follow from these facts about moduli:
+//! The z_n are the exact orbit: z_1 is the first z compared with the escape radius R, and the dwell is the
+//! least n with |z_n| > R, or 0 if there is none up to the limit. Both iterations compute an approximation z of z_n
+//! together with a bound e on |z - z_n|, as `truth.rs` does, and give up when e is too large to tell whether |z_n| > R.
+//! The bounds follow from these facts about moduli:
 //!
 //! - If z has an error of at most e and w of at most d, then z w has an error of at most |z| d + |w| e + e d, and z^2
 //!   of at most 2|z| e + e^2.
@@ -21,13 +24,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Bits after the point in fixed point; 8 bits, one of them the sign, precede it.
 pub(super) const FIXED_BITS: usize = 119;
 const BITS: u32 = FIXED_BITS as u32;
-/// 2^-119.
-const UNIT: f64 = power_of_two(-119);
-/// The unit roundoff of f64.
+/// 2^-119, the unit of the last bit in fixed point. Error bounds of [`FixedPoint`] and [`FastPaths::in_fixed`] count
+/// units.
+const FIXED_UNIT: f64 = power_of_two(-119);
+/// The unit roundoff of f64: an operation that does not underflow has a relative error of at most U.
 const U: f64 = power_of_two(-53);
-/// The factor that covers the rounding errors of a bound.
+/// The factor by which bounds are increased, to cover the rounding errors in their own computation.
 const ROUND_UP: f64 = 1.0 + power_of_two(-40);
-/// Covers results below the range of normal numbers: squares of numbers below 2^-500, products that underflow.
+/// Added to bounds to cover the errors of products that underflow, such as the square of a number below 2^-512.
 const TINY: f64 = power_of_two(-500);
 /// The largest f64 error bound with which the iteration continues: beyond it, later steps decide nothing.
 const MAX_ERROR: f64 = 0.25;
@@ -35,7 +39,8 @@ const MAX_ERROR: f64 = 0.25;
 const CHECK_MASK: u32 = 0x3ff;
 /// The greatest escape radius in fixed point: |z|^2 and the intermediate results of a step are then below 2^7.
 const MAX_RADIUS: i64 = 4;
-/// A part of z, in units, that is certainly outside R and not squared, since its square would overflow.
+/// 8 in units. A z with a part this large is outside R, and is not squared, since the square of a part of up to 64, as
+/// in a [`FixedPoint`], can overflow.
 const ESCAPED: u128 = 8 << BITS;
 
 /// 2^e, for the exponents of normal numbers, -1022 to 1023.
@@ -53,9 +58,11 @@ pub(super) struct FixedPoint {
 }
 
 impl FixedPoint {
+    /// The lower ends of the intervals that enclose the parts of a point; the error bound is the sum of their widths.
     /// `None` if the absolute value of a part is 64 or more.
     pub(super) fn of(point: &(impl Enclosed + ?Sized)) -> Option<Self> {
         let [(x, right), (y, above)] = point.enclose(FIXED_BITS);
+        // `Enclosed` guarantees that intervals are at most 4 units wide.
         let width = |low: &IBig, high: IBig| f64::from(u8::try_from(high - low).unwrap_or(u8::MAX));
         let error = width(&x, right) + width(&y, above);
         let within = |v: IBig| i128::try_from(&v).ok().filter(|v| v.unsigned_abs() < 64 << BITS);
@@ -64,12 +71,13 @@ impl FixedPoint {
 
     /// The same point in f64. The error bound includes the rounding to nearest.
     fn to_ball(self) -> Ball {
-        let (x, y) = (self.x as f64 * UNIT, self.y as f64 * UNIT);
-        Ball { x, y, error: (self.error * UNIT + U * (x.abs() + y.abs())) * ROUND_UP + TINY }
+        let (x, y) = (self.x as f64 * FIXED_UNIT, self.y as f64 * FIXED_UNIT);
+        Ball { x, y, error: (self.error * FIXED_UNIT + U * (x.abs() + y.abs())) * ROUND_UP + TINY }
     }
 }
 
-/// A complex number in f64 and a bound on its error: a disc that contains the exact number.
+/// A disc that contains the exact complex number: its centre x + iy in f64, and a bound on the distance of the exact
+/// number from the centre.
 #[derive(Clone, Copy, Debug)]
 struct Ball {
     x: f64,
@@ -78,20 +86,22 @@ struct Ball {
 }
 
 impl Ball {
-    /// The modulus with a relative error of at most 3 U and an absolute one of TINY: two products, a sum and a root are
-    /// rounded.
+    /// The modulus of the centre, with a relative error of at most 3 U and an absolute one of TINY: two products, a sum
+    /// and a root are rounded.
     fn modulus(self) -> f64 {
         (self.x * self.x + self.y * self.y).sqrt()
     }
 
-    /// An upper bound on the modulus.
+    /// An upper bound on the modulus of the centre. That of the exact number can be greater by `error`.
     fn modulus_above(self) -> f64 {
         self.modulus() * (1.0 + 8.0 * U) + TINY
     }
 
-    /// The product. Each part is two products and a sum, so rounding adds at most 4 U |z w|; the bound adds 8 U |z w|.
+    /// A disc that contains the product. Each part is two products and a sum, so rounding adds at most 4 U |z w|; the
+    /// bound adds 8 U |z w|.
     fn times(self, o: Self) -> Self {
         let (of_self, of_other) = (self.modulus_above(), o.modulus_above());
+        // The error of the product of the exact numbers in the two discs, without rounding.
         let carried = of_self * o.error + of_other * self.error + self.error * o.error;
         Self {
             x: self.x * o.x - self.y * o.y,
@@ -100,8 +110,8 @@ impl Ball {
         }
     }
 
-    /// The sum. Rounding adds at most U times the absolute value of each part; the bound adds 2 U times the sum of the
-    /// moduli.
+    /// A disc that contains the sum. Rounding adds at most U times the absolute value of each part; the bound adds 2 U
+    /// times the sum of the moduli.
     fn plus(self, o: Self) -> Self {
         let rounding = 2.0 * U * (self.modulus_above() + o.modulus_above());
         Self { x: self.x + o.x, y: self.y + o.y, error: (self.error + o.error + rounding) * ROUND_UP }
@@ -121,7 +131,10 @@ pub(super) struct FastPaths {
 }
 
 impl FastPaths {
+    /// The fast paths of the map `formula`, with a constant c of its own if `is_julia`, for this limit and escape
+    /// radius.
     pub(super) fn new(formula: Formula, is_julia: bool, limit: u32, radius: &Rational) -> Self {
+        // R is within half a unit in the last place of `near`, and each product is at least one such unit away from it.
         let near: f64 = radius.round();
         let squared = i128::try_from(&radius.times(radius).floor_scaled(FIXED_BITS)).ok();
         Self {
@@ -133,14 +146,14 @@ impl FastPaths {
         }
     }
 
-    /// Whether c is certainly in the main cardioid or in the disc of period 2, where no orbit leaves the disc of radius
-    /// 2.
+    /// Whether c is certainly in the main cardioid or in the disc of period 2 of the Mandelbrot set, where no orbit
+    /// leaves the disc of radius 2, so that the dwell is 0. False means nothing: c may be interior nevertheless.
     ///
-    /// With p = a - 1/4 and q = p^2 + b^2, |1 - sqrt(1 - 4c)| <= 1 is 2q + p <= sqrt(q) (see `interior.rs` of the
-    /// kernels, with no margin), and squared q (q + p) <= b^2 / 4; the disc is |c + 1| <= 1/4. For |a|, |b| <= 2 every
-    /// term of the first test is below 104, so its twelve rounding errors add up to less than 2e-13. Its derivatives
-    /// are below 102, so an error of c below 1e-14 changes it by less than 3e-12. Terms and derivatives of the second
-    /// test are smaller. A margin of 1e-11 covers these errors.
+    /// The cardioid is |1 - sqrt(1 - 4c)| <= 1. With p = a - 1/4 and q = p^2 + b^2 this is 2q + p <= sqrt(q) (see
+    /// `interior.rs` of the kernels, with no margin), or squared q (q + p) <= b^2 / 4. The disc is |c + 1| <= 1/4. For
+    /// |a|, |b| <= 2 every term of the first test is below 104, so its twelve rounding errors add up to less than
+    /// 2e-13. Its derivatives are below 102, so an error of c below 1e-14 changes it by less than 3e-12. Terms and
+    /// derivatives of the second test are smaller. A margin of 1e-11 covers these errors.
     pub(super) fn is_interior(&self, c: FixedPoint) -> bool {
         const MARGIN: f64 = 1e-11;
         let Ball { x: a, y: b, error } = c.to_ball();
@@ -152,7 +165,8 @@ impl FastPaths {
         q * (q + p) - 0.25 * b_squared < -MARGIN || (a + 1.0) * (a + 1.0) + b_squared < 0.0625 - MARGIN
     }
 
-    /// The dwell by iteration in f64. `None` if a comparison is undecided or `stop` is set.
+    /// The dwell by iteration in f64 from z_1 = `z`, 0 if no z up to the limit escapes. `None` if a comparison with R
+    /// is undecided, e reaches [`MAX_ERROR`] or `stop` is set.
     pub(super) fn in_f64(&self, z: FixedPoint, c: FixedPoint, stop: &AtomicBool) -> Option<u32> {
         let (mut z, c) = (z.to_ball(), c.to_ball());
         let modulus_of_c = c.modulus_above();
@@ -186,10 +200,11 @@ impl FastPaths {
                     error: (carried + 8.0 * U * (above * above + modulus_of_c)) * ROUND_UP + TINY,
                 }
             } else {
+                // w^power by squaring, from the second highest bit of the power down.
                 let mut p = w;
-                for digit in (0..power.ilog2()).rev() {
+                for bit in (0..power.ilog2()).rev() {
                     p = p.times(p);
-                    if power >> digit & 1 == 1 {
+                    if power >> bit & 1 == 1 {
                         p = p.times(w);
                     }
                 }
@@ -199,8 +214,8 @@ impl FastPaths {
         Some(0)
     }
 
-    /// The dwell by iteration in fixed point, for the power 2 and R up to 4. `None` for others, if a comparison is
-    /// undecided, or if `stop` is set.
+    /// The dwell by iteration in fixed point from z_1 = `z`, 0 if no z up to the limit escapes. `None` if the power is
+    /// not 2 or R is above [`MAX_RADIUS`], if a comparison with R is undecided, or if `stop` is set.
     pub(super) fn in_fixed(&self, z: FixedPoint, c: FixedPoint, stop: &AtomicBool) -> Option<u32> {
         let radius_squared = self.radius_squared?;
         let FixedPoint { mut x, mut y, mut error } = z;
@@ -208,26 +223,28 @@ impl FastPaths {
             let (size_x, size_y) = (x.unsigned_abs(), y.unsigned_abs());
             if size_x.max(size_y) >= ESCAPED {
                 // |z| >= 8, and with an error below 1, |z_n| >= 7 > R.
-                return (error < 1.0 / UNIT).then_some(n);
+                return (error < 1.0 / FIXED_UNIT).then_some(n);
             }
             // Truncation reduces each by less than one unit.
             let (xx, yy) = (product(size_x, size_x, BITS), product(size_y, size_y, BITS));
             let norm = xx + yy;
             // An upper bound on |z|. The norm is below 2^7, so its upper 64 bits are a number of at most 62 bits. The
             // factor and the 2 increase the result by more than truncation and rounding to f64 can reduce it.
-            let modulus = (((norm >> 64) as f64 + 2.0) * (UNIT * power_of_two(64))).sqrt() * ROUND_UP;
+            let modulus = (((norm >> 64) as f64 + 2.0) * (FIXED_UNIT * power_of_two(64))).sqrt() * ROUND_UP;
             // A bound on the error of norm - R^2, in units: truncation reduced norm by less than 2 and R^2 by less than
             // 1.
-            let slack = (2.0 * modulus + error * UNIT) * error * ROUND_UP + 4.0;
-            let beyond = norm.cast_signed() - radius_squared;
-            // A lower bound on |beyond|: its upper 64 bits, rounded by less than the factor reduces them.
-            let beyond_by = (beyond.unsigned_abs() >> 64) as f64 * (power_of_two(64) * (1.0 - power_of_two(-50)));
+            let slack = (2.0 * modulus + error * FIXED_UNIT) * error * ROUND_UP + 4.0;
+            let difference = norm.cast_signed() - radius_squared;
+            // A lower bound on |difference|: its upper 64 bits. Rounding them to f64 increases them by less than the
+            // factor reduces them.
+            let min_difference =
+                (difference.unsigned_abs() >> 64) as f64 * (power_of_two(64) * (1.0 - power_of_two(-50)));
             // With a NaN, the comparison is false.
-            let certain = beyond_by > slack;
+            let certain = min_difference > slack;
             if !certain || (n & CHECK_MASK == 0 && stop.load(Ordering::Relaxed)) {
                 return None;
             }
-            if beyond > 0 {
+            if difference > 0 {
                 return Some(n);
             }
             // |z_n| <= R <= 4 is certain and e is small in comparison, so |z| < 5, and the sums of xx - yy, 2xy and c
@@ -241,13 +258,14 @@ impl FastPaths {
             };
             x = xx.cast_signed() - yy.cast_signed() + c.x;
             y = if negative { -xy } else { xy } + c.y;
-            error = (2.0 * modulus + error * UNIT) * error * ROUND_UP + c.error + 2.0;
+            error = (2.0 * modulus + error * FIXED_UNIT) * error * ROUND_UP + c.error + 2.0;
         }
         Some(0)
     }
 }
 
-/// The floor of a b / 2^shift, for results below 2^128 and 0 < shift < 128.
+/// The product of two numbers in fixed point with `shift` bits after the point, rounded down: the floor of a b /
+/// 2^shift, for results below 2^128 and 0 < shift < 128. The product of 256 bits is computed from halves of 64 bits.
 fn product(a: u128, b: u128, shift: u32) -> u128 {
     const LOW: u128 = (1 << 64) - 1;
     let (a1, a0, b1, b0) = (a >> 64, a & LOW, b >> 64, b & LOW);

@@ -104,6 +104,7 @@ impl<N: Kernels> Call<'_, N> {
         Some(begun.elapsed())
     }
 
+    #[inline]
     fn grid(&self, tile: &Tile<'_>) -> Grid<'_, N> {
         self.points.axes.grid(tile.columns.clone(), tile.rows.clone())
     }
@@ -142,21 +143,24 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
             let mut out = listed.slices_mut().into_rows(places.len());
             let Some(spent) = self.call.compute(workspace, list, &mut out) else { return false };
             self.channels += spent;
-            for (i, (column, row)) in places.iter().enumerate() {
-                let (column, row) = (*column as usize, *row as usize);
-                tile.out.dwell[row][column] = listed.dwell[i];
-                for channel in set.iter() {
-                    tile.out[channel][row][column] = listed[channel][i];
+            for ((column, row), dwell) in places.iter().zip(&listed.dwell) {
+                tile.out.dwell[*row as usize][*column as usize] = *dwell;
+            }
+            for channel in set.iter() {
+                for ((column, row), value) in places.iter().zip(&listed[channel]) {
+                    tile.out[channel][*row as usize][*column as usize] = *value;
                 }
             }
         }
         true
     }
 
+    #[inline]
     fn point(&self, tile: &Tile<'_>, column: usize, row: usize) -> [f64; 2] {
         self.call.grid(tile).point(column, row).map(Number::to_f64)
     }
 
+    #[inline]
     fn is_connected(&self) -> bool {
         let map = &self.call.settings.map;
         map.formula.fold() == Fold::None && map.julia.is_none()

@@ -1,22 +1,32 @@
 //! The boundary trace follows pixels that have a neighbour of another dwell, and fills the areas that they enclose.
 //!
-//! It starts at the border of the tile; where the tile may contain the whole Mandelbrot set, also at the row and the column
-//! through c = 0; and between any two neighbours on a coarse lattice whose dwells differ, since a bulb can be attached by a
-//! neck thinner than a pixel. In each round the four neighbours of every pixel of the round are computed, all at once,
-//! so that the kernel's vectors are full. The neighbours that differ, and the corners between them, are the pixels of the
-//! next round. A pixel that is never computed takes the dwell of the pixel to its left, since no boundary lies between them.
+//! The trace works in rounds. The pixels of the first round are
+//!
+//! - the border of the tile,
+//! - the row and the column through c = 0, where the tile may contain the whole Mandelbrot set, which need not touch
+//!   the border, and
+//! - the pixels between any two neighbours on a coarse lattice whose dwells differ, since a bulb can be attached by a
+//!   neck thinner than a pixel.
+//!
+//! In each round, the pixels of the round and their four direct neighbours are computed, all at once, so that the
+//! kernel's vectors are full. Where a direct neighbour has another dwell than its pixel, that neighbour and the up to
+//! four diagonal neighbours of the pixel are in the next round, unless they were in an earlier one. A pixel that is
+//! never computed takes the dwell of the pixel to its left, since no traced boundary lies between them.
 
 use super::inference::{Rectangle, Scratch, TileComputer};
 use crate::iterate::tiles::Tile;
 
-/// Pixels from one point of the lattice to the next. An island wider than this is found whether it is connected or not.
+/// Pixels from one point of the lattice to the next, in both directions. Any square of this many pixels on a side
+/// contains a point of the lattice, so an area that contains such a square is compared with its surroundings even where
+/// no boundary leads to it from the border.
 const LATTICE: usize = 16;
 
-/// Fills a tile. Returns false when the call was cancelled.
+/// Computes the pixels at the boundaries in a tile and infers the others. Returns false when the call was cancelled.
 pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut Scratch) -> bool {
     let (width, height) = (tile.width(), tile.height());
     scratch.start(tile);
     let whole = Rectangle::of(tile);
+    // The pixels of the round, as columns and rows.
     let mut front: Vec<(usize, usize)> = whole.border().collect();
     if whole.may_hold_the_set(tile, computer) {
         let (column, row) = nearest_to_zero(tile, computer);
@@ -26,11 +36,12 @@ pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratc
     if !seed_by_lattice(tile, computer, scratch, &mut front) {
         return false;
     }
+    // Each pixel is in one round only.
     front.retain(|(column, row)| !std::mem::replace(&mut scratch.seen[row * width + column], true));
     while !front.is_empty() {
         for &(column, row) in &front {
             scratch.request(width, column, row);
-            for (c, r) in around(column, row, width, height).filter(|(c, r)| *c == column || *r == row) {
+            for (c, r) in neighbours_of(column, row, width, height).filter(|(c, r)| *c == column || *r == row) {
                 scratch.request(width, c, r);
             }
         }
@@ -40,13 +51,14 @@ pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratc
         let mut next = Vec::new();
         for &(column, row) in &front {
             let here = tile.out.dwell[row][column];
+            // False for diagonal neighbours, which may not be computed.
             let differs = |c: usize, r: usize| (c == column || r == row) && tile.out.dwell[r][c] != here;
-            let neighbours = around(column, row, width, height);
+            let neighbours = neighbours_of(column, row, width, height);
             if neighbours.clone().any(|(c, r)| differs(c, r)) {
-                // The boundary may continue at the neighbours that differ and at the corners.
+                // The boundary may continue at the neighbours that differ and at the diagonal neighbours.
                 for (c, r) in neighbours {
-                    let corner = c != column && r != row;
-                    if (corner || differs(c, r)) && !std::mem::replace(&mut scratch.seen[r * width + c], true) {
+                    let diagonal = c != column && r != row;
+                    if (diagonal || differs(c, r)) && !std::mem::replace(&mut scratch.seen[r * width + c], true) {
                         next.push((c, r));
                     }
                 }
@@ -57,8 +69,8 @@ pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratc
     infer(tile, computer, scratch)
 }
 
-/// Adds to `front` the pixels between any two neighbours of the lattice whose dwells differ. Returns false when the call was
-/// cancelled.
+/// Computes the points of the lattice and adds to `front` the pixels from each to its right or lower neighbour on the
+/// lattice where their dwells differ, both included. Returns false when the call was cancelled.
 fn seed_by_lattice(
     tile: &mut Tile<'_>,
     computer: &mut impl TileComputer,
@@ -66,14 +78,14 @@ fn seed_by_lattice(
     front: &mut Vec<(usize, usize)>,
 ) -> bool {
     let (width, height) = (tile.width(), tile.height());
-    let places = || (0..height).step_by(LATTICE).flat_map(|row| (0..width).step_by(LATTICE).map(move |c| (c, row)));
-    for (column, row) in places() {
+    let lattice = || (0..height).step_by(LATTICE).flat_map(|row| (0..width).step_by(LATTICE).map(move |c| (c, row)));
+    for (column, row) in lattice() {
         scratch.request(width, column, row);
     }
     if !scratch.compute_requested(tile, computer) {
         return false;
     }
-    for (column, row) in places() {
+    for (column, row) in lattice() {
         let here = tile.out.dwell[row][column];
         let (right, below) = (column + LATTICE, row + LATTICE);
         if right < width && tile.out.dwell[row][right] != here {
@@ -86,38 +98,47 @@ fn seed_by_lattice(
     true
 }
 
-/// The neighbours of a pixel, up to eight.
-fn around(column: usize, row: usize, width: usize, height: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
+/// The direct and diagonal neighbours of a pixel within the tile, up to eight, as columns and rows.
+#[inline]
+fn neighbours_of(
+    column: usize,
+    row: usize,
+    width: usize,
+    height: usize,
+) -> impl Iterator<Item = (usize, usize)> + Clone {
     let rows = row.saturating_sub(1)..=(row + 1).min(height - 1);
     rows.flat_map(move |r| (column.saturating_sub(1)..=(column + 1).min(width - 1)).map(move |c| (c, r)))
         .filter(move |place| *place != (column, row))
 }
 
-/// Gives every pixel that was not computed the dwell to its left. Escaped pixels are computed instead where further channels
-/// are wanted, which differ from pixel to pixel, or where the set is not known to be connected. Returns false when the call
-/// was cancelled.
+/// Gives every pixel that was not computed the dwell to its left. If that is not 0, the pixel is computed after all
+/// where channels are requested, whose values differ from pixel to pixel, or where the set is not known to be
+/// connected. Returns false when the call was cancelled.
 fn infer(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut Scratch) -> bool {
     let width = tile.width();
+    // Decided once, since the loop below runs over every pixel.
+    let has_channels = tile.has_channels();
+    let may_infer = !has_channels && computer.is_connected();
     for row in 0..tile.height() {
         for column in 1..width {
             if scratch.is_known(width, column, row) {
                 continue;
             }
             let dwell = tile.out.dwell[row][column - 1];
-            if dwell == 0 {
-                tile.fill_inside(row, column..column + 1);
-                continue;
-            }
             tile.out.dwell[row][column] = dwell;
-            if tile.has_channels() || !computer.is_connected() {
-                scratch.request(width, column, row);
+            if dwell != 0 {
+                if !may_infer {
+                    scratch.request(width, column, row);
+                }
+            } else if has_channels {
+                tile.fill_inside(row, column..column + 1);
             }
         }
     }
     scratch.compute_requested(tile, computer)
 }
 
-/// The pixel whose c is nearest to 0.
+/// The column and row of the pixel whose c is nearest to 0.
 fn nearest_to_zero(tile: &Tile<'_>, computer: &impl TileComputer) -> (usize, usize) {
     let distance = |(column, row): (usize, usize)| {
         let [a, b] = computer.point(tile, column, row);

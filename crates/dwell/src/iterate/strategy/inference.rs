@@ -46,6 +46,7 @@ impl Scratch {
     }
 
     /// Requests a pixel of a tile of `width` columns, unless it was requested before.
+    #[inline]
     pub(super) fn request(&mut self, width: usize, column: usize, row: usize) {
         let known = &mut self.known[row * width + column];
         if !*known {
@@ -55,6 +56,7 @@ impl Scratch {
     }
 
     /// Whether a pixel of a tile of `width` columns was requested.
+    #[inline]
     pub(super) fn is_known(&self, width: usize, column: usize, row: usize) -> bool {
         self.known[row * width + column]
     }
