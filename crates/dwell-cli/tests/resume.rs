@@ -153,7 +153,7 @@ fn ctrl_c_keeps_the_journal_and_prints_how_to_resume() {
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, 130);
-    assert!(ran.err.contains("the same command goes on"), "{}", ran.err);
+    assert!(ran.err.contains("the same command resumes the render"), "{}", ran.err);
     assert_eq!(folder.names(), ["a.png.dwell-journal", "a.png.dwell-partial"]);
 }
 

@@ -33,7 +33,7 @@ const LIBRARY: &str = "libcudadevrt.a";
 
 /// The kernels of one source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Source {
+enum KernelFile {
     Tuned,
     PerPixel,
     Levels,
@@ -46,7 +46,7 @@ enum Source {
 #[derive(Debug)]
 pub(crate) struct Modules {
     context: Arc<Context>,
-    loaded: HashMap<Source, Module>,
+    loaded: HashMap<KernelFile, Module>,
     /// Device-side launches that may be pending, once that was raised.
     pending_launches: Option<usize>,
     /// Wall time spent on loading.
@@ -88,7 +88,7 @@ impl Modules {
         let name = named_with_ends::<N>("tuned_first", rule, with_ends);
         // SAFETY: takes (Task<N> t, Survivors<N> list, unsigned steps); writes the task's rows, and to the list at most
         // a point for each of their pixels.
-        unsafe { self.kernel(Source::Tuned, &name) }
+        unsafe { self.kernel(KernelFile::Tuned, &name) }
     }
 
     /// `tuned_stage` of tuned.cu.
@@ -100,38 +100,38 @@ impl Modules {
         let name = named_with_ends::<N>("tuned_stage", rule, with_ends);
         // SAFETY: takes (Task<N> t, Survivors<N> list, Survivors<N> next, unsigned left, unsigned steps); writes pixels
         // of the task's rows, and to `next` at most the points of `list`.
-        unsafe { self.kernel(Source::Tuned, &name) }
+        unsafe { self.kernel(KernelFile::Tuned, &name) }
     }
 
     /// `per_pixel` of per_pixel.cu.
     pub(crate) fn per_pixel<N: Kernels>(&mut self, rule: &str) -> Result<Kernel<Rows<N>>, Fault> {
         // SAFETY: takes (Task<N> t); writes the task's rows.
-        unsafe { self.kernel(Source::PerPixel, &named::<N>("per_pixel", rule)) }
+        unsafe { self.kernel(KernelFile::PerPixel, &named::<N>("per_pixel", rule)) }
     }
 
     /// `row_per_block` of per_pixel.cu.
     pub(crate) fn row_per_block<N: Kernels>(&mut self, rule: &str) -> Result<Kernel<Rows<N>>, Fault> {
         // SAFETY: takes (Task<N> t); writes the task's rows.
-        unsafe { self.kernel(Source::PerPixel, &named::<N>("row_per_block", rule)) }
+        unsafe { self.kernel(KernelFile::PerPixel, &named::<N>("row_per_block", rule)) }
     }
 
     /// `grid_stride` of per_pixel.cu.
     pub(crate) fn grid_stride<N: Kernels>(&mut self, rule: &str) -> Result<Kernel<Rows<N>>, Fault> {
         // SAFETY: takes (Task<N> t); writes the task's rows.
-        unsafe { self.kernel(Source::PerPixel, &named::<N>("grid_stride", rule)) }
+        unsafe { self.kernel(KernelFile::PerPixel, &named::<N>("grid_stride", rule)) }
     }
 
     /// `block_fill` of levels.cu.
     pub(crate) fn block_fill<N: Kernels>(&mut self, rule: &str) -> Result<Kernel<Rows<N>>, Fault> {
         // SAFETY: takes (Task<N> t); writes the task's rows and its counter.
-        unsafe { self.kernel(Source::Levels, &named::<N>("block_fill", rule)) }
+        unsafe { self.kernel(KernelFile::Levels, &named::<N>("block_fill", rule)) }
     }
 
     /// `levels_grid` of levels.cu.
     pub(crate) fn levels_grid(&mut self) -> Result<Kernel<LevelsGrid>, Fault> {
         // SAFETY: takes (RectangleList list, unsigned width, unsigned begin, unsigned end, unsigned parts); writes
         // within the list's capacity.
-        unsafe { self.kernel(Source::Levels, "levels_grid") }
+        unsafe { self.kernel(KernelFile::Levels, "levels_grid") }
     }
 
     /// `levels_border` of levels.cu.
@@ -139,45 +139,45 @@ impl Modules {
         // SAFETY: takes (Task<N> t, RectangleList list, RectangleList children, RectangleList leaves, unsigned parts,
         // unsigned min_size, unsigned divides); writes the rectangles of the list, which `levels_grid` made of the
         // task's rows, its counter, and within the lists' capacities.
-        unsafe { self.kernel(Source::Levels, &named::<N>("levels_border", rule)) }
+        unsafe { self.kernel(KernelFile::Levels, &named::<N>("levels_border", rule)) }
     }
 
     /// `levels_leaf` of levels.cu.
     pub(crate) fn levels_leaf<N: Kernels>(&mut self, rule: &str) -> Result<Kernel<LevelsLeaf<N>>, Fault> {
         // SAFETY: takes (Task<N> t, RectangleList leaves); writes the rectangles of the list, as above.
-        unsafe { self.kernel(Source::Levels, &named::<N>("levels_leaf", rule)) }
+        unsafe { self.kernel(KernelFile::Levels, &named::<N>("levels_leaf", rule)) }
     }
 
     /// `cdp_divide` of cdp.cu.
     pub(crate) fn cdp_divide<N: Kernels>(&mut self, rule: &str) -> Result<Kernel<CdpDivide<N>>, Fault> {
         // SAFETY: takes (Task<N> t, LaunchDivision d, Rectangle all, unsigned parts, unsigned depth); writes the pixels
         // of `all`, the task's counter, and the division's.
-        unsafe { self.kernel(Source::DeviceLaunches, &named::<N>("cdp_divide", rule)) }
+        unsafe { self.kernel(KernelFile::DeviceLaunches, &named::<N>("cdp_divide", rule)) }
     }
 
     /// `smooth` of paint.cu.
     pub(crate) fn smooth<N: Kernels>(&mut self, rule: &str) -> Result<Kernel<SmoothValues<N>>, Fault> {
         // SAFETY: takes (Task<N> t, double* values, double per_log2_power); writes a value for each pixel of the task's
         // rows.
-        unsafe { self.kernel(Source::Paint, &named::<N>("smooth", rule)) }
+        unsafe { self.kernel(KernelFile::Paint, &named::<N>("smooth", rule)) }
     }
 
     /// `paint_bytes` of paint.cu.
     pub(crate) fn paint_bytes(&mut self) -> Result<Kernel<Paint>, Fault> {
         // SAFETY: takes (PaintTask p); writes a picture of its width and rows, and two totals.
-        unsafe { self.kernel(Source::Paint, "paint_bytes") }
+        unsafe { self.kernel(KernelFile::Paint, "paint_bytes") }
     }
 
     /// `paint_words` of paint.cu.
     pub(crate) fn paint_words(&mut self) -> Result<Kernel<Paint>, Fault> {
         // SAFETY: as of `paint_bytes`.
-        unsafe { self.kernel(Source::Paint, "paint_words") }
+        unsafe { self.kernel(KernelFile::Paint, "paint_words") }
     }
 
     /// `paint_averages` of paint.cu.
     pub(crate) fn paint_averages(&mut self) -> Result<Kernel<Paint>, Fault> {
         // SAFETY: as of `paint_bytes`.
-        unsafe { self.kernel(Source::Paint, "paint_averages") }
+        unsafe { self.kernel(KernelFile::Paint, "paint_averages") }
     }
 
     /// `peak` of peak.cu, with so many orbits at once in a thread.
@@ -185,30 +185,30 @@ impl Modules {
         let name = format!("{}_{orbits}", named::<N>("peak", rule));
         // SAFETY: takes (PeakRule rule, unsigned steps, N* sums, unsigned long long* cycles); writes a sum for each
         // thread and a count for each block.
-        unsafe { self.kernel(Source::Peak, &name) }
+        unsafe { self.kernel(KernelFile::Peak, &name) }
     }
 
     /// A kernel by name.
     ///
     /// # Safety
     /// As of [`Kernel::new`].
-    unsafe fn kernel<S: Signature>(&mut self, source: Source, name: &str) -> Result<Kernel<S>, Fault> {
+    unsafe fn kernel<S: Signature>(&mut self, source: KernelFile, name: &str) -> Result<Kernel<S>, Fault> {
         let function = self.function(source, name)?;
         // SAFETY: by the caller's promise.
         Ok(unsafe { Kernel::new(function) })
     }
 
-    fn function(&mut self, source: Source, name: &str) -> Result<Function, Fault> {
+    fn function(&mut self, source: KernelFile, name: &str) -> Result<Function, Fault> {
         let begun = Instant::now();
         let module = match self.loaded.entry(source) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => entry.insert(match source {
-                Source::Tuned => Module::load(compiled!("tuned.fatbin"))?,
-                Source::PerPixel => Module::load(compiled!("per_pixel.fatbin"))?,
-                Source::Levels => Module::load(compiled!("levels.fatbin"))?,
-                Source::Paint => Module::load(compiled!("paint.fatbin"))?,
-                Source::Peak => Module::load(compiled!("peak.fatbin"))?,
-                Source::DeviceLaunches => link_device_launches(&self.context)?,
+                KernelFile::Tuned => Module::load(compiled!("tuned.fatbin"))?,
+                KernelFile::PerPixel => Module::load(compiled!("per_pixel.fatbin"))?,
+                KernelFile::Levels => Module::load(compiled!("levels.fatbin"))?,
+                KernelFile::Paint => Module::load(compiled!("paint.fatbin"))?,
+                KernelFile::Peak => Module::load(compiled!("peak.fatbin"))?,
+                KernelFile::DeviceLaunches => link_device_launches(&self.context)?,
             }),
         };
         let function = module.function(name);

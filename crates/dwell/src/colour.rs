@@ -17,5 +17,5 @@ pub use colouring::Colouring;
 pub use light::EncoderTables;
 pub use mapping::{By, Scale, Suggestion};
 pub use painter::{Depth, MOST_SAMPLES, Painter, Tables};
-pub use palette::{Palette, PaletteFormat, Source};
+pub use palette::{Palette, PaletteFormat, PaletteSource};
 pub use rgb::{colour_text, parse_colour};

@@ -1,6 +1,6 @@
 //! Comparison of two rasters, both fields or both images, pixel by pixel; and of a field with the true dwells.
 //!
-//! A [`Raster`] is read from a file of any program, a piece of a row at a time. The numbers in a [`Report`] are counts
+//! A [`Raster`] is read from a file of any program, a piece of a row at a time. The numbers in a [`ComparisonReport`] are counts
 //! and exact sums, so they do not depend on the order of summation.
 
 mod check;
@@ -17,8 +17,8 @@ mod value;
 pub use check::{MethodCounts, PixelCounts, Selection, TruthReport, WrongPixel, check};
 pub use raster::Raster;
 pub use report::{
-    Area, Compared, Details, DifferingPixel, FieldDifferences, FileInfo, ImageDifferences, LargestDifference,
-    PixelValue, Report,
+    Area, Compared, ComparisonReport, Details, DifferingPixel, FieldDifferences, FileInfo, ImageDifferences,
+    LargestDifference, PixelValue,
 };
 pub use value::{Difference, Value};
 
@@ -50,7 +50,12 @@ pub struct Controls<'a> {
 /// # Errors
 /// [`Error::Input`] when one raster is a field and the other an image, or the file of one is damaged; [`Error::Write`]
 /// when the PNG cannot be written; [`Error::Interrupted`] after the stop flag was set.
-pub fn compare(a: Raster, b: Raster, output: Option<Output>, controls: Controls<'_>) -> Result<Report, Error> {
+pub fn compare(
+    a: Raster,
+    b: Raster,
+    output: Option<Output>,
+    controls: Controls<'_>,
+) -> Result<ComparisonReport, Error> {
     let sides = [&a, &b].map(|raster| FileInfo {
         file: raster.name().to_owned(),
         format: raster.format().to_owned(),
@@ -70,7 +75,7 @@ pub fn compare(a: Raster, b: Raster, output: Option<Output>, controls: Controls<
     let compared = if sizes_differ { None } else { Some(pixels(a, b, output, controls)?) };
     let same = compared.as_ref().is_some_and(|compared| compared.differing_pixels == 0);
     let [a, b] = sides;
-    Ok(Report { kind, a, b, same, sizes_differ, compared })
+    Ok(ComparisonReport { kind, a, b, same, sizes_differ, compared })
 }
 
 /// Compares two rasters of equal size and kind.
@@ -169,7 +174,7 @@ mod tests {
         run(Controls { limits: &Limits::default(), cancel: &Cancel::default(), progress: &Progress::default() })
     }
 
-    fn report(a: &[u8], b: &[u8]) -> Result<Report, Error> {
+    fn report(a: &[u8], b: &[u8]) -> Result<ComparisonReport, Error> {
         controls(|controls| {
             let open = |bytes: &[u8], name| Raster::from_bytes(bytes.to_vec(), name, controls.limits);
             compare(open(a, "a")?, open(b, "b")?, None, controls)

@@ -58,8 +58,8 @@ pub use base::quote::quote;
 pub use base::schedule::Schedule;
 pub use base::thread_pool::ThreadPool;
 pub use colour::{
-    By, Colouring, Depth, EncoderTables, MOST_SAMPLES, Painter, Palette, PaletteFormat, Scale, Source, Suggestion,
-    Tables, colour_text, parse_colour,
+    By, Colouring, Depth, EncoderTables, MOST_SAMPLES, Painter, Palette, PaletteFormat, PaletteSource, Scale,
+    Suggestion, Tables, colour_text, parse_colour,
 };
 pub use encode::Format;
 #[cfg(feature = "png")]

@@ -2,7 +2,7 @@
 //!
 //! [`render()`] streams a plan into outputs, a band of rows at a time: plan -> field -> picture -> files. A render is a
 //! `Session`: it opens the outputs or resumes an earlier run (`resumption`), counts the field where colours depend on all of
-//! it (`counting`), submits rows (`sources`) to the `pipeline`, and publishes the files. [`field()`] and [`picture()`] do the
+//! it (`counting`), submits rows (`sources`) to the `pipeline`, and publishes the files. [`in_memory::field`] and [`in_memory::picture`] do the
 //! same in memory (`in_memory`).
 
 mod bands;

@@ -7,7 +7,7 @@
 mod common;
 
 use common::Random;
-use dwell::{Decimal, Location, Palette, PaletteFormat, Size, Source};
+use dwell::{Decimal, Location, Palette, PaletteFormat, PaletteSource, Size};
 
 /// Mutations of each kind of text.
 const ROUNDS: u64 = 20_000;
@@ -164,7 +164,7 @@ fn palettes() {
             let palette = Palette::from_text(format, text, "x")?;
             assert_eq!(palette.table().len(), 8192);
             // Its source text gives the same palette: pictures store it.
-            let Source::Text { format, text } = palette.source() else { panic!("{text}") };
+            let PaletteSource::Text { format, text } = palette.source() else { panic!("{text}") };
             let again = Palette::from_text(*format, text, "x").unwrap_or_else(|e| panic!("{text}: {e}"));
             assert!(again.table() == palette.table() && again.name() == palette.name(), "{text}");
             Ok(palette)

@@ -8,7 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::machine::Machine;
 use crate::scene::{self, MaxIter};
 use crate::{engine, output, progress_bar};
-use dwell::compare::{self, Controls, Raster, Report, Selection, TruthReport};
+use dwell::compare::{self, ComparisonReport, Controls, Raster, Selection, TruthReport};
 use dwell::store::{self, Output};
 use dwell::{Engine, Limits, Progress, auto_limit, quote};
 use std::path::Path;
@@ -61,7 +61,7 @@ fn rasters(
     b: &Path,
     interrupt: &Interrupt,
     controls: Controls<'_>,
-) -> Result<Report, Failure> {
+) -> Result<ComparisonReport, Failure> {
     // clap does not check that these flags require --truth where B conflicts with --truth.
     let of_truth = [("--samples", args.samples.is_some()), ("--seed", args.seed.is_some()), ("--all", args.all)];
     let of_truth = of_truth.into_iter().find_map(|(flag, given)| given.then_some(flag));

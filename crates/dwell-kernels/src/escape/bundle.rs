@@ -12,7 +12,7 @@
 
 #![expect(clippy::needless_range_loop, reason = "j is the index of the same vector in several arrays")]
 
-use super::queues::{LONG_QUEUE, Points, REPLAY, STAGES, WHOLE_VECTORS, all_lanes};
+use super::queues::{LONG_QUEUE, QueuedPoints, REPLAY, STAGES, WHOLE_VECTORS, all_lanes};
 use super::{DwellKernel, MAX_BATCH, MAX_BUNDLE, MAX_LANES, PROLOGUE_STEPS};
 use crate::number::Number;
 use crate::recipe::Rule;
@@ -299,7 +299,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         let mut empty = [0; U];
         for j in 0..U {
             let at = j * lanes;
-            let points: Points<S, N> = self.workspace.queues.get(simd, from + at);
+            let points: QueuedPoints<S, N> = self.workspace.queues.get(simd, from + at);
             points.x.store(&mut x[at..]);
             points.y.store(&mut y[at..]);
             points.a.store(&mut a[at..]);
@@ -424,10 +424,10 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         at: usize,
         steps_done: u32,
         differing_n: bool,
-    ) -> Points<S, N> {
+    ) -> QueuedPoints<S, N> {
         let bundle = &self.workspace.bundle;
         let load = |buffer: &[N]| Vector::<S, N>::load(simd, &buffer[at..]);
-        Points {
+        QueuedPoints {
             x: load(&bundle.z[current][0]),
             y: load(&bundle.z[current][1]),
             a: load(&bundle.c[0]),

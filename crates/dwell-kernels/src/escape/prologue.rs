@@ -1,7 +1,7 @@
 //! The prologue: the first steps of every point, which is computed from the columns and rows of the block.
 
 use super::late::ExceptionalPoints;
-use super::queues::{Points, WHOLE_VECTORS, all_lanes};
+use super::queues::{QueuedPoints, WHOLE_VECTORS, all_lanes};
 use super::tested_steps::Tested;
 use super::{
     DwellKernel, MAX_LANES, PROLOGUE_BATCH, PROLOGUE_SINGLE_STEPS, PROLOGUE_STEPS, PROLOGUE_VECTORS, pack_position,
@@ -251,7 +251,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         for (lane, carrier) in positions.iter_mut().enumerate() {
             *carrier = N::from_low_bits(pack_position(row, column + lane));
         }
-        let points = Points {
+        let points = QueuedPoints {
             x,
             y,
             a,

@@ -39,7 +39,7 @@ pub(super) struct Queues<N> {
 
 /// A vector of points: z = x + iy, c = a + ib, the position in the block, and n.
 #[derive(Clone, Copy)]
-pub(super) struct Points<S: Simd, N: Number> {
+pub(super) struct QueuedPoints<S: Simd, N: Number> {
     pub(super) x: Vector<S, N>,
     pub(super) y: Vector<S, N>,
     pub(super) a: Vector<S, N>,
@@ -76,8 +76,8 @@ impl<N: Number> Queues<N> {
 
     /// The vector of points at an index.
     #[inline(always)]
-    pub(super) fn get<S: Simd>(&self, simd: S, at: usize) -> Points<S, N> {
-        Points {
+    pub(super) fn get<S: Simd>(&self, simd: S, at: usize) -> QueuedPoints<S, N> {
+        QueuedPoints {
             x: Vector::load(simd, &self.x.0[at..]),
             y: Vector::load(simd, &self.y.0[at..]),
             a: Vector::load(simd, &self.a.0[at..]),
@@ -96,9 +96,9 @@ impl<N: Number> Queues<N> {
     /// Appends the points in the lanes `chosen` to a queue. Whole vectors are written; the numbers behind the last
     /// point have no meaning.
     #[inline(always)]
-    pub(super) fn push<S: Simd>(&mut self, simd: S, queue: usize, chosen: u64, points: Points<S, N>) {
+    pub(super) fn push<S: Simd>(&mut self, simd: S, queue: usize, chosen: u64, points: QueuedPoints<S, N>) {
         let to = queue * CAPACITY + self.len[queue];
-        let Points { mut x, mut y, mut a, mut b, mut position, mut n } = points;
+        let QueuedPoints { mut x, mut y, mut a, mut b, mut position, mut n } = points;
         if chosen == all_lanes::<S, N>() {
             self.len[queue] += Vector::<S, N>::LEN;
         } else {

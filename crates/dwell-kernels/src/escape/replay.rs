@@ -4,7 +4,7 @@
 //! the batch, but not at which n. Such a point is queued with z and n before the batch. The replay iterates it again
 //! from there with a test after every step, and writes the n of the escape as its dwell.
 
-use super::queues::{Points, REPLAY};
+use super::queues::{QueuedPoints, REPLAY};
 use super::tested_steps::Tested;
 use super::{DwellKernel, MAX_BUNDLE, REPLAY_VECTORS, store_counts, unpack_position};
 use crate::number::Number;
@@ -51,7 +51,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         let [mut x, mut y, mut a, mut b] = [[infinity; U]; 4];
         for j in 0..U {
             if j * lanes < points_taken {
-                let points: Points<S, N> = queues.get(simd, from + j * lanes);
+                let points: QueuedPoints<S, N> = queues.get(simd, from + j * lanes);
                 let occupied = Vector::<S, N>::first_lanes(simd, points_taken - j * lanes);
                 x[j] = points.x.where_else(occupied, infinity);
                 (y[j], a[j], b[j]) = (points.y, points.a, points.b);

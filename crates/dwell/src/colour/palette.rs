@@ -32,13 +32,13 @@ pub struct Palette {
     own_interior: Rgb16,
     cyclic: bool,
     suggestion: Suggestion,
-    source: Source,
+    source: PaletteSource,
     table: Vec<Rgb16>,
 }
 
 /// Where a palette comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum PaletteSource {
     /// Built into the library; its name identifies it.
     BuiltIn,
     /// A text from which [`Palette::from_text`] makes the same palette again.
@@ -77,7 +77,7 @@ impl Palette {
 
     /// Where it comes from. The colour given to [`Self::with_interior`] is not part of it.
     #[must_use]
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &PaletteSource {
         &self.source
     }
 

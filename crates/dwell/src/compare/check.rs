@@ -579,6 +579,6 @@ mod tests {
         assert!(wrong(text.replacen(',', ".5,", 1)).contains("x, column 0, row 0: 1.5 is no dwell"));
         assert!(wrong(text.replacen(',', "0000000000,", 1)).contains("is no dwell"));
         assert!(wrong("1,2\n".to_owned()).contains("has 2 x 1 pixels, and the view 96 x 64"));
-        assert!(wrong("P5 2 1 255 xx".to_owned()).contains("holds no dwells"));
+        assert!(wrong("P5 2 1 255 xx".to_owned()).contains("not a field of dwells"));
     }
 }

@@ -91,7 +91,7 @@ impl Raster {
     /// more memory than `limits` allows.
     pub fn open(path: &Path, limits: &Limits) -> Result<Self, Error> {
         let name = name_of(path);
-        let opened = Input::open(path).and_then(|input| Self::of(input, limits));
+        let opened = RasterInput::open(path).and_then(|input| Self::of(input, limits));
         let mut raster = opened.map_err(|e| e.in_file(path))?;
         raster.name = name;
         Ok(raster)
@@ -103,13 +103,13 @@ impl Raster {
     /// As [`Self::open`].
     pub fn from_bytes(bytes: Vec<u8>, name: &str, limits: &Limits) -> Result<Self, InputError> {
         let length = Some(bytes.len() as u64);
-        let input = Input { bytes: Box::new(Cursor::new(bytes)), length, seekable: true };
+        let input = RasterInput { bytes: Box::new(Cursor::new(bytes)), length, seekable: true };
         let mut raster = Self::of(input, limits).map_err(|e| e.in_file(name))?;
         name.clone_into(&mut raster.name);
         Ok(raster)
     }
 
-    fn of(mut input: Input, limits: &Limits) -> Result<Self, InputError> {
+    fn of(mut input: RasterInput, limits: &Limits) -> Result<Self, InputError> {
         let first = input.peek()?;
         let (format, size, content) = if first.starts_with(b"\x93NUMPY") {
             npy::open(input)?
@@ -174,14 +174,14 @@ pub(super) trait Bytes: BufRead + Seek {}
 impl<T: BufRead + Seek> Bytes for T {}
 
 /// An open file whose format is not yet known.
-struct Input {
+struct RasterInput {
     bytes: Box<dyn Bytes>,
     /// The length in bytes, of a regular file only.
     length: Option<u64>,
     seekable: bool,
 }
 
-impl Input {
+impl RasterInput {
     fn open(path: &Path) -> Result<Self, InputError> {
         if path == Path::new("-") {
             return Ok(Self::one_way(io::stdin()));
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn inputs_that_cannot_seek_are_read() {
-        let mut input = Input::one_way(Cursor::new(b"P5 1 1 255\nx".to_vec()));
+        let mut input = RasterInput::one_way(Cursor::new(b"P5 1 1 255\nx".to_vec()));
         assert_eq!(input.peek().unwrap(), b"P5 1 1 2");
         assert!(input.bytes.rewind().is_err());
         let mut all = Vec::new();

@@ -18,7 +18,7 @@ pub struct FileInfo {
 
 /// The differences of two rasters.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct ComparisonReport {
     /// `fields` or `images`.
     pub kind: &'static str,
     /// The first file.

@@ -20,10 +20,10 @@ pub(crate) const PNG_SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 /// An open input and its first bytes.
 pub(crate) struct Input {
     head: Vec<u8>,
-    source: Source,
+    source: Contents,
 }
 
-enum Source {
+enum Contents {
     /// A regular file, positioned at its start.
     File(File),
     /// The first [`MOST_PIPED`] bytes of any other input, and one more byte if there is one.
@@ -32,9 +32,9 @@ enum Source {
 
 /// The interface that the PNG reader requires.
 #[cfg(all(feature = "png", feature = "toml"))]
-pub(crate) trait Picture: BufRead + Seek {}
+pub(crate) trait PictureReader: BufRead + Seek {}
 #[cfg(all(feature = "png", feature = "toml"))]
-impl<T: BufRead + Seek> Picture for T {}
+impl<T: BufRead + Seek> PictureReader for T {}
 
 /// The error when the system cannot read on.
 pub(crate) fn unreadable(error: &std::io::Error) -> InputError {
@@ -71,13 +71,13 @@ impl Input {
         }
         let mut head = Vec::new();
         file.by_ref().take(HEAD as u64).read_to_end(&mut head).and_then(|_| file.rewind()).map_err(wrong)?;
-        Ok(Self { head, source: Source::File(file) })
+        Ok(Self { head, source: Contents::File(file) })
     }
 
     fn all_of(source: impl Read) -> std::io::Result<Self> {
         let mut bytes = Vec::new();
         source.take(MOST_PIPED + 1).read_to_end(&mut bytes)?;
-        Ok(Self { head: bytes.iter().copied().take(HEAD).collect(), source: Source::Bytes(bytes) })
+        Ok(Self { head: bytes.iter().copied().take(HEAD).collect(), source: Contents::Bytes(bytes) })
     }
 
     /// Whether it begins with the signature of PNG.
@@ -92,10 +92,10 @@ impl Input {
 
     /// The input for a PNG reader; of a pipe only the first [`MOST_PIPED`] bytes.
     #[cfg(all(feature = "png", feature = "toml"))]
-    pub(crate) fn picture(self) -> Box<dyn Picture> {
+    pub(crate) fn picture(self) -> Box<dyn PictureReader> {
         match self.source {
-            Source::File(file) => Box::new(BufReader::new(file)),
-            Source::Bytes(bytes) => Box::new(Cursor::new(bytes)),
+            Contents::File(file) => Box::new(BufReader::new(file)),
+            Contents::Bytes(bytes) => Box::new(Cursor::new(bytes)),
         }
     }
 
@@ -105,8 +105,8 @@ impl Input {
     /// When the input cannot be read or is larger.
     pub(crate) fn bytes(self, most: u64) -> Result<Vec<u8>, InputError> {
         let bytes = match self.source {
-            Source::Bytes(bytes) => bytes,
-            Source::File(file) => {
+            Contents::Bytes(bytes) => bytes,
+            Contents::File(file) => {
                 let mut bytes = Vec::new();
                 let read = file.take(most + 1).read_to_end(&mut bytes);
                 read.map_err(|e| unreadable(&e))?;

@@ -20,7 +20,7 @@ mod inference;
 mod mariani_silver;
 
 use crate::iterate::tiles::{Tile, TileSize};
-pub(crate) use inference::{Scratch, TileComputer};
+pub(crate) use inference::{PixelRequests, TileComputer};
 
 /// Which pixels of a tile are computed and which are inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -55,7 +55,12 @@ impl Strategy {
     }
 
     /// Fills a tile. Returns false when the call was cancelled.
-    pub(crate) fn fill(self, tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut Scratch) -> bool {
+    pub(crate) fn fill(
+        self,
+        tile: &mut Tile<'_>,
+        computer: &mut impl TileComputer,
+        scratch: &mut PixelRequests,
+    ) -> bool {
         match self {
             Self::EveryPixel => computer.compute_all(tile),
             Self::MarianiSilver => mariani_silver::fill(tile, computer, scratch),
@@ -173,7 +178,7 @@ mod tests {
             let out = ChannelSlicesMut::of_dwells(&mut pixels).into_rows(64);
             let mut tile = Tile { columns: 0..64, rows: 0..64, out };
             let mut island = Island(0);
-            assert!(strategy.fill(&mut tile, &mut island, &mut Scratch::default()));
+            assert!(strategy.fill(&mut tile, &mut island, &mut PixelRequests::default()));
             // The border is computed. The boundary trace also computes the pixels next to it and the nine points of its
             // lattice inside, none of which is on the island.
             let expected = 4 * 63 + if strategy == Strategy::BoundaryTrace { 4 * 61 + 9 } else { 0 };

@@ -53,7 +53,7 @@ impl Default for Settings {
     }
 }
 
-/// The formula with a name and a power, 2 to [`Formula::MOST_POWER`]. Without a name, it is `otherwise` with the given
+/// The formula with a name and a power, 2 to [`Formula::MAX_POWER`]. Without a name, it is `otherwise` with the given
 /// power; without a power, it has the default power of the name.
 ///
 /// # Errors

@@ -1,13 +1,13 @@
 //! Reports for people.
 
 use dwell::compare::{
-    Compared, Details, DifferingPixel, FieldDifferences, ImageDifferences, PixelCounts, PixelValue, Report,
+    Compared, ComparisonReport, Details, DifferingPixel, FieldDifferences, ImageDifferences, PixelCounts, PixelValue,
     TruthReport, WrongPixel,
 };
 use std::fmt::Write;
 
 /// What two rasters differ in.
-pub(super) fn of_rasters(report: &Report) -> String {
+pub(super) fn of_rasters(report: &ComparisonReport) -> String {
     let mut text = String::new();
     for (name, side) in [("A", &report.a), ("B", &report.b)] {
         let _ = writeln!(text, "{name}: {} ({}), {} x {}", side.file, side.format, side.width, side.height);

@@ -35,7 +35,7 @@ enum Blending {
 }
 
 #[derive(Clone, Copy)]
-enum Colouring {
+enum SegmentColouring {
     Rgb,
     /// Hue rising.
     HsvCounterClockwise,
@@ -52,7 +52,7 @@ struct Segment {
     from: Rgba,
     to: Rgba,
     blending: Blending,
-    colouring: Colouring,
+    colouring: SegmentColouring,
 }
 
 /// The most that the ends of neighbouring segments may differ: files have six decimals.
@@ -142,9 +142,9 @@ fn segment(line: &str) -> Result<Segment, &'static str> {
         _ => return Err("blending, the 12th number: 0 to 5"),
     };
     let colouring = match words[12] {
-        "0" => Colouring::Rgb,
-        "1" => Colouring::HsvCounterClockwise,
-        "2" => Colouring::HsvClockwise,
+        "0" => SegmentColouring::Rgb,
+        "1" => SegmentColouring::HsvCounterClockwise,
+        "2" => SegmentColouring::HsvClockwise,
         _ => return Err("colouring, the 13th number: 0 to 2"),
     };
     Ok(Segment { left, middle, right, from: [r0, g0, b0, a0], to: [r1, g1, b1, a1], blending, colouring })
@@ -190,13 +190,13 @@ impl Blending {
     }
 }
 
-fn mixed(from: Rgba, to: Rgba, share: f64, colouring: Colouring) -> Rgba {
+fn mixed(from: Rgba, to: Rgba, share: f64, colouring: SegmentColouring) -> Rgba {
     let between = |a: f64, b: f64| (b - a).mul_add(share, a);
     let straight: Rgba = std::array::from_fn(|i| between(from[i], to[i]));
     let rising = match colouring {
-        Colouring::Rgb => return straight,
-        Colouring::HsvCounterClockwise => true,
-        Colouring::HsvClockwise => false,
+        SegmentColouring::Rgb => return straight,
+        SegmentColouring::HsvCounterClockwise => true,
+        SegmentColouring::HsvClockwise => false,
     };
     let ([h0, s0, v0], [h1, s1, v1]) = (hsv(from), hsv(to));
     // Equal hues are a whole turn apart, as in GIMP, whose rainbows are made so.

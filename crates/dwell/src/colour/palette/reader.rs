@@ -3,7 +3,7 @@
 use super::built_in_stops::BUILT_IN;
 use super::draft::Draft;
 use super::format::MAX_BYTES;
-use super::{Palette, PaletteFormat, Source};
+use super::{Palette, PaletteFormat, PaletteSource};
 use super::{ggr_file, map_file, ugr_file};
 use crate::base::error::{Error, InputError};
 use crate::base::place::{Parameter, Place};
@@ -63,14 +63,14 @@ impl Palette {
             PaletteFormat::Ggr => ggr_file::draft(text)?,
             PaletteFormat::Ugr => return Self::from_ugr(text, None, name),
         };
-        Ok(finish(draft, name, Source::Text { format, text: text.to_owned() }))
+        Ok(finish(draft, name, PaletteSource::Text { format, text: text.to_owned() }))
     }
 
     /// One gradient of an Ultra Fractal file.
     fn from_ugr(text: &str, wanted: Option<&str>, name: &str) -> Result<Self, InputError> {
         let block = ugr_file::choose(text, wanted)?;
         check_length(block.text(), MAX_BYTES).map_err(|e| e.within(Place::Part("the gradient".to_owned())))?;
-        let source = Source::Text { format: PaletteFormat::Ugr, text: block.text().to_owned() };
+        let source = PaletteSource::Text { format: PaletteFormat::Ugr, text: block.text().to_owned() };
         Ok(finish(ugr_file::draft(&block)?, name, source))
     }
 
@@ -118,7 +118,7 @@ impl Palette {
     /// When there is none; the nearest name is the hint.
     pub fn built_in(name: &str) -> Result<Self, InputError> {
         match BUILT_IN.iter().find(|built_in| built_in.name == name) {
-            Some(built_in) => Ok(finish(built_in.draft(), name, Source::BuiltIn)),
+            Some(built_in) => Ok(finish(built_in.draft(), name, PaletteSource::BuiltIn)),
             None => Err(InputError::unknown_among_many(name, Self::built_in_names()).about(Parameter::Palette)),
         }
     }
@@ -132,12 +132,12 @@ impl Palette {
 impl Default for Palette {
     /// The first built-in palette.
     fn default() -> Self {
-        finish(BUILT_IN[0].draft(), BUILT_IN[0].name, Source::BuiltIn)
+        finish(BUILT_IN[0].draft(), BUILT_IN[0].name, PaletteSource::BuiltIn)
     }
 }
 
 /// The palette of a draft; `name` is its name if the draft has none.
-fn finish(draft: Draft, name: &str, source: Source) -> Palette {
+fn finish(draft: Draft, name: &str, source: PaletteSource) -> Palette {
     let Draft { name: own, title, interior, cyclic, suggestion, table } = draft;
     let name = own.unwrap_or_else(|| name.to_owned());
     let title = title.unwrap_or_else(|| name.clone());
@@ -193,7 +193,7 @@ mod tests {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/palettes"));
         for name in Palette::built_in_names() {
             let palette = Palette::built_in(name).unwrap();
-            assert_eq!((palette.name(), palette.source()), (name, &Source::BuiltIn));
+            assert_eq!((palette.name(), palette.source()), (name, &PaletteSource::BuiltIn));
             let text = std::fs::read_to_string(folder.join(name).with_extension("toml")).unwrap();
             let read = Palette::parse(&text, "").unwrap();
             assert!(palette.table() == read.table(), "{name}: `cargo xtask palettes` writes the table anew");
@@ -256,7 +256,7 @@ mod tests {
         let read = |choice: &str| Palette::read(Path::new(&format!("{}{choice}", path.display())));
         let palette = read("#mine").unwrap();
         assert_eq!((palette.name(), palette.at(0.3)), ("mine", [65535, 0, 0]));
-        let Source::Text { format, text } = palette.source() else { panic!("a text") };
+        let PaletteSource::Text { format, text } = palette.source() else { panic!("a text") };
         assert_eq!(text, "mine {\ngradient:\n  index=0 color=255\n}");
         let again = Palette::from_text(*format, text, palette.name()).unwrap();
         assert_eq!((again.table(), again.source()), (palette.table(), palette.source()));

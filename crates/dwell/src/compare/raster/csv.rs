@@ -2,7 +2,7 @@
 //! lines at the end of the file and the line ends of any system are accepted, since tables come from other programs
 //! too.
 
-use super::{Bytes, Cells, Content, Input, Opened, size};
+use super::{Bytes, Cells, Content, Opened, RasterInput, size};
 use crate::base::error::InputError;
 use crate::base::limits::Limits;
 use crate::base::problem::Problem;
@@ -29,7 +29,7 @@ struct Csv {
     column: u32,
 }
 
-pub(super) fn open(mut input: Input, limits: &Limits) -> Opened {
+pub(super) fn open(mut input: RasterInput, limits: &Limits) -> Opened {
     if !input.seekable {
         // The number of lines is known only at the end, so the whole text is stored.
         let most = limits.memory_bytes / 2;

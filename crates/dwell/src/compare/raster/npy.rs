@@ -1,7 +1,7 @@
 //! Two-dimensional NumPy arrays, format versions 1.0, 2.0 and 3.0, in C order: unsigned and signed integers of 1, 2, 4
 //! and 8 bytes and floating point numbers of 4 and 8 bytes, little and big endian.
 
-use super::{Bytes, Cells, Content, Input, Opened, at_end, read_exact, size};
+use super::{Bytes, Cells, Content, Opened, RasterInput, at_end, read_exact, size};
 use crate::base::error::InputError;
 use crate::base::limits::resize;
 use crate::base::place::Place;
@@ -87,7 +87,7 @@ struct Npy {
     raw: Vec<u8>,
 }
 
-pub(super) fn open(mut input: Input) -> Opened {
+pub(super) fn open(mut input: RasterInput) -> Opened {
     let bytes = &mut input.bytes;
     let mut fixed = [0; 8];
     let short = |e: std::io::Error| match e.kind() {

@@ -1,6 +1,6 @@
 //! PNG images of every colour type and bit depth, read row by row.
 
-use super::{Bytes, Content, Input, Opened, Pixel, Pixels, size};
+use super::{Bytes, Content, Opened, Pixel, Pixels, RasterInput, size};
 use crate::base::error::InputError;
 use crate::base::limits::{Limits, resize};
 use crate::input::source::unreadable;
@@ -33,7 +33,7 @@ fn wrong(error: DecodingError) -> InputError {
     }
 }
 
-pub(super) fn open(input: Input, limits: &Limits) -> Opened {
+pub(super) fn open(input: RasterInput, limits: &Limits) -> Opened {
     let length = input.length;
     let mut decoder = Decoder::new_with_limits(input.bytes, png::Limits { bytes: MOST_BYTES });
     decoder.set_ignore_text_chunk(true);

@@ -1,6 +1,6 @@
 //! Binary portable pixmaps (P6) and greymaps (P5) with 8 and 16 bits per channel.
 
-use super::{Bytes, Content, Input, Opened, Pixel, Pixels, at_end, read_exact, size};
+use super::{Bytes, Content, Opened, Pixel, Pixels, RasterInput, at_end, read_exact, size};
 use crate::base::error::InputError;
 use crate::base::limits::{Limits, resize};
 use crate::base::place::Place;
@@ -19,7 +19,7 @@ struct Pnm {
     raw: Vec<u8>,
 }
 
-pub(super) fn open(mut input: Input, _: &Limits) -> Opened {
+pub(super) fn open(mut input: RasterInput, _: &Limits) -> Opened {
     let mut header = Header { bytes: &mut input.bytes, left: MOST_HEADER };
     let (_, kind) = (header.byte()?, header.byte()?);
     let channels = match kind {

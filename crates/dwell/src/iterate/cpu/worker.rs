@@ -2,7 +2,7 @@
 
 use crate::base::cancel::Cancel;
 use crate::field::channels::{Channel, ChannelBuffers, ChannelRowsMut, ChannelSet};
-use crate::iterate::strategy::{Scratch, TileComputer};
+use crate::iterate::strategy::{PixelRequests, TileComputer};
 use crate::iterate::tiles::{Tile, TileSize};
 use crate::plan::points::DirectPoints;
 use dwell_kernels::escape::{KernelSettings, Workspace};
@@ -37,7 +37,7 @@ pub(super) struct Buffers<N> {
     re: Vec<N>,
     im: Vec<N>,
     listed: ChannelBuffers,
-    pub(super) scratch: Scratch,
+    pub(super) scratch: PixelRequests,
 }
 
 impl<N: Kernels> Default for Buffers<N> {
@@ -47,7 +47,7 @@ impl<N: Kernels> Default for Buffers<N> {
             re: Vec::new(),
             im: Vec::new(),
             listed: ChannelBuffers::default(),
-            scratch: Scratch::default(),
+            scratch: PixelRequests::default(),
         }
     }
 }

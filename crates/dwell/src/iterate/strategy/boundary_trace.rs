@@ -13,7 +13,7 @@
 //! four diagonal neighbours of the pixel are in the next round, unless they were in an earlier one. A pixel that is
 //! never computed takes the dwell of the pixel to its left, since no traced boundary lies between them.
 
-use super::inference::{Rectangle, Scratch, TileComputer};
+use super::inference::{PixelRequests, Rectangle, TileComputer};
 use crate::iterate::tiles::Tile;
 
 /// Pixels from one point of the lattice to the next, in both directions. Any square of this many pixels on a side
@@ -22,7 +22,7 @@ use crate::iterate::tiles::Tile;
 const LATTICE: usize = 16;
 
 /// Computes the pixels at the boundaries in a tile and infers the others. Returns false when the call was cancelled.
-pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut Scratch) -> bool {
+pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut PixelRequests) -> bool {
     let (width, height) = (tile.width(), tile.height());
     scratch.start(tile);
     let whole = Rectangle::of(tile);
@@ -74,7 +74,7 @@ pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratc
 fn seed_by_lattice(
     tile: &mut Tile<'_>,
     computer: &mut impl TileComputer,
-    scratch: &mut Scratch,
+    scratch: &mut PixelRequests,
     front: &mut Vec<(usize, usize)>,
 ) -> bool {
     let (width, height) = (tile.width(), tile.height());
@@ -114,7 +114,7 @@ fn neighbours_of(
 /// Gives every pixel that was not computed the dwell to its left. If that is not 0, the pixel is computed after all
 /// where channels are requested, whose values differ from pixel to pixel, or where the set is not known to be
 /// connected. Returns false when the call was cancelled.
-fn infer(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut Scratch) -> bool {
+fn infer(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut PixelRequests) -> bool {
     let width = tile.width();
     // Decided once, since the loop below runs over every pixel.
     let has_channels = tile.has_channels();

@@ -18,7 +18,7 @@ pub(crate) trait TileComputer {
 
 /// Buffers that a thread keeps from tile to tile.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
+pub(crate) struct PixelRequests {
     /// For each pixel, whether it was requested.
     known: Vec<bool>,
     /// For each pixel, whether its neighbours are or will be compared with it.
@@ -27,7 +27,7 @@ pub(crate) struct Scratch {
     requested: Vec<(u32, u32)>,
 }
 
-impl Scratch {
+impl PixelRequests {
     /// Resets the buffers for a tile.
     pub(super) fn start(&mut self, tile: &Tile<'_>) {
         let pixels = tile.width() * tile.height();

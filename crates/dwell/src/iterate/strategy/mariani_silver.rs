@@ -3,14 +3,14 @@
 //! It works level by level over the tile: all borders of a level are computed at once, so that the kernel's vectors are
 //! full, and a border between two rectangles is computed once.
 
-use super::inference::{Rectangle, Scratch, TileComputer};
+use super::inference::{PixelRequests, Rectangle, TileComputer};
 use crate::iterate::tiles::Tile;
 
 /// A rectangle narrower or lower than this is computed rather than divided, since its border is most of it.
 const MIN_DIVIDED_SIDE: usize = 8;
 
 /// Fills a tile. Returns false when the call was cancelled.
-pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut Scratch) -> bool {
+pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut PixelRequests) -> bool {
     let width = tile.width();
     scratch.start(tile);
     let whole = Rectangle::of(tile);
@@ -70,7 +70,7 @@ fn may_fill(tile: &Tile<'_>, computer: &impl TileComputer, rectangle: Rectangle,
 
 /// Divides a rectangle in four, or, if one side is at least twice the other, in two across the longer side. The parts
 /// share the dividing lines, which are requested.
-fn divide(rectangle: Rectangle, width: usize, scratch: &mut Scratch, parts: &mut Vec<Rectangle>) {
+fn divide(rectangle: Rectangle, width: usize, scratch: &mut PixelRequests, parts: &mut Vec<Rectangle>) {
     let Rectangle { left, right, top, bottom } = rectangle;
     let (column, row) = (left + (right - left) / 2, top + (bottom - top) / 2);
     let (across, down) = (right - left, bottom - top);

@@ -5,7 +5,7 @@ use crate::base::error::{Error, InputError};
 use crate::base::place::{KeyPlace, Place};
 use crate::base::problem::Problem;
 use crate::colour::MOST_SAMPLES;
-use crate::colour::{By, Colouring, Palette, PaletteFormat, Scale, Source, colour_text, parse_colour};
+use crate::colour::{By, Colouring, Palette, PaletteFormat, PaletteSource, Scale, colour_text, parse_colour};
 use crate::exact::decimal::Decimal;
 use crate::input::toml_reader::{Document, Key, Keys, Names};
 use crate::scene::Scene;
@@ -445,8 +445,8 @@ impl File {
 impl ColourTable {
     fn of(Colouring { palette, by, scale, density, offset }: &Colouring) -> Self {
         let (palette_format, palette_text) = match palette.source() {
-            Source::BuiltIn => (None, None),
-            Source::Text { format, text } => (Some(format.name().to_owned()), Some(text.clone())),
+            PaletteSource::BuiltIn => (None, None),
+            PaletteSource::Text { format, text } => (Some(format.name().to_owned()), Some(text.clone())),
         };
         Self {
             palette: Some(palette.name().to_owned()),
