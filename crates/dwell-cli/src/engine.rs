@@ -186,17 +186,21 @@ pub(crate) fn bytes(what: &'static str, text: &str) -> Result<u64, Usage> {
     })
 }
 
-/// The interval of the journal, and whether to start over; `None` where no journal is kept.
-pub(crate) fn journaling(interval: &str, fresh: bool) -> Result<Option<Journaling>, Usage> {
-    if interval == "off" {
-        return Ok(None);
-    }
-    let seconds = interval.parse::<f64>().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
-    let seconds = seconds.ok_or_else(|| {
-        Usage::new("--sync-interval", format!("{} is no time between entries", quote(interval)))
-            .accepts("0.1 to 86400 seconds, or off")
-    })?;
-    Ok(Some(Journaling { interval: Duration::from_secs_f64(seconds), fresh }))
+/// Unfinished work of another render that took less time is dropped with a warning; more is dropped by `--fresh` only.
+const PROTECTED: Duration = Duration::from_secs(60);
+
+/// How the journal is kept.
+pub(crate) fn journaling(interval: &str, fresh: bool) -> Result<Journaling, Usage> {
+    let seconds = match interval {
+        "off" => None,
+        _ => Some(interval.parse::<f64>().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds)).ok_or_else(
+            || {
+                Usage::new("--sync-interval", format!("{} is no time between entries", quote(interval)))
+                    .accepts("0.1 to 86400 seconds, or off")
+            },
+        )?),
+    };
+    Ok(Journaling { interval: seconds.map(Duration::from_secs_f64), fresh, protected: PROTECTED })
 }
 
 /// A decimal number.

@@ -132,12 +132,25 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Library { error: Error::Write { .. }, .. } => 4,
+            Self::Library { error: Error::Input(error), .. } if is_in_the_way(error) => 4,
             Self::Library { error: Error::Internal(_), .. } => 101,
             Self::Library { error: Error::Interrupted, .. } => 130,
             Self::Engine(_) => 5,
             Self::Library { .. } | Self::Usage(_) => 2,
         }
     }
+}
+
+/// Whether a file of a journal's name is in the way of an output.
+fn is_in_the_way(error: &InputError) -> bool {
+    matches!(
+        error.problem(),
+        Problem::NotAJournal
+            | Problem::JournalUnreadable { .. }
+            | Problem::JournalOfAnotherVersion
+            | Problem::JournalDamaged
+            | Problem::JournalDoesNotFit
+    )
 }
 
 /// The flag that a value was given with. A value from a file was given with none.
@@ -245,11 +258,17 @@ fn fixed_hint(problem: &Problem) -> Option<&'static str> {
             "a lower zoom or, where there are several, fewer pixels resolve it; --force renders it anyway, in blocks"
         }
         Problem::Exists { .. } => "leave --no-clobber out to replace it",
-        Problem::NotAJournal => "move it, or give another -o",
-        Problem::JournalUnreadable { .. }
-        | Problem::JournalDamaged
-        | Problem::JournalDoesNotFit
-        | Problem::JournalOfAnotherRender { .. } => "--fresh starts over; another -o leaves both alone",
+        Problem::NotAJournal | Problem::JournalUnreadable { .. } => "move it, or give another -o",
+        Problem::JournalOfAnotherVersion => {
+            "the version that wrote it resumes that render; --fresh removes it, and the .dwell-partial files beside it are \
+             then of no use; another -o leaves it alone"
+        }
+        Problem::JournalDamaged | Problem::JournalDoesNotFit => {
+            "--fresh starts over; the .dwell-partial files beside it are then of no use"
+        }
+        Problem::JournalOfAnotherRender { .. } => {
+            "the command of that render resumes it; --fresh drops it; another -o leaves it alone"
+        }
         _ => return None,
     })
 }

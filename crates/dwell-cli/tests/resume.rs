@@ -93,13 +93,20 @@ fn killed_renders_resume_to_the_same_bytes() {
     );
 }
 
-/// Starts a long render and kills it once its journal exists.
+/// Whether a journal in the folder keeps work.
+#[cfg(unix)]
+fn has_a_state(folder: &Folder) -> bool {
+    let journals = folder.names().into_iter().filter(|name| name.ends_with(".dwell-journal"));
+    journals.into_iter().any(|name| std::fs::read(folder.join(&name)).is_ok_and(|b| b.starts_with(b"dwell journal")))
+}
+
+/// Starts a long render and kills it once its journal keeps work.
 #[cfg(unix)]
 fn killed_with_a_journal(folder: &Folder, line: &str) {
     let mut command = folder.command();
     let mut child = command.args(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let began = Instant::now();
-    while !folder.names().iter().any(|name| name.ends_with(".dwell-journal")) {
+    while !has_a_state(folder) {
         assert!(began.elapsed() < Duration::from_secs(60), "no journal: {:?}", folder.names());
         assert!(child.try_wait().unwrap().is_none(), "still rendering");
         std::thread::sleep(Duration::from_millis(2));
@@ -112,30 +119,23 @@ const LONG: &str = "render --size 900x900 --shortcuts none --max-iter 60000 --th
 
 #[test]
 #[cfg(unix)]
-fn a_journal_of_other_parameters_is_an_error_without_fresh() {
+fn little_work_of_another_render_is_dropped_with_a_warning() {
     let folder = Folder::new();
-    killed_with_a_journal(&folder, &format!("{LONG} -o a.png"));
-    let before = folder.names();
     for (flags, differs) in [
         ("--max-iter 60001", "iterations"),
         ("--palette ember", "palette"),
         ("--zoom 2", "zoom"),
         ("--precision f32", "number"),
     ] {
-        let line =
-            LONG.replace("--max-iter 60000", if flags.contains("max-iter") { flags } else { "--max-iter 60000" });
-        let flags = if flags.contains("max-iter") { "" } else { flags };
-        let ran = folder.run(format!("{line} -o a.png {flags}").split_whitespace());
-        assert_eq!(ran.code, 2, "{}", ran.err);
-        assert!(ran.err.contains("is of another render") && ran.err.contains(differs), "{}", ran.err);
-        assert!(ran.err.contains("--fresh"), "{}", ran.err);
-        assert_eq!(folder.names(), before, "the journal is kept");
+        killed_with_a_journal(&folder, &format!("{LONG} -o a.png"));
+        let before = folder.names();
+        let plan = folder.good(&format!("{LONG} -o a.png --dry-run")).text();
+        assert!(plan.contains("a.png.dwell-journal will be resumed"), "{plan}");
+        assert_eq!(folder.names(), before, "--dry-run changes nothing");
+        let ran = folder.good(&format!("render --size 90x90 -o a.png {flags}"));
+        assert!(ran.err.contains("of unfinished work of another render") && ran.err.contains(differs), "{}", ran.err);
+        assert_eq!(folder.names(), ["a.png"]);
     }
-    let plan = folder.good(&format!("{LONG} -o a.png --dry-run")).text();
-    assert!(plan.contains("a.png.dwell-journal will be resumed"), "{plan}");
-    assert_eq!(folder.names(), before, "--dry-run changes nothing");
-    folder.good("render --size 90x90 -o a.png --fresh");
-    assert_eq!(folder.names(), ["a.png"]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn ctrl_c_keeps_the_journal_and_prints_how_to_resume() {
     let line = LONG.replace("60000", "1000000") + " -o a.png";
     let child = folder.command().args(line.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
-    while !folder.names().contains(&"a.png.dwell-journal".to_owned()) {
+    while !has_a_state(&folder) {
         assert!(began.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -154,23 +154,92 @@ fn ctrl_c_keeps_the_journal_and_prints_how_to_resume() {
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, 130);
     assert!(ran.err.contains("the same command resumes the render"), "{}", ran.err);
-    assert_eq!(folder.names(), ["a.png.dwell-journal", "a.png.dwell-partial"]);
+    let names = folder.names();
+    let is_partial = |name: &String| name.starts_with("a.png.") && name.ends_with(".dwell-partial");
+    assert!(names.len() == 2 && names.iter().any(is_partial), "{names:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn two_commands_that_share_an_output_do_not_mix() {
+    let folder = Folder::new();
+    let first =
+        "render --size 600x601 --shortcuts none --max-iter 30000 --threads 2 --sync-interval 0.1 -o a.npy -o b.npy";
+    let second = "render --size 600x601 --shortcuts none --max-iter 30000 --threads 2 --sync-interval off \
+                  --center=-0.5,0.1 -o c.npy -o b.npy";
+    let second: Vec<&str> = second.split_whitespace().collect();
+    folder.good(&format!("{first} --stats whole.json"));
+    let (whole_a, whole_b) = (folder.read("a.npy"), folder.read("b.npy"));
+    killed_with_a_journal(&folder, &format!("{first} --stats s.json"));
+    let mut child = folder.command().args(&second).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    folder.good(&format!("{first} --stats s.json"));
+    assert!(folder.read("a.npy") == whole_a && folder.read("b.npy") == whole_b);
+    let stats = |name: &str| -> serde_json::Value { serde_json::from_slice(&folder.read(name)).unwrap() };
+    assert_eq!(stats("s.json")["field_blake3"], stats("whole.json")["field_blake3"]);
+    assert_eq!(stats("s.json")["outputs"], stats("whole.json")["outputs"]);
+    assert!(folder.run(second.iter().copied()).code == 0);
+    assert_eq!(folder.names(), ["a.npy", "b.npy", "c.npy", "s.json", "whole.json"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_changed_partial_file_is_rendered_again() {
+    let folder = Folder::new();
+    folder.good(&format!("{LONG} -o whole.png"));
+    killed_with_a_journal(&folder, &format!("{LONG} -o a.png"));
+    let partial = folder.names().into_iter().find(|name| name.ends_with(".dwell-partial")).unwrap();
+    let mut bytes = folder.read(&partial);
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    let folder = folder.with(&partial, &bytes);
+    let ran = folder.good(&format!("{LONG} -o a.png"));
+    assert!(ran.err.contains("rendered again"), "{}", ran.err);
+    assert!(folder.read("a.png") == folder.read("whole.png"));
+    assert_eq!(folder.names(), ["a.png", "whole.png"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn planted_links_and_fifos_are_left_alone() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let folder = Folder::new().with("victim", b"precious").with("out.png.dwell-partial", b"a file of the user");
+    symlink("victim", folder.join("out.png.dwell-journal")).unwrap();
+    let ran = folder.run("render --size 9x9 -o out.png".split(' '));
+    assert!(ran.code == 4 && ran.err.contains("is a symbolic link"), "{} {}", ran.code, ran.err);
+    std::fs::remove_file(folder.join("out.png.dwell-journal")).unwrap();
+    let status = std::process::Command::new("mkfifo").arg(folder.join("out.png.dwell-journal")).status().unwrap();
+    assert!(status.success());
+    let ran = folder.run("render --size 9x9 -o out.png".split(' '));
+    assert!(ran.code == 4 && ran.err.contains("not a regular file"), "{} {}", ran.code, ran.err);
+    let metadata = std::fs::metadata(folder.join("out.png.dwell-journal")).unwrap();
+    assert!(metadata.file_type().is_fifo(), "it is not replaced");
+    std::fs::remove_file(folder.join("out.png.dwell-journal")).unwrap();
+    std::fs::hard_link(folder.join("victim"), folder.join("out.png.dwell-journal")).unwrap();
+    let ran = folder.run("render --size 9x9 -o out.png --fresh".split(' '));
+    assert!(ran.code == 4 && ran.err.contains("2 names"), "{} {}", ran.code, ran.err);
+    std::fs::remove_file(folder.join("out.png.dwell-journal")).unwrap();
+    folder.good("render --size 9x9 -o out.png");
+    assert_eq!(folder.read("victim"), b"precious");
+    assert_eq!(folder.read("out.png.dwell-partial"), b"a file of the user");
+    assert_eq!(folder.names(), ["out.png", "out.png.dwell-partial", "victim"]);
 }
 
 #[test]
 #[cfg(unix)]
 fn files_in_the_way_are_named_in_the_error() {
     let folder = Folder::new().with("a.png.dwell-journal", b"my diary").with("a.png", b"old");
-    let ran = folder.run("render --size 9x9 -o a.png".split(' '));
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("a.png.dwell-journal") && ran.err.contains("no journal of dwell's"), "{}", ran.err);
+    for flags in ["", " --fresh"] {
+        let ran = folder.run(format!("render --size 9x9 -o a.png{flags}").split(' '));
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        assert!(ran.err.contains("a.png.dwell-journal") && ran.err.contains("no journal of dwell's"), "{}", ran.err);
+    }
     assert_eq!(folder.read("a.png.dwell-journal"), b"my diary");
-    std::fs::create_dir(folder.join("b.png.dwell-partial")).unwrap();
-    let ran = folder.run("render --size 9x9 -o b.png".split(' '));
-    assert!(ran.code == 4 && ran.err.contains("b.png.dwell-partial"), "{}", ran.err);
     std::fs::create_dir(folder.join("c.png.dwell-journal")).unwrap();
     let ran = folder.run("render --size 9x9 -o c.png".split(' '));
-    assert!(ran.code == 2 && ran.err.contains("c.png.dwell-journal"), "{}", ran.err);
+    assert!(ran.code == 4 && ran.err.contains("c.png.dwell-journal"), "{}", ran.err);
     assert_eq!(folder.read("a.png"), b"old");
 
     // A truncated journal.
@@ -179,22 +248,38 @@ fn files_in_the_way_are_named_in_the_error() {
     let journal = folder.read("a.png.dwell-journal");
     let folder = folder.with("a.png.dwell-journal", &journal[..journal.len() - 1000]);
     let ran = folder.run(format!("{LONG} -o a.png").split(' '));
-    assert!(ran.code == 2 && ran.err.contains("is damaged") && ran.err.contains("--fresh"), "{}", ran.err);
+    assert!(ran.code == 4 && ran.err.contains("is damaged") && ran.err.contains("--fresh"), "{}", ran.err);
 
-    // Another process that writes the same file.
+    // A journal of another version.
+    let folder = Folder::new().with("a.png.dwell-journal", b"dwell journal 1\n and more");
+    let ran = folder.run("render --size 9x9 -o a.png".split(' '));
+    assert!(ran.code == 4 && ran.err.contains("another version of dwell"), "{}", ran.err);
+    folder.good("render --size 9x9 -o a.png --fresh");
+    assert_eq!(folder.names(), ["a.png"]);
+
+    // A loss of power before the first entry leaves an empty journal.
+    let folder = Folder::new().with("a.png.dwell-journal", b"");
+    folder.good("render --size 9x9 -o a.png");
+    assert_eq!(folder.names(), ["a.png"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn one_process_at_a_time_writes_an_output() {
     let folder = Folder::new();
     let mut command = folder.command();
     let mut child = command.args(format!("{LONG} -o a.png").split(' ')).stderr(Stdio::null()).spawn().unwrap();
-    while folder.names().is_empty() {
+    while folder.names().len() < 2 {
         std::thread::sleep(Duration::from_millis(1));
     }
-    std::thread::sleep(Duration::from_millis(20));
-    let ran = folder.run("render --size 9x9 -o a.png".split(' '));
-    assert!(ran.code == 4 && ran.err.contains("another process is writing it"), "{}", ran.err);
+    for flags in ["", " --fresh"] {
+        let ran = folder.run(format!("render --size 9x9 -o a.png{flags}").split(' '));
+        assert!(ran.code == 4 && ran.err.contains("another process is writing it"), "{}", ran.err);
+    }
     child.kill().unwrap();
     child.wait().unwrap();
-    folder.good("render --size 9x9 -o a.png --fresh");
-    assert_eq!(folder.names(), ["a.png"], "--fresh replaces the files of the killed process");
+    folder.good("render --size 9x9 -o a.png");
+    assert_eq!(folder.names(), ["a.png"], "the files of the killed process are removed");
 }
 
 #[test]

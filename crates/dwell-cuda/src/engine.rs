@@ -214,6 +214,7 @@ impl Engine for CudaEngine {
             name: "cuda",
             level: format!("sm_{major}{minor}"),
             shortcuts: self.shortcuts,
+            inference: format!("cuda {:?}", self.options_for(Strategy::MarianiSilver)),
             band_samples: self.pieces.pixels,
             ..self.cpu.info()
         }

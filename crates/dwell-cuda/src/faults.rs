@@ -523,7 +523,8 @@ fn a_journal_is_resumed_by_any_engine() {
         let output = Output::create(&path, false, &PartialFiles::default()).unwrap();
         let progress = Progress::default();
         let paint = Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" };
-        let journaling = Journaling { interval: std::time::Duration::ZERO, fresh: false };
+        let interval = Some(std::time::Duration::ZERO);
+        let journaling = Journaling { interval, fresh: false, protected: std::time::Duration::ZERO };
         let request = Request::new(&plan, engine, paint, Control { cancel, progress: &progress })
             .with_hash(hash)
             .with_journal(Some(journaling));

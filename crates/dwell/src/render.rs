@@ -6,7 +6,9 @@
 //! same in memory (`in_memory`).
 
 mod bands;
+mod checkpoint;
 mod clock;
+mod computed_rows;
 mod counting;
 pub(crate) mod estimate;
 mod field_filler;
@@ -30,6 +32,7 @@ mod sources;
 #[cfg(test)]
 mod survival;
 mod tally;
+mod writer;
 
 use crate::base::error::{Error, InputError};
 use crate::base::place::Parameter;

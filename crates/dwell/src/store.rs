@@ -1,19 +1,31 @@
 //! Output files, written atomically.
 //!
-//! A regular file is written to a partial file in the same folder (the name of the output followed by
-//! `.dwell-partial`), synced, and renamed to its final name; then the folder is synced, so that the new name survives a
-//! power loss too. A killed run leaves its partial file, which the next run with the same output reuses. Standard
-//! output and an existing output that is not a regular file (a device, a FIFO) are written in place, since they cannot
-//! be replaced by a rename.
+//! A regular file is written to a partial file in the same folder, synced, and renamed to its final name; then the folder is
+//! synced, so that the new name survives a power loss too. The name of the partial file is that of the output followed by
+//! 128 random bits in hex and `.dwell-partial`, so that no other process writes to it, by accident or on purpose. A file
+//! that an earlier run left is opened only if it is regular, has one name and the owner of this process's files.
+//!
+//! Standard output and an existing output that is not a regular file (a device, a FIFO, an open descriptor) are written in
+//! place, since they cannot be replaced by a rename.
+//!
+//! A replaced file gives its successor its permission bits (not set-user-ID, set-group-ID and sticky), and its owner and
+//! group where the process may set them; where it may not set the group, the permissions of the group are those of others.
+//! Of several hard links to a replaced file, the others keep the old contents. Where an output is a symbolic link, its
+//! target is replaced.
 
 mod disk;
+mod earlier_file;
 #[cfg(test)]
 pub(crate) mod faulty;
+mod fingerprint;
 mod names;
 mod output;
 mod partial_files;
+mod system_disk;
 
-pub(crate) use disk::Disk;
+pub(crate) use disk::{Disk, DiskFile, FileId, Replaced};
+pub(crate) use earlier_file::EarlierFile;
+pub(crate) use fingerprint::{Fingerprint, Fingerprinter};
 pub(crate) use names::beside;
 pub use names::{identity, is_stdout};
 pub use output::{MemoryFile, Output};
@@ -22,15 +34,20 @@ pub use partial_files::PartialFiles;
 use crate::base::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use system_disk::SystemDisk;
 
 /// The ending that is added to the name of a render's first output for its journal.
 pub(crate) const JOURNAL: &str = ".dwell-journal";
+/// The first bytes of a journal that keeps work, of any version.
+pub(crate) const JOURNAL_START: &[u8] = b"dwell journal ";
 
-/// The journal of a render into `path`, if it exists: the same render resumes from it.
+/// The journal of a render into `path`, if there is one that keeps finished work: the same render resumes from it.
 #[must_use]
 pub fn journal_of(path: &Path) -> Option<PathBuf> {
     let place = names::end_of_links(path).ok()?;
-    beside(&place, JOURNAL).ok().filter(|journal| journal.is_file())
+    let journal = beside(&place, JOURNAL).ok()?;
+    let (_, start) = SystemDisk.read(&journal, JOURNAL_START.len() as u64).ok()??;
+    (start == JOURNAL_START).then_some(journal)
 }
 
 /// Writes `text` to a file atomically: after an error the file has its former contents.
@@ -80,14 +97,16 @@ mod tests {
         let path = folder.path().join("a.txt");
         let partial_files = PartialFiles::default();
         let mut output = Output::create(&path, true, &partial_files).unwrap();
-        // The file is created by another program. A second output would be an error, since this one holds the lock.
-        assert!(matches!(Output::create(&path, true, &partial_files), Err(Error::Write { .. })));
+        output.refuse_existing().unwrap();
+        // The file is created by another program.
         #[expect(clippy::disallowed_methods, reason = "a file of another program")]
         std::fs::write(&path, "first").unwrap();
         output.write_all(b"second").unwrap();
         assert!(matches!(output.commit(), Err(Error::Input(_))));
         assert_eq!(std::fs::read(&path).unwrap(), b"first");
-        assert!(matches!(Output::create(&path, true, &partial_files), Err(Error::Input(_))));
+        let again = Output::create(&path, true, &partial_files).unwrap();
+        assert!(matches!(again.refuse_existing(), Err(Error::Input(_))));
+        drop(again);
         assert_eq!(names(folder.path()), ["a.txt"]);
     }
 
@@ -133,7 +152,7 @@ mod tests {
     fn directories_and_missing_folders_are_write_errors() {
         let folder = tempfile::tempdir().unwrap();
         for path in [folder.path().to_owned(), folder.path().join("none/a.png")] {
-            assert!(matches!(Output::create(&path, false, &PartialFiles::default()), Err(Error::Write { .. })));
+            assert!(matches!(write_text(&path, "new", &PartialFiles::default()), Err(Error::Write { .. })));
         }
     }
 }

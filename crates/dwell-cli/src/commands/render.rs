@@ -34,7 +34,7 @@ struct Job<'a> {
     files: Vec<File>,
     formats: Vec<Format>,
     limits: Limits,
-    journaling: Option<Journaling>,
+    journaling: Journaling,
     repeats: u64,
     /// Where statistics go to standard error, nothing else may: a program reads them.
     stats_to_stderr: bool,
@@ -196,7 +196,7 @@ impl<'a> Job<'a> {
             .with_strategy(scene.strategy)
             .with_verification(self.args.verify)
             .with_hash(self.args.stats.is_some())
-            .with_journal(self.journaling.clone())
+            .with_journal(Some(self.journaling.clone()))
             .with_limits(self.limits)
             .with_observer(progress_bar::wanted(self.args.quiet || self.stats_to_stderr))
     }
@@ -206,7 +206,13 @@ impl<'a> Job<'a> {
         let create = |path: &Path| Output::create(path, self.args.no_clobber, &self.interrupt.partial_files);
         let outputs = self.files.iter().map(|(path, format)| Ok((*format, create(path)?)));
         let mut outputs = outputs.collect::<Result<Vec<_>, Failure>>()?;
-        let stats = self.args.stats.as_deref().filter(|_| !self.stats_to_stderr).map(create).transpose()?;
+        let stats = self.args.stats.as_deref().filter(|_| !self.stats_to_stderr);
+        if let Some(stats) = stats {
+            // Opened again at the end, so that a killed render leaves no empty partial file of it.
+            let mut stats = create(stats)?;
+            stats.refuse_existing()?;
+            stats.open()?;
+        }
 
         let mut scratch = Scratch::default();
         let mut reports = Vec::new();
@@ -237,7 +243,8 @@ impl<'a> Job<'a> {
         }
         let Some(mut report) = Report::median(&reports) else { return Ok(()) };
         report.peak_memory_bytes = machine::peak_memory_bytes();
-        if let Some(mut stats) = stats {
+        if let Some(path) = stats {
+            let mut stats = create(path)?;
             let text = format!("{}\n", output::json(&report));
             stats.write_all(text.as_bytes()).map_err(|e| stats.error(e))?;
             stats.commit()?;

@@ -194,6 +194,8 @@ pub enum Problem {
     },
     /// A file that has the journal's name is no journal.
     NotAJournal,
+    /// A journal was written by a version of this program with another format.
+    JournalOfAnotherVersion,
     /// A journal is damaged.
     JournalDamaged,
     /// A journal does not fit the files that it describes.
@@ -202,6 +204,8 @@ pub enum Problem {
     JournalOfAnotherRender {
         /// The parameters that differ, with both values.
         differing: String,
+        /// The seconds of work that it keeps.
+        seconds: u64,
     },
 }
 
@@ -273,9 +277,12 @@ impl fmt::Display for Problem {
             }
             Self::Exists { path } => write!(f, "{} exists already", quote(&path.to_string_lossy())),
             Self::NotAJournal => f.write_str("is in the way: it is no journal of dwell's"),
+            Self::JournalOfAnotherVersion => f.write_str("is of another version of dwell"),
             Self::JournalDamaged => f.write_str("is damaged"),
             Self::JournalDoesNotFit => f.write_str("does not fit the files that it describes"),
-            Self::JournalOfAnotherRender { differing } => write!(f, "is of another render: {differing}"),
+            Self::JournalOfAnotherRender { differing, seconds } => {
+                write!(f, "keeps {seconds} s of unfinished work of another render: {differing}")
+            }
         }
     }
 }

@@ -118,6 +118,7 @@ impl Engine for CpuEngine {
             shortcuts: self.shortcuts,
             schedule: self.schedule,
             tile: self.tile,
+            inference: "cpu".to_owned(),
             band_samples: EngineInfo::BAND_SAMPLES,
         }
     }

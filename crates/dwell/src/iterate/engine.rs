@@ -79,6 +79,9 @@ pub struct EngineInfo {
     pub schedule: Schedule,
     /// The size of tiles, if one was given; otherwise it is chosen by the size of the image.
     pub tile: Option<TileSize>,
+    /// What the wrong pixels of a heuristic strategy depend on, beside the tile: the engine, and its kernel if it has several.
+    /// A render that is resumed goes on with an engine of the same text.
+    pub inference: String,
     /// The number of samples of a band that is large enough to keep the engine busy.
     pub band_samples: u64,
 }

@@ -3,8 +3,8 @@
 use crate::base::error::InputError;
 use crate::field::Field;
 use crate::plan::Plan;
+use crate::render::computed_rows::ComputedRows;
 use crate::render::field_filler::FieldFiller;
-use crate::render::journal::ComputedRows;
 use crate::render::layout::Layout;
 use crate::view::Size;
 use std::ops::Range;

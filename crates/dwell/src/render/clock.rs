@@ -17,11 +17,11 @@ pub(super) struct Clock {
 
 impl Clock {
     pub(super) fn new(request: &Request<'_>, began: Instant) -> Self {
-        let interval = request.journaling.as_ref().map(|journaling| journaling.interval);
+        let interval = request.journaling.as_ref().and_then(|journaling| journaling.interval);
         Self { began, interval, last: Cell::new(Instant::now()) }
     }
 
-    /// Whether the render keeps a journal.
+    /// Whether the render saves entries in a journal.
     pub(super) fn is_running(&self) -> bool {
         self.interval.is_some()
     }

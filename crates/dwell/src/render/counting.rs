@@ -6,9 +6,11 @@ use super::resumption::damaged;
 use crate::base::error::Error;
 use crate::colour::Painter;
 use crate::field::Field;
+use crate::render::computed_rows::ComputedRows;
 use crate::render::field_filler::FieldFiller;
-use crate::render::journal::{ComputedRows, State};
-use crate::render::pipeline::{BandBuffers, Writer};
+use crate::render::journal::Journal;
+use crate::render::pipeline::BandBuffers;
+use crate::render::writer::{Reached, Writer};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -32,14 +34,14 @@ impl Counting<'_> {
         field.prepare(size.width, 0..size.height, self.bands.layout.channels)?;
         self.bands
             .restore(field, filler, 0, position.computed.take())
-            .ok_or_else(|| damaged(self.writer.journal.as_deref()))?;
+            .ok_or_else(|| damaged(self.writer.journal.as_ref().map(Journal::path)))?;
         let (clock, writer) = (self.clock, &mut *self.writer);
         let save = |filler: &FieldFiller<'_>, field: &Field, writer: &mut Writer| {
             let tally = clock.tally(&filler.tally, [0.0; 2], 1);
-            writer.save(State {
+            writer.save(Reached {
                 tally,
                 computed: ComputedRows::of(field.some_rows(0..filler.next)),
-                ..State::default()
+                ..Reached::default()
             })
         };
         filler.fill(
@@ -71,7 +73,7 @@ impl Counting<'_> {
         self.bands.prepare(&mut field.field, first, computed.as_ref().map_or(0, ComputedRows::rows))?;
         self.bands
             .restore(&mut field.field, filler, first, computed)
-            .ok_or_else(|| damaged(self.writer.journal.as_deref()))?;
+            .ok_or_else(|| damaged(self.writer.journal.as_ref().map(Journal::path)))?;
         while first < height {
             let band = self.bands.from(first);
             let (clock, painter, writer) = (self.clock, self.painter, &mut *self.writer);
@@ -81,7 +83,7 @@ impl Counting<'_> {
                 }
                 let (tally, counts) = (clock.tally(&filler.tally, [0.0; 2], 1), painter.counts());
                 let computed = ComputedRows::of(field.some_rows(first..filler.next));
-                writer.save(State { row: first, tally, counts, computed, ..State::default() })
+                writer.save(Reached { row: first, tally, counts, computed, ..Reached::default() })
             })?;
             self.count(&field.field, band.clone(), filler);
             first = band.end;

@@ -24,7 +24,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The keys of an identity, prefixed with the names of their tables, and their values as messages show them.
-pub(super) fn values(text: &str) -> Vec<(String, String)> {
+fn values(text: &str) -> Vec<(String, String)> {
     let mut values = Vec::new();
     let mut table = String::new();
     let mut lines = text.lines();
@@ -45,6 +45,32 @@ pub(super) fn values(text: &str) -> Vec<(String, String)> {
         }
     }
     values
+}
+
+/// Describes the difference between two TOML texts: the first few keys that differ, with their values before and now.
+pub(super) fn difference(before: &str, now: &str) -> String {
+    const SHOWN: usize = 5;
+    /// Keys that are listed last, since the others are more informative.
+    const MINOR: [&str; 3] = ["title", "source", "dwell"];
+    let (before, now) = (values(before), values(now));
+    let mut keys: Vec<&String> = before.iter().chain(&now).map(|(key, _)| key).collect();
+    keys.sort_by_key(|key| (MINOR.contains(&key.as_str()), key.starts_with("colour."), *key));
+    keys.dedup();
+    let of = |values: &[(String, String)], key: &String| {
+        values.iter().find(|(k, _)| k == key).map_or_else(|| "not given".to_owned(), |(_, value)| value.clone())
+    };
+    let differing: Vec<String> = keys
+        .into_iter()
+        .map(|key| (key, of(&before, key), of(&now, key)))
+        .filter(|(_, before, now)| before != now)
+        .map(|(key, before, now)| format!("{key} was {before} and is {now} now"))
+        .collect();
+    let more = differing.len().saturating_sub(SHOWN);
+    let mut text = differing.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        text.push_str(&format!(", and {more} more"));
+    }
+    text
 }
 
 /// A value for messages: the content of a string, shortened, in quotes; any other value as written.
@@ -74,6 +100,15 @@ mod tests {
             // Names without control characters, or both kinds of quotes, are written as the crate toml writes them.
             assert_eq!(list(&names[..3]), toml::Value::from(names[..3].to_vec()).to_string());
         }
+    }
+
+    #[test]
+    fn differing_keys_and_their_values_are_listed() {
+        let a = "size = \"4x4\"\n[scene]\nzoom = \"1\"\nre = \"0\"\n";
+        let b = "size = \"4x4\"\n[scene]\nzoom = \"2\"\nre = \"0\"\nim = \"1\"\n";
+        assert_eq!(difference(a, b), "scene.im was not given and is \"1\" now, scene.zoom was \"1\" and is \"2\" now");
+        let many: String = (0..9).map(|i| format!("k{i} = {i}\n")).collect();
+        assert!(difference("", &many).ends_with("k4 was not given and is 4 now, and 4 more"));
     }
 
     #[test]

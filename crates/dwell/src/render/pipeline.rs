@@ -18,9 +18,7 @@ use crate::base::thread_pool::BackgroundJobs;
 use crate::colour::Painter;
 use crate::encode::{Adler, Encoder};
 use crate::field::{Field, FieldRows};
-use crate::render::journal::{Journal, State};
-use crate::render::tally::Tally;
-use crate::store::Output;
+use crate::render::writer::{Reached, Writer};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::ops::Range;
@@ -107,7 +105,7 @@ struct Chunk {
 /// An item for the writer. Bands and checkpoints are numbered in the order in which they are written.
 enum Item<'a> {
     Band(Arc<Band<'a>>),
-    Checkpoint(u64, Box<State>),
+    Checkpoint(u64, Box<Reached>),
 }
 
 /// Bands between the computing thread and the writer.
@@ -152,36 +150,6 @@ struct Shared<'a> {
     spare: Vec<Vec<u8>>,
     /// The first failure of a chunk or of the writer, until it is returned to the computing thread.
     error: Option<Error>,
-}
-
-/// Writes bands in their order.
-pub(crate) struct Writer {
-    pub(crate) outputs: Vec<Output>,
-    pub(crate) sums: Vec<Adler>,
-    pub(crate) tally: Tally,
-    pub(crate) journal: Option<Arc<Journal>>,
-    /// Whether there is a journal on disk that describes the outputs.
-    pub(crate) journaled: bool,
-}
-
-impl Writer {
-    /// Adds the lengths, checksums and sums of the written rows to a state, and saves it to the journal; does nothing
-    /// without one. The outputs are passed to the disk before. From the first saved state on, partial outputs are kept
-    /// if the render fails, so that it can be resumed.
-    pub(crate) fn save(&mut self, mut state: State) -> Result<(), Error> {
-        let Some(journal) = self.journal.clone() else { return Ok(()) };
-        for (output, sum) in self.outputs.iter_mut().zip(&self.sums) {
-            state.files.push((output.sync()?, *sum));
-        }
-        state.tally.add(&self.tally);
-        state.tally.hasher.clone_from(&self.tally.hasher);
-        journal.save(&state)?;
-        if !self.journaled {
-            self.outputs.iter_mut().for_each(Output::keep);
-            self.journaled = true;
-        }
-        Ok(())
-    }
 }
 
 /// Stops the pipeline when its thread panics, so that no other thread waits for a chunk that will never be finished. The
@@ -319,15 +287,15 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Saves a state once everything submitted so far is written. Does nothing while an earlier checkpoint is not saved.
-    pub(crate) fn checkpoint(&self, state: impl FnOnce() -> State) {
+    /// Saves how far the render is once everything submitted so far is written. Does nothing while an earlier checkpoint is not saved.
+    pub(crate) fn checkpoint(&self, reached: impl FnOnce() -> Reached) {
         if self.saving.swap(true, Ordering::Relaxed) {
             return;
         }
         // Otherwise the checkpoint could wait long for chunks that no thread has taken.
         while self.process_chunk() {}
         let number = self.submitted.fetch_add(1, Ordering::Relaxed);
-        self.deliver(Item::Checkpoint(number, Box::new(state())));
+        self.deliver(Item::Checkpoint(number, Box::new(reached())));
     }
 
     /// Thread time spent on colours and on encoding.
@@ -473,8 +441,8 @@ impl<'a> Pipeline<'a> {
             let mut writer = lock(&self.writer);
             let done = match item {
                 Item::Band(band) => self.write_band(&mut writer, band),
-                Item::Checkpoint(_, state) => {
-                    let saved = writer.save(*state);
+                Item::Checkpoint(_, reached) => {
+                    let saved = writer.save(*reached);
                     self.saving.store(false, Ordering::Relaxed);
                     saved
                 }
@@ -541,6 +509,8 @@ mod tests {
     use crate::colour::Depth;
     use crate::encode::{FileEncoder, Format, Header, PictureEncoder};
     use crate::field::channels::ChannelSet;
+    use crate::render::tally::Tally;
+    use crate::store::Output;
     use crate::view::Size;
 
     /// An encoder that panics or fails at every chunk.
@@ -575,8 +545,7 @@ mod tests {
             limit: 1,
             cancel: &cancel,
         };
-        let (outputs, sums) = (vec![Output::discarding()], vec![Adler::default()]);
-        let writer = Writer { outputs, sums, tally, journal: None, journaled: false };
+        let writer = Writer::new(vec![Output::discarding()], tally);
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let pipeline = Pipeline::new(settings, vec![BandBuffers::default()], writer);
             pool.with_background_jobs(|jobs| {

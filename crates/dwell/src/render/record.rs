@@ -4,22 +4,23 @@
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+    /// Some bytes, as many as the array has.
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (first, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*first)
     }
 
     pub(crate) fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
+        self.array().map(u32::from_le_bytes)
     }
 
     pub(crate) fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
+        self.array().map(u64::from_le_bytes)
     }
 
     pub(crate) fn u128(&mut self) -> Option<u128> {
-        self.take().map(u128::from_le_bytes)
+        self.array().map(u128::from_le_bytes)
     }
 
     pub(crate) fn f64(&mut self) -> Option<f64> {
@@ -40,7 +41,7 @@ impl<'a> Reader<'a> {
 
     /// An optional value: a byte 0 or 1, and the value after 1. `None` also for any other byte.
     pub(crate) fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
-        match self.take()? {
+        match self.array()? {
             [0] => Some(None),
             [1] => read(self).map(Some),
             _ => None,
@@ -53,6 +54,11 @@ impl<'a> Reader<'a> {
 pub(crate) struct Record(pub(crate) Vec<u8>);
 
 impl Record {
+    /// Some bytes whose number is known to the reader.
+    pub(crate) fn array<const N: usize>(&mut self, bytes: &[u8; N]) {
+        self.0.extend_from_slice(bytes);
+    }
+
     pub(crate) fn u32(&mut self, value: u32) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }

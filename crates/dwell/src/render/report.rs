@@ -6,6 +6,7 @@ use crate::iterate::strategy::Strategy;
 use crate::plan::Plan;
 use crate::render::seconds::Seconds;
 use crate::render::tally::Tally;
+use crate::store::Output;
 use crate::view::{Frame, Magnification, View};
 use serde::Serialize;
 
@@ -69,6 +70,9 @@ pub struct Report {
     /// The BLAKE3 hash, in hex, of the dwells as little-endian uint32, row by row from the top.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field_blake3: Option<String>,
+    /// The published files; only with a hash.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<OutputReport>,
     /// Wall time by stage; medians if the render was repeated.
     pub seconds: Seconds,
     /// iterations / seconds.iterate.
@@ -90,6 +94,27 @@ pub struct Report {
     pub device: Option<DeviceReport>,
     /// Sentences for the user about problems that are not errors.
     pub warnings: Vec<String>,
+}
+
+/// A published output.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct OutputReport {
+    /// The path as given, `-` for standard output.
+    pub path: String,
+    /// The length in bytes.
+    pub bytes: u64,
+    /// The XXH3 hash of the bytes, 128 bits in hex as `xxhsum -H2` prints it.
+    pub xxh3_128: String,
+}
+
+impl OutputReport {
+    /// The report of an output that is written; `None` if it has no fingerprint.
+    pub(crate) fn of(output: &Output) -> Option<Self> {
+        let (bytes, fingerprint) = output.written();
+        let path = output.path().to_string_lossy().into_owned();
+        Some(Self { path, bytes, xxh3_128: fingerprint?.to_string() })
+    }
 }
 
 /// A view as text. With the rest of the report it suffices to render the view again. Fields that do not apply are omitted.
@@ -186,6 +211,7 @@ impl Report {
             iterations: tally.iterations,
             interior_pixels: tally.interior_pixels,
             field_blake3: tally.hasher.map(|hasher| hasher.hex()),
+            outputs: Vec::new(),
             seconds: tally.seconds,
             iterations_per_second: 0.0,
             pixels_per_second: 0.0,

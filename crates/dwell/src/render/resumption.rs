@@ -3,20 +3,27 @@
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
 use crate::base::problem::Problem;
-use crate::encode::{Adler, Format};
-use crate::render::identity::list;
-use crate::render::journal::{ComputedRows, Journal, State};
+use crate::base::quote::name_of;
+use crate::encode::Format;
+use crate::iterate::engine::Engine;
+use crate::iterate::strategy::Strategy;
+use crate::render::checkpoint::{Checkpoint, Checkpoints, FilePrefix};
+use crate::render::computed_rows::ComputedRows;
+use crate::render::identity::{difference, list};
+use crate::render::journal::{Entry, Journal, State, whole};
 use crate::render::layout::Layout;
-use crate::render::pipeline::Writer;
 use crate::render::request::Request;
 use crate::render::tally::Tally;
-use crate::store::Output;
-use std::sync::Arc;
+use crate::render::writer::Writer;
+use crate::store::{EarlierFile, Fingerprinter, Output};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A render whose outputs are open.
 pub(super) struct Opened {
     pub(super) writer: Writer,
-    /// The start of the render; `None` if every byte is in the partial files already.
+    /// The start of the render; `None` if every byte is in the partial files or published already.
     pub(super) start: Option<Start>,
     pub(super) warnings: Vec<String>,
 }
@@ -43,126 +50,333 @@ pub(super) fn open(
     formats: &[Format],
     mut outputs: Vec<Output>,
 ) -> Result<Opened, Error> {
-    let journal = journal(request, formats, &outputs)?.map(Arc::new);
-    let found = match &journal {
-        Some(journal) => load_state(journal, request, layout, &mut outputs)?,
+    let mut journal = journal(request, formats, &outputs)?;
+    if request.hash {
+        outputs.iter_mut().for_each(Output::start_fingerprint);
+    }
+    let mut opening = Opening { layout, request, outputs, warnings: Vec::new() };
+    let resumed = match &mut journal {
+        Some(journal) => opening.resume(journal)?,
         None => None,
     };
-    let Some(mut state) = found else {
-        for output in &mut outputs {
-            output.resume_at(0)?;
+    let Opening { mut outputs, warnings, .. } = opening;
+    if let Some((start, checkpoints)) = resumed {
+        let Checkpoint { files, mut tally, .. } = checkpoints.last().cloned().unwrap_or_default();
+        tally.resumes += 1;
+        if !request.hash {
+            // No hash is wanted any more, and the engine may now return painted rows, which have no dwells to hash.
+            tally.hasher = None;
         }
-        let tally = Tally { hasher: request.hash.then(Default::default), ..Tally::default() };
-        let sums = vec![Adler::default(); formats.len()];
-        let writer = Writer { outputs, sums, tally, journal, journaled: false };
-        return Ok(Opened { writer, start: Some(Start::default()), warnings: Vec::new() });
-    };
-    let mut warnings = Vec::new();
-    state.tally.resumes += 1;
-    if !request.hash {
-        // No hash is wanted any more, and the engine may now return painted rows, which have no dwells to hash.
-        state.tally.hasher = None;
+        let mut warnings = warnings;
+        if request.hash && tally.hasher.is_none() {
+            warnings.push("resumed from a run that computed no hash: the dwells have no hash".to_owned());
+        }
+        let sums: Vec<_> = files.iter().map(|file| file.sum).collect();
+        let mut writer = Writer::new(outputs, tally);
+        (writer.sums, writer.checkpoints) = (sums, checkpoints);
+        (writer.journal, writer.journaled) = (journal, true);
+        return Ok(Opened { writer, start, warnings });
     }
-    if request.hash && state.tally.hasher.is_none() {
-        warnings.push("resumed from a run that computed no hash: the dwells have no hash".to_owned());
+    for output in &outputs {
+        output.refuse_existing()?;
     }
-    let State { complete, counted, row, files, tally, counts, computed } = state;
-    let (lengths, sums) = files.into_iter().unzip();
-    let writer = Writer { outputs, sums, tally, journal, journaled: true };
-    let start = (!complete).then_some(Start { row, counted, counts, computed, lengths });
-    Ok(Opened { writer, start, warnings })
+    // The journal names the partial files before they are created, so that none is left without a journal after a kill.
+    if let Some(journal) = &mut journal {
+        begin(journal, &outputs)?;
+    }
+    outputs.iter_mut().try_for_each(Output::open)?;
+    let tally = Tally { hasher: request.hash.then(Default::default), ..Tally::default() };
+    let mut writer = Writer::new(outputs, tally);
+    writer.journal = journal;
+    Ok(Opened { writer, start: Some(Start::default()), warnings })
+}
+
+/// Saves a journal that names the partial files.
+fn begin(journal: &mut Journal, outputs: &[Output]) -> Result<(), Error> {
+    journal.begin(outputs).map_err(|error| match (error, outputs.first()) {
+        (Error::Write { source, .. }, Some(first)) if source.kind() == io::ErrorKind::AlreadyExists => {
+            first.error(io::Error::other("another process is writing it"))
+        }
+        // What prevents the journal, such as a folder that cannot be written to, prevents the output too.
+        (Error::Write { source, .. }, Some(first)) => first.error(source),
+        (error, _) => error,
+    })
 }
 
 /// The journal of a render, if one was requested and every output is a file.
 fn journal(request: &Request<'_>, formats: &[Format], outputs: &[Output]) -> Result<Option<Journal>, Error> {
     let Some(first) = outputs.first().filter(|_| request.journaling.is_some()) else { return Ok(None) };
     let places: Option<Vec<_>> = outputs.iter().map(Output::place).collect();
-    let Some((place, disk)) = places.as_ref().and_then(|places| places.first()) else { return Ok(None) };
+    let Some(places) = places else { return Ok(None) };
+    let Some((first_place, disk)) = places.first().copied() else { return Ok(None) };
     let names: Vec<String> = formats
         .iter()
-        .zip(places.iter().flatten())
-        .map(|(format, (place, _))| {
-            format!("{} {}", format.name(), place.file_name().unwrap_or_default().to_string_lossy())
-        })
+        .zip(&places)
+        .map(|(format, (place, _))| format!("{} {}", format.name(), name_from(place, first_place)))
         .collect();
     let identity = format!(
-        "program = \"dwell {}\"\noutputs = {}\nverify = {}\n{}",
+        "program = \"dwell {}\"\noutputs = {}\nverify = {}\n{}{}",
         env!("CARGO_PKG_VERSION"),
         list(&names),
         request.verify,
+        inference(request.engine, request.strategy),
         request.paint.text
     );
-    Journal::beside((*disk).clone(), place, identity).map(Some).map_err(|e| first.error(e))
+    Journal::beside(disk.clone(), first_place, outputs, identity).map(Some).map_err(|e| first.error(e))
 }
 
-/// The state that an earlier run stored. The outputs are then open at the end of their valid bytes.
-fn load_state(
-    journal: &Journal,
-    request: &Request<'_>,
-    layout: &Layout,
-    outputs: &mut Vec<Output>,
-) -> Result<Option<State>, Error> {
-    if request.journaling.as_ref().is_some_and(|journaling| journaling.fresh) {
-        journal.remove()?;
-        return Ok(None);
+/// The name of a file in the folder of the first output, so that the folder can be moved; the whole path of any other.
+fn name_from(place: &Path, first: &Path) -> String {
+    let place = whole(place);
+    let name = if place.parent() == whole(first).parent() { place.file_name().map(Path::new) } else { None };
+    name.unwrap_or(&place).to_string_lossy().into_owned()
+}
+
+/// Everything that the wrong pixels of a heuristic strategy depend on beside the scene, as a line of an identity; nothing for
+/// an exact strategy, which has no wrong pixels.
+fn inference(engine: &dyn Engine, strategy: Strategy) -> String {
+    if strategy.is_exact() {
+        return String::new();
     }
-    // An error in the journal must not remove the partial files that it describes.
-    outputs.iter_mut().for_each(Output::keep);
-    let state = match journal.find(request.plan) {
-        Ok(Some(state)) => state,
-        no_state => {
-            outputs.iter_mut().filter(|output| no_state.is_ok() || output.is_empty()).for_each(Output::abandon);
-            return no_state;
-        }
-    };
-    if state.files.len() != outputs.len() || !state.row.is_multiple_of(layout.chunk_rows) && !state.complete {
-        return Err(damaged(Some(journal)));
-    }
-    let mut resumed = Vec::new();
-    for (output, (length, _)) in outputs.iter_mut().zip(&state.files) {
-        resumed.push(output.resume_at(*length)?);
-    }
-    let mut published = Vec::new();
-    for output in outputs.iter().filter(|_| state.complete) {
-        published.push(output.is_published()?);
-    }
-    if state.complete && resumed.iter().zip(&published).all(|(resumed, published)| *resumed || *published) {
-        // Outputs without a partial file have been renamed already.
-        let mut resumed = resumed.into_iter();
-        outputs.retain_mut(|output| {
-            let is_partial = resumed.next().unwrap_or(false);
-            if !is_partial {
-                output.abandon();
+    let info = engine.info();
+    let tile = info.tile_for(strategy).map_or_else(|| "any size".to_owned(), |tile| tile.to_string());
+    format!("inference = \"{}, tiles of {tile}\"\n", info.inference)
+}
+
+/// The outputs of a render while they are opened.
+struct Opening<'a> {
+    layout: &'a Layout,
+    request: &'a Request<'a>,
+    outputs: Vec<Output>,
+    warnings: Vec<String>,
+}
+
+/// Where a render continues; `None` for the start if it is complete.
+type Resumed = (Option<Start>, Checkpoints);
+
+impl Opening<'_> {
+    /// Opens the outputs at the end of the bytes that an earlier run of the same render stored. `None` if there are none.
+    fn resume(&mut self, journal: &mut Journal) -> Result<Option<Resumed>, Error> {
+        let Some(entry) = journal.find(self.is_fresh())? else { return Ok(None) };
+        let earlier = self.earlier(journal, &entry)?;
+        let Entry { identity, partials, state } = entry;
+        let is_fresh = self.is_fresh();
+        let state = match state {
+            Some(state) if !is_fresh && identity == journal.identity() => state,
+            Some(state) if !is_fresh => {
+                self.check_dropped(journal, &identity, &state, &earlier)?;
+                return drop_all(journal, earlier);
             }
-            is_partial
-        });
-        return Ok(Some(state));
+            _ => return drop_all(journal, earlier),
+        };
+        if !self.fits(&state, partials.len()) {
+            return Err(damaged(Some(journal.path())));
+        }
+        if state.complete {
+            return self.resume_complete(journal, state, earlier);
+        }
+        for output in &self.outputs {
+            output.refuse_existing()?;
+        }
+        self.resume_partial(journal, state, earlier)
     }
-    if state.complete || resumed.contains(&false) {
-        outputs.iter_mut().for_each(Output::abandon);
-        journal.remove()?;
-        return Ok(None);
+
+    fn is_fresh(&self) -> bool {
+        self.request.journaling.as_ref().is_some_and(|journaling| journaling.fresh)
     }
-    Ok(Some(state))
+
+    /// Opens the partial files of an earlier run: no other process writes to them afterwards, where the system has locks.
+    fn earlier(&self, journal: &Journal, entry: &Entry) -> Result<Vec<Option<EarlierFile>>, Error> {
+        if let Some(partial) = entry.partials.first() {
+            journal.remove_new(partial)?;
+        }
+        let open = |path: &PathBuf| EarlierFile::open(journal.disk(), path);
+        entry.partials.iter().map(open).collect()
+    }
+
+    /// Whether a state can be one of this render.
+    fn fits(&self, state: &State, partials: usize) -> bool {
+        let height = self.request.plan.size().height;
+        let chunk = self.layout.chunk_rows;
+        let all = state.checkpoints.all();
+        let fits = |checkpoint: &Checkpoint| {
+            checkpoint.files.len() == self.outputs.len()
+                && (checkpoint.row.is_multiple_of(chunk) && checkpoint.row < height || checkpoint.row == height)
+                && checkpoint.files.len() == partials
+        };
+        !all.is_empty() && all.iter().all(fits)
+    }
+
+    /// Checks that the unfinished work of another render may be dropped, and says so.
+    ///
+    /// # Errors
+    /// When it is worth much time.
+    fn check_dropped(
+        &mut self,
+        journal: &Journal,
+        identity: &str,
+        state: &State,
+        earlier: &[Option<EarlierFile>],
+    ) -> Result<(), Error> {
+        if earlier.iter().all(Option::is_none) {
+            // Its outputs are published, or lost.
+            return Ok(());
+        }
+        let differing = difference(identity, journal.identity());
+        let last = state.checkpoints.last();
+        let seconds = last.map_or(0.0, |checkpoint| checkpoint.tally.seconds.total);
+        let protected = self.request.journaling.as_ref().map_or(Duration::ZERO, |journaling| journaling.protected);
+        if seconds >= protected.as_secs_f64() {
+            let problem = Problem::JournalOfAnotherRender { differing, seconds: seconds.round() as u64 };
+            return Err(InputError::new(problem).in_file(journal.path()).into());
+        }
+        self.warnings
+            .push(format!("dropped {seconds:.1} s of unfinished work of another render to this file: {differing}"));
+        Ok(())
+    }
+
+    /// Resumes a render of which every byte was written: its files are published already, or their partial files have every
+    /// byte. If a file is lost, the render goes on from its last good checkpoint.
+    fn resume_complete(
+        &mut self,
+        journal: &mut Journal,
+        state: State,
+        mut earlier: Vec<Option<EarlierFile>>,
+    ) -> Result<Option<Resumed>, Error> {
+        let cancel = self.request.control.cancel;
+        let files = state.checkpoints.last().map(|last| last.files.clone()).unwrap_or_default();
+        let mut states = Vec::new();
+        for ((output, file), prefix) in self.outputs.iter().zip(&mut earlier).zip(&files) {
+            let mut found = read_back(file.as_mut(), std::slice::from_ref(prefix), cancel)?;
+            // Empty files do not exist: every format has a header or a pixel.
+            let partial = found.pop().filter(|_| prefix.length > 0);
+            let published = if partial.is_none() { output.read_published(cancel)? } else { None };
+            let published = published.filter(|state| prefix.is_that_of(state));
+            if partial.is_none() && published.is_none() {
+                return self.resume_partial(journal, State { complete: false, ..state }, earlier);
+            }
+            states.push((partial, published));
+        }
+        for ((output, file), states) in self.outputs.iter_mut().zip(earlier).zip(states) {
+            match (file, states) {
+                (Some(file), (Some(state), _)) => {
+                    let copied = output.continue_in(file, state, cancel)?;
+                    copied.map_or(Ok(()), EarlierFile::remove)?;
+                    output.keep();
+                }
+                (file, (_, Some(state))) => {
+                    output.assume_published(state)?;
+                    file.map_or(Ok(()), EarlierFile::remove)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(Some((None, state.checkpoints)))
+    }
+
+    /// Resumes a render after the last checkpoint whose bytes are in the partial files.
+    fn resume_partial(
+        &mut self,
+        journal: &mut Journal,
+        state: State,
+        mut earlier: Vec<Option<EarlierFile>>,
+    ) -> Result<Option<Resumed>, Error> {
+        let cancel = self.request.control.cancel;
+        let State { counted, mut checkpoints, counts, computed, .. } = state;
+        let all = checkpoints.all().len();
+        let mut states = Vec::new();
+        let mut good = all;
+        for (number, file) in earlier.iter_mut().enumerate() {
+            let prefixes: Vec<FilePrefix> = checkpoints.all()[..good].iter().map(|c| c.files[number]).collect();
+            let found = read_back(file.as_mut(), &prefixes, cancel)?;
+            good = good.min(found.len());
+            states.push(found);
+        }
+        checkpoints.truncate(good);
+        let Some(last) = checkpoints.last() else {
+            self.warn_of_changed_files(0);
+            return drop_all(journal, earlier);
+        };
+        let row = last.row;
+        if good < all {
+            self.warn_of_changed_files(row);
+        }
+        let lengths: Vec<u64> = last.files.iter().map(|file| file.length).collect();
+        let mut left = Vec::new();
+        for ((output, file), states) in self.outputs.iter_mut().zip(earlier).zip(states) {
+            // The last good state; a file of no bytes may be missing.
+            if let (Some(file), Some(state)) = (file, states.into_iter().nth(good - 1)) {
+                left.extend(output.continue_in(file, state, cancel)?);
+            }
+            output.keep();
+        }
+        let computed = if good == all { computed } else { ComputedRows::default() };
+        let state = State { complete: false, counted, checkpoints, counts, computed };
+        if !journal.names(&self.outputs) {
+            // It names files that were copied and are now removed.
+            journal.save(&state, &self.outputs)?;
+        }
+        for file in left {
+            file.remove()?;
+        }
+        let State { counted, checkpoints, counts, computed, .. } = state;
+        Ok(Some((Some(Start { row, counted, counts, computed, lengths }), checkpoints)))
+    }
+
+    fn warn_of_changed_files(&mut self, row: u32) {
+        let names: Vec<String> = self.outputs.iter().map(|output| name_of(output.path())).collect();
+        self.warnings.push(format!(
+            "a partial file of {} is missing or was changed since it was written: rows from {row} on are rendered again",
+            names.join(", ")
+        ));
+    }
 }
 
-/// Publishes complete outputs by renaming them. A failure before the first rename leaves all files as they were.
-pub(super) fn publish(writer: &mut Writer, cancel: &Cancel) -> Result<(), Error> {
-    for output in &mut writer.outputs {
-        output.sync()?;
+/// Reads a partial file back. Returns the states of its fingerprint at those prefixes that it still has, up to the first that it
+/// has not.
+fn read_back(
+    mut file: Option<&mut EarlierFile>,
+    prefixes: &[FilePrefix],
+    cancel: &Cancel,
+) -> Result<Vec<Fingerprinter>, Error> {
+    let mut state = Fingerprinter::new();
+    let mut found = Vec::new();
+    for prefix in prefixes {
+        if let Some(file) = &mut file {
+            file.read_to(&mut state, prefix.length, cancel, |_| Ok(()))?;
+        }
+        if !prefix.is_that_of(&state) {
+            break;
+        }
+        found.push(state.clone());
     }
+    Ok(found)
+}
+
+/// Removes the partial files of an earlier run and its journal.
+fn drop_all(journal: &mut Journal, earlier: Vec<Option<EarlierFile>>) -> Result<Option<Resumed>, Error> {
+    for file in earlier.into_iter().flatten() {
+        file.remove()?;
+    }
+    journal.remove()?;
+    Ok(None)
+}
+
+/// Publishes complete outputs by renaming them, as one transaction: a journal that marks the render as complete is saved
+/// before, so that the next run finishes what a kill or an error leaves.
+pub(super) fn publish(writer: &mut Writer, cancel: &Cancel) -> Result<(), Error> {
     cancel.check()?;
     for output in &mut writer.outputs {
         output.publish()?;
     }
-    match writer.journal.as_ref().filter(|_| writer.journaled) {
-        Some(journal) => journal.remove(),
-        None => Ok(()),
+    for output in &mut writer.outputs {
+        output.sync_name()?;
     }
+    writer.journal.as_mut().map_or(Ok(()), Journal::remove)
 }
 
 /// The error for a journal whose state does not fit the render.
-pub(super) fn damaged(journal: Option<&Journal>) -> Error {
+pub(super) fn damaged(journal: Option<&Path>) -> Error {
     let error = InputError::new(Problem::JournalDoesNotFit);
-    journal.into_iter().fold(error, |error, journal| error.in_file(journal.path())).into()
+    journal.into_iter().fold(error, |error, journal| error.in_file(journal)).into()
 }

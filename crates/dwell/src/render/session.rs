@@ -14,12 +14,13 @@ use crate::encode::{Encoder, Format, Header};
 use crate::field::Field;
 use crate::iterate::engine::{PaintingEngine, Task};
 use crate::render::field_filler::FieldFiller;
-use crate::render::journal::State;
+use crate::render::journal::Journal;
 use crate::render::layout::{Layout, MAX_BANDS, tile_of};
-use crate::render::pipeline::{BandBuffers, Pipeline, PipelineSettings, Writer};
-use crate::render::report::Report;
+use crate::render::pipeline::{BandBuffers, Pipeline, PipelineSettings};
+use crate::render::report::{OutputReport, Report};
 use crate::render::request::Request;
 use crate::render::tally::Tally;
+use crate::render::writer::{Reached, Writer};
 use crate::store::Output;
 use crate::view::Size;
 use std::io::Write;
@@ -78,7 +79,7 @@ impl<'r> Session<'r> {
         } else {
             // An earlier process wrote every byte and was stopped before it renamed the files.
             publish(&mut writer, request.control.cancel)?;
-            Ok(session.report(writer.tally))
+            Ok(session.report(writer))
         }
     }
 
@@ -105,7 +106,7 @@ impl<'r> Session<'r> {
         let free = std::iter::repeat_with(|| buffers.pop().unwrap_or_default()).take(bands).collect();
         let (free, writer, thread_seconds) = self.stream(writer, free, &mut filler, &mut position, kept, &counts)?;
         buffers.extend(free);
-        self.finish(writer, &filler.tally, thread_seconds)
+        self.finish(writer, &filler.tally, thread_seconds, counts)
     }
 
     /// Sets the total work of the progress, in pixels, and its expected distribution over the image.
@@ -137,7 +138,7 @@ impl<'r> Session<'r> {
             Counting { painter, bands, clock: &self.clock, writer }.fill_and_count(kept, filler, position)?;
         } else {
             if !painter.restore_counts(counts) {
-                return Err(damaged(writer.journal.as_deref()));
+                return Err(damaged(writer.journal.as_ref().map(Journal::path)));
             }
             if counted {
                 self.request.control.progress.add(self.request.plan.size().pixels());
@@ -180,7 +181,7 @@ impl<'r> Session<'r> {
             limit: request.plan.limit(),
             cancel: request.control.cancel,
         };
-        let journal = writer.journal.clone();
+        let journal = writer.journal.as_ref().map(|journal| journal.path().to_owned());
         let pipeline = Pipeline::new(settings, free, writer);
         request.engine.pool().with_background_jobs(|jobs| {
             pipeline.run(|| {
@@ -215,7 +216,13 @@ impl<'r> Session<'r> {
     }
 
     /// Writes the ends of the files and publishes them.
-    fn finish(self, mut writer: Writer, tally: &Tally, thread_seconds: [f64; 2]) -> Result<Report, Error> {
+    fn finish(
+        self,
+        mut writer: Writer,
+        tally: &Tally,
+        thread_seconds: [f64; 2],
+        counts: Vec<u8>,
+    ) -> Result<Report, Error> {
         let request = self.request;
         // Problems that the engine reported. The picture is correct in spite of them.
         let warnings = &tally.notes.warnings;
@@ -223,28 +230,39 @@ impl<'r> Session<'r> {
             encoder.end(*sum, warnings).and_then(|bytes| output.write_all(&bytes)).map_err(|e| output.error(e))?;
         }
         let mut tally = self.clock.tally(tally, thread_seconds, request.engine.pool().threads());
-        if writer.journaled {
-            writer.save(State {
+        // Several outputs are published as one transaction: after this, the next run finishes it.
+        if writer.journaled || writer.outputs.len() > 1 {
+            writer.save(Reached {
                 complete: true,
                 counted: true,
                 row: request.plan.size().height,
                 tally: tally.clone(),
-                ..State::default()
+                // If a file is lost before it is published, its rows are painted again.
+                counts,
+                ..Reached::default()
             })?;
+        }
+        for output in &mut writer.outputs {
+            output.sync()?;
         }
         publish(&mut writer, request.control.cancel)?;
         tally.seconds.write = writer.outputs.iter().map(|output| output.spent().as_secs_f64()).sum();
         tally.seconds.total = self.began.elapsed().as_secs_f64();
         writer.tally.add(&tally);
-        Ok(self.report(writer.tally))
+        Ok(self.report(writer))
     }
 
-    fn report(self, mut tally: Tally) -> Report {
+    fn report(self, mut writer: Writer) -> Report {
+        let mut tally = std::mem::take(&mut writer.tally);
         let Request { plan, engine, strategy, paint, .. } = *self.request;
         tally.samples = paint.samples;
         tally.planned_bytes = self.layout.bytes();
         tally.tile = Some(tile_of(engine, strategy, self.layout, plan.size().width));
         let warnings = self.warnings.into_iter().chain(std::mem::take(&mut tally.notes.warnings)).collect();
-        Report::new(plan, engine, strategy, tally, warnings)
+        let mut report = Report::new(plan, engine, strategy, tally, warnings);
+        if self.request.hash {
+            report.outputs = writer.outputs.iter().filter_map(OutputReport::of).collect();
+        }
+        report
     }
 }

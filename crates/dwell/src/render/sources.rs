@@ -10,9 +10,11 @@ use crate::base::thread_pool::BackgroundJobs;
 use crate::colour::Painter;
 use crate::field::Field;
 use crate::iterate::engine::PaintingEngine;
+use crate::render::computed_rows::ComputedRows;
 use crate::render::field_filler::FieldFiller;
-use crate::render::journal::{ComputedRows, Journal, State};
 use crate::render::pipeline::{BandBuffers, BandRows, Pipeline};
+use crate::render::writer::Reached;
+use std::path::Path;
 
 /// Submits the rows of a render to the pipeline.
 pub(super) struct RowSource<'c, 's, 'a> {
@@ -20,7 +22,8 @@ pub(super) struct RowSource<'c, 's, 'a> {
     pub(super) jobs: &'c BackgroundJobs<'c, 's>,
     pub(super) bands: Bands<'a>,
     pub(super) clock: &'c Clock,
-    pub(super) journal: Option<&'c Journal>,
+    /// The path of the journal.
+    pub(super) journal: Option<&'c Path>,
     /// The counts of a finished counting pass; empty if colours need none or there is no journal.
     pub(super) counts: &'c [u8],
 }
@@ -58,7 +61,7 @@ impl<'a> RowSource<'_, '_, 'a> {
             position.first = band.end;
             let (iterations, interior_pixels) = (outcome.iterations, outcome.interior_pixels);
             self.pipeline.submit(BandRows::Picture { buffers, iterations, interior_pixels }, band, self.jobs);
-            self.checkpoint_if_due(|| State { row: position.first, tally: self.tally(filler), ..State::default() });
+            self.checkpoint_if_due(|| Reached { row: position.first, tally: self.tally(filler), ..Reached::default() });
         }
         // Rows that an earlier process computed are painted, or begin before the rows that are left.
         position.computed = None;
@@ -76,13 +79,13 @@ impl<'a> RowSource<'_, '_, 'a> {
         while first < size.height {
             let band = self.bands.from(first);
             filler.fill(&mut band_buffers.field, band.end, |filler, field| {
-                self.checkpoint_if_due(|| State {
+                self.checkpoint_if_due(|| Reached {
                     counted: self.bands.layout.passes > 1,
                     row: first,
                     tally: self.tally(filler),
                     counts: self.counts.to_vec(),
                     computed: ComputedRows::of(field.some_rows(first..filler.next)),
-                    ..State::default()
+                    ..Reached::default()
                 });
                 Ok(())
             })?;
@@ -100,9 +103,9 @@ impl<'a> RowSource<'_, '_, 'a> {
         Ok(())
     }
 
-    fn checkpoint_if_due(&self, state: impl FnOnce() -> State) {
+    fn checkpoint_if_due(&self, reached: impl FnOnce() -> Reached) {
         if self.clock.is_due() {
-            self.pipeline.checkpoint(state);
+            self.pipeline.checkpoint(reached);
         }
     }
 

@@ -13,11 +13,11 @@ use crate::iterate::tiles::TileSize;
 use crate::render::journal::Journaling;
 use crate::render::request::Paint;
 use crate::scene::Scene;
-use crate::store::faulty::{Fault, FaultyDisk};
-use crate::store::{Disk, PartialFiles};
+use crate::store::faulty::{Fault, FaultyDisk, Kind};
+use crate::store::{Disk, Fingerprinter, PartialFiles};
 use crate::{Level, Plan, Settings, Strategy, View};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +30,10 @@ struct Trial {
     /// Maximum bytes of a field that is kept.
     max_kept_bytes: u64,
     no_clobber: bool,
+    /// The names of the outputs without their endings, `i` for output i; two trials may share some.
+    names: Vec<String>,
+    /// The names of partial files that are to be removed if the program ends at once.
+    partial_files: PartialFiles,
 }
 
 const OLD: &[u8] = b"an older picture";
@@ -44,11 +48,14 @@ impl Trial {
             ..Scene::default()
         };
         scene.colouring = Colouring { by, scale, ..Colouring::of(Palette::default()) };
-        Self { scene, formats: formats.to_vec(), band_samples: 40 * 64, max_kept_bytes: 0, no_clobber: false }
+        let names = (0..formats.len()).map(|i| i.to_string()).collect();
+        let formats = formats.to_vec();
+        let partial_files = PartialFiles::default();
+        Self { scene, formats, band_samples: 40 * 64, max_kept_bytes: 0, no_clobber: false, names, partial_files }
     }
 
     fn path(&self, i: usize) -> String {
-        format!("/{i}.{}", self.formats[i].name())
+        format!("/{}.{}", self.names[i], self.formats[i].name())
     }
 
     fn run(&self, disk: &FaultyDisk, threads: usize, fresh: bool) -> Result<Report, Error> {
@@ -57,7 +64,7 @@ impl Trial {
             .map(|i| {
                 let path = self.path(i);
                 let path = Path::new(&path);
-                Output::beside(disk.clone(), path, path, self.no_clobber, &PartialFiles::default())
+                Output::beside(disk.clone(), path, path, self.no_clobber, &self.partial_files)
             })
             .collect::<Result<Vec<_>, _>>()?;
         let plan = Plan::new(&self.scene.view, &self.scene.settings, &Limits::default()).unwrap();
@@ -72,7 +79,11 @@ impl Trial {
             paint: Paint { colouring: &self.scene.colouring, samples: 1, depth: Depth::Eight, text: "a = 1" },
             hash: true,
             // Several entries in each run. Their positions depend on the clock; the resumed render must not.
-            journaling: Some(Journaling { interval: Duration::from_micros(200), fresh }),
+            journaling: Some(Journaling {
+                interval: Some(Duration::from_micros(200)),
+                fresh,
+                protected: Duration::ZERO,
+            }),
             limits: Limits::default(),
             watched: false,
             control,
@@ -90,7 +101,6 @@ impl Trial {
         let disk = FaultyDisk::default();
         let report = self.run(&disk, 2, false).unwrap();
         assert_eq!(disk.names().len(), self.formats.len(), "other files are left: {:?}", disk.names());
-        println!("{} operations", disk.operations());
         (self.files(&disk), disk.operations(), report.field_blake3.unwrap())
     }
 
@@ -122,7 +132,39 @@ impl Trial {
         let report = self.run(disk, 1, false).unwrap_or_else(|e| panic!("{e}, {when}"));
         assert!(self.files(disk) == new, "other bytes, {when}");
         assert_eq!(report.field_blake3.as_deref(), Some(hash), "{when}");
-        assert_eq!(disk.names().len(), self.formats.len(), "{:?}, {when}", disk.names());
+        assert_eq!(self.others(disk), [""; 0], "{when}");
+    }
+
+    /// The names of files that are no outputs.
+    fn others(&self, disk: &FaultyDisk) -> Vec<String> {
+        let outputs: Vec<String> = (0..self.formats.len()).map(|i| self.path(i)).collect();
+        let names = disk.names().into_iter().map(|name| name.to_string_lossy().into_owned());
+        names.filter(|name| !outputs.contains(name)).collect()
+    }
+
+    /// A disk, `new` before, after a run that was killed when the journal had a state, at the given moment or later.
+    fn killed_with_a_state(&self, new: impl Fn() -> FaultyDisk, moment: u64) -> FaultyDisk {
+        let (_, operations, _) = self.undisturbed();
+        // The operations at which there is an entry depend on the clock.
+        for at in (moment..moment + 1000).map(|moment| 5 + moment % (operations - 5)) {
+            let disk = new();
+            disk.set(Fault::Power(at));
+            let failed = self.run(&disk, 2, false).is_err();
+            disk.restart();
+            let journal = disk.contents(&self.journal()).unwrap_or_default();
+            if failed && journal.starts_with(b"dwell journal 2") {
+                return disk;
+            }
+        }
+        panic!("there is never an entry");
+    }
+
+    fn journal(&self) -> PathBuf {
+        format!("{}{}", self.path(0), crate::store::JOURNAL).into()
+    }
+
+    fn partials(&self, disk: &FaultyDisk) -> Vec<PathBuf> {
+        disk.names().into_iter().filter(|name| name.to_string_lossy().ends_with(".dwell-partial")).collect()
     }
 }
 
@@ -175,12 +217,29 @@ fn a_loss_of_power_at_any_moment_loses_no_file() {
                 if trial.is_refused(&disk) {
                     continue;
                 }
-                trial.check_resumes(&disk, &new, &hash, &when);
+                // A loss of power before the first entry may leave a partial file that no journal names.
+                let journal = disk.contents(&trial.journal()).unwrap_or_default();
+                let whole = journal.split_last_chunk::<32>().filter(|(body, hash)| blake3::hash(body) == **hash);
+                let journal = whole.map_or(String::new(), |(body, _)| String::from_utf8_lossy(body).into_owned());
+                let is_named = |path: &PathBuf| journal.contains(&*path.file_name().unwrap().to_string_lossy());
+                let orphans: Vec<_> = trial.partials(&disk).into_iter().filter(|path| !is_named(path)).collect();
+                let report = trial.run(&disk, 1, false).unwrap_or_else(|e| panic!("{e}, {when}"));
+                assert!(trial.files(&disk) == new, "other bytes, {when}");
+                assert_eq!(report.field_blake3.as_deref(), Some(hash.as_str()), "{when}");
+                let others = trial.others(&disk);
+                let is_orphan = |name: &String| orphans.contains(&PathBuf::from(name)) || name.ends_with("-new");
+                assert!(others.iter().all(is_orphan), "{others:?}, {when}");
                 images += 1;
             }
         }
     }
     println!("{images} images after a loss of power");
+}
+
+fn fingerprint(bytes: &[u8]) -> String {
+    let mut state = Fingerprinter::new();
+    state.update(bytes);
+    state.value().to_string()
 }
 
 fn has_journal(disk: &FaultyDisk) -> bool {
@@ -219,42 +278,165 @@ fn a_failing_operation_is_reported_with_its_file_and_loses_no_file() {
 #[test]
 fn journals_with_other_parameters_or_damage_are_refused_unless_fresh() {
     let trial = Trial::new(By::Smooth, Scale::Root, Strategy::EveryPixel, &[Format::Png]);
-    let (new, operations, hash) = trial.undisturbed();
-    let broken = || {
-        let disk = trial.with_old();
-        // The first moment at which there is an entry depends on the clock.
-        for at in 10.. {
-            disk.set(Fault::Power(at));
-            let failed = trial.run(&disk, 2, false).is_err();
-            disk.restart();
-            if failed && has_journal(&disk) {
-                break;
-            }
-            assert!(at < 10 * operations, "there is never an entry");
-        }
-        disk
-    };
+    let (new, _, hash) = trial.undisturbed();
+    let broken = || trial.killed_with_a_state(|| trial.with_old(), 10);
     let disk = broken();
     let other = Trial { formats: vec![Format::Png], ..Trial::new(By::Banded, Scale::Root, Strategy::EveryPixel, &[]) };
     // The text of this trial is the same. Formats and names are part of the identity of a render, too.
-    let renamed = Trial { formats: vec![Format::Png, Format::Npy], ..other };
+    let names = vec!["0".to_owned(), "1".to_owned()];
+    let renamed = Trial { formats: vec![Format::Png, Format::Npy], names, ..other };
     let error = renamed.run(&disk, 2, false).unwrap_err();
     assert!(matches!(error, Error::Input(_)), "{error}");
     assert!(error.to_string().contains("outputs was"), "{error}");
     trial.check_resumes(&disk, &new, &hash, "after a refusal");
 
-    let journal = Path::new("/0.png.dwell-journal");
     for damage in [0, 20, 100, usize::MAX] {
         let disk = broken();
-        let mut bytes = disk.contents(journal).unwrap();
+        let mut bytes = disk.contents(&trial.journal()).unwrap();
         let at = damage.min(bytes.len() - 1);
         bytes[at] ^= 1;
-        disk.put(journal, &bytes);
+        disk.put(&trial.journal(), &bytes);
         let error = trial.run(&disk, 2, false).unwrap_err();
         assert!(matches!(error, Error::Input(_)) && error.to_string().contains("dwell-journal"), "{error}");
         if damage > 0 {
             assert!(trial.run(&disk, 2, true).is_ok());
             assert!(trial.files(&disk) == new);
         }
+    }
+}
+
+#[test]
+fn changed_partial_files_are_rendered_again() {
+    let mut changes = 0;
+    for (t, trial) in trials().iter().enumerate() {
+        let (new, operations, hash) = trial.undisturbed();
+        let mut random = generator(t as u64);
+        for moment in (5..operations).step_by(3) {
+            let disk = trial.killed_with_a_state(|| trial.with_old(), moment);
+            let partials = trial.partials(&disk);
+            if partials.is_empty() {
+                continue;
+            }
+            let partial = &partials[random(partials.len())];
+            let mut bytes = disk.contents(partial).unwrap();
+            let kind = random(5);
+            let at = random(bytes.len());
+            match kind {
+                0 | 1 if !bytes.is_empty() => bytes[at] ^= 1 << random(8),
+                2 => bytes.truncate(at),
+                3 => bytes.iter_mut().for_each(|byte| *byte = 0),
+                _ => bytes.clear(),
+            }
+            disk.put_kind(partial, &bytes, if random(8) == 0 { Kind::Foreign } else { Kind::Own });
+            let when = format!("trial {t}, moment {moment}, change {kind} at {at}");
+            if trial.no_clobber && trial.files(&disk).iter().any(Option::is_some) {
+                // One file is published and the other is lost. It is not rendered again beside the first.
+                assert!(matches!(trial.run(&disk, 1, false), Ok(_) | Err(Error::Input(_))), "{when}");
+                continue;
+            }
+            let report = trial.run(&disk, 1, false).unwrap_or_else(|e| panic!("{e}, {when}"));
+            assert!(trial.files(&disk) == new, "other bytes, {when}");
+            assert_eq!(report.field_blake3.as_ref(), Some(&hash), "{when}");
+            let published: Vec<String> = report.outputs.iter().map(|output| output.xxh3_128.clone()).collect();
+            let files = trial.files(&disk).into_iter().flatten();
+            assert_eq!(published, files.map(|file| fingerprint(&file)).collect::<Vec<_>>(), "{when}");
+            // A foreign file of the name is left alone.
+            assert!(trial.others(&disk).len() <= 1, "{:?}, {when}", trial.others(&disk));
+            changes += 1;
+        }
+    }
+    println!("{changes} changed partial files");
+}
+
+#[test]
+fn two_renders_that_share_an_output_do_not_mix() {
+    let mut random = generator(3);
+    let first = Trial::new(By::Smooth, Scale::Root, Strategy::EveryPixel, &[Format::Png, Format::Npy]);
+    let mut second = Trial::new(By::Banded, Scale::Linear, Strategy::EveryPixel, &[Format::Ppm, Format::Npy]);
+    second.names = vec!["other".to_owned(), "1".to_owned()];
+    second.scene.settings.limit = 90;
+    let (new, operations, hash) = first.undisturbed();
+    let (other, _, _) = second.undisturbed();
+    for lockless in [false, true] {
+        for run in 0..60 {
+            let when = format!("run {run}, lockless {lockless}");
+            let disk = FaultyDisk::default();
+            if lockless {
+                disk.without_locks();
+            }
+            for trial in [&first, &second, &first] {
+                disk.set(Fault::Power(random(operations as usize) as u64));
+                let _ = trial.run(&disk, 2, false);
+                disk.restart();
+            }
+            let done = second.run(&disk, 1, false).map(drop);
+            assert!(done.is_ok() && second.files(&disk) == other, "{done:?}, {when}");
+            first.run(&disk, 1, false).unwrap_or_else(|e| panic!("{e}, {when}"));
+            assert!(first.files(&disk) == new, "{when}");
+            let report = first.run(&disk, 1, false).unwrap();
+            assert_eq!(report.field_blake3.as_ref(), Some(&hash), "{when}");
+            // A kill while a file is copied, because there are no locks, leaves the copy.
+            assert!(lockless || disk.names().len() == 3, "{:?}, {when}", disk.names());
+        }
+    }
+}
+
+#[test]
+fn without_locks_a_process_that_still_writes_changes_nothing() {
+    let trial = Trial::new(By::Smooth, Scale::Root, Strategy::EveryPixel, &[Format::Png]);
+    let (new, _, hash) = trial.undisturbed();
+    let lockless = || {
+        let disk = FaultyDisk::default();
+        disk.without_locks();
+        disk
+    };
+    let disk = trial.killed_with_a_state(lockless, 10);
+    let storage: Arc<dyn Disk> = Arc::new(disk.clone());
+    let partial = trial.partials(&disk).remove(0);
+    let mut alive = storage.open(&partial).unwrap().unwrap();
+    trial.check_resumes(&disk, &new, &hash, "while another process writes");
+    alive.append(b"more").unwrap();
+    assert!(trial.files(&disk) == new);
+}
+
+#[test]
+fn a_lost_file_of_a_complete_render_is_rendered_again() {
+    let formats = [Format::Png, Format::Npy, Format::Ppm];
+    let trial = Trial::new(By::Smooth, Scale::Root, Strategy::EveryPixel, &formats);
+    let (new, operations, hash) = trial.undisturbed();
+    let mut seen = 0;
+    for at in 10..operations {
+        let disk = trial.with_old();
+        disk.set(Fault::Error { at, lasting: true, kind: io::ErrorKind::PermissionDenied });
+        if trial.run(&disk, 1, false).is_ok() {
+            continue;
+        }
+        disk.restart();
+        let published = trial.files(&disk).iter().filter(|file| file.as_deref() != Some(OLD)).count();
+        if !has_journal(&disk) || published == 0 {
+            continue;
+        }
+        // A signal would remove nothing that the next run needs.
+        assert!(trial.partial_files.is_empty(), "operation {at}");
+        for lost in trial.partials(&disk) {
+            let id = disk.id(&lost);
+            Disk::remove(&disk, &lost, id).unwrap();
+        }
+        trial.check_resumes(&disk, &new, &hash, &format!("operation {at}, {published} of 3 published"));
+        seen += 1;
+    }
+    assert!(seen >= 2, "{seen}");
+}
+
+#[test]
+fn foreign_files_in_the_way_are_left_alone() {
+    let trial = Trial::new(By::Smooth, Scale::Root, Strategy::EveryPixel, &[Format::Png]);
+    for (path, fresh) in [(trial.journal(), false), (trial.journal(), true), (PathBuf::from(trial.path(0)), false)] {
+        let disk = FaultyDisk::default();
+        disk.put_kind(&path, b"foreign", Kind::Foreign);
+        let error = trial.run(&disk, 1, fresh).unwrap_err();
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+        assert_eq!(disk.contents(&path).as_deref(), Some(&b"foreign"[..]));
+        assert!(path != trial.journal() || disk.names() == [path]);
     }
 }

@@ -1,148 +1,78 @@
 //! Storage of files: the file system or, in tests, a disk that fails or loses power.
 
 use std::fmt::Debug;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::path::Path;
 
 /// Storage of files. Only synced data survive a power loss: bytes after [`DiskFile::sync`], names after
 /// [`Disk::sync_folder`].
+///
+/// A file is *own* if it is a regular file with one name, of the owner that new files get. Only own files are opened,
+/// replaced or removed under names that this program chooses; links are not followed.
 pub(crate) trait Disk: Debug + Send + Sync {
-    /// Opens a regular file for writing under an exclusive lock. It is created if it does not exist; its contents are
-    /// kept.
+    /// Creates a file and opens it for writing, under an exclusive lock where the file system has locks. The file is not
+    /// readable by more users than the file `model`, if that exists.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] when anything has this name.
+    fn create(&self, path: &Path, model: &Path) -> io::Result<Box<dyn DiskFile>>;
+    /// Opens an own file for reading and writing, under an exclusive lock where the file system has locks. `None` if
+    /// nothing has this name, or something that is no own file.
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] when another process holds the lock.
-    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
-    /// Reads at most `most` bytes from the start of a file; `None` if the file does not exist.
-    fn read(&self, path: &Path, most: u64) -> io::Result<Option<Vec<u8>>>;
-    /// Renames a file. With `replace`, an existing file `to` is replaced and its permissions are kept; without, an
-    /// existing file `to` is an error.
-    fn rename(&self, from: &Path, to: &Path, replace: bool) -> io::Result<()>;
-    /// Removes a file; a missing file is not an error.
-    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn open(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>>;
+    /// Reads at most `most` bytes from the start of an own file. `None` if nothing has this name.
+    ///
+    /// # Errors
+    /// When something has this name that is no own file.
+    fn read(&self, path: &Path, most: u64) -> io::Result<Option<(FileId, Vec<u8>)>>;
+    /// Opens a published file for reading; `None` if no regular file has this name.
+    fn open_published(&self, path: &Path) -> io::Result<Option<Box<dyn io::Read>>>;
+    /// Renames a file.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] when something has the name `to` that is not to be replaced.
+    fn rename(&self, from: &Path, to: &Path, replaced: Replaced) -> io::Result<()>;
+    /// Removes the file `id` if it still has this name; anything else of this name is left alone.
+    fn remove(&self, path: &Path, id: FileId) -> io::Result<()>;
     /// Makes the names in the folder of `path` durable.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 }
 
 /// A file open for writing.
 pub(crate) trait DiskFile: Debug + Send {
-    /// The length in bytes.
-    fn length(&self) -> io::Result<u64>;
+    /// The identity of the file, whatever its name.
+    fn id(&self) -> FileId;
+    /// Whether the file is locked, so that no other process writes to it. False where the file system has no locks.
+    fn is_locked(&self) -> bool;
+    /// Reads bytes from `offset` on; 0 at the end. Writing goes on at the end.
+    fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> io::Result<usize>;
     /// Truncates the file to `length` bytes, at most its present length, and continues writing there.
     fn truncate(&mut self, length: u64) -> io::Result<()>;
     /// Writes `bytes` at the end.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Makes the written bytes durable.
-    fn sync(&self) -> io::Result<()>;
+    fn sync(&mut self) -> io::Result<()>;
+    /// Gives the file the permissions, and where the process may the owner and group, of the regular file at `path` that
+    /// it is about to replace; does nothing if there is none.
+    ///
+    /// # Errors
+    /// When something else has this name, which a rename would replace.
+    fn take_permissions(&self, path: &Path) -> io::Result<()>;
 }
 
-/// The file system of the operating system.
-#[derive(Debug)]
-pub(crate) struct SystemDisk;
+/// The identity of a file: device and inode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileId(pub(super) u64, pub(super) u64);
 
-impl Disk for SystemDisk {
-    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        // The process that held the lock may have renamed or removed the file before this one took the lock. The path
-        // then names another file, so it is opened again.
-        for _ in 0..100 {
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(std::fs::TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
-                // Some file systems have no locks.
-                Err(std::fs::TryLockError::Error(_)) => {}
-            }
-            if still_named(&file, path) {
-                return Ok(Box::new(SystemFile(file)));
-            }
-        }
-        Err(io::ErrorKind::WouldBlock.into())
-    }
-
-    fn read(&self, path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
-        let file = match File::open(path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => file?,
-        };
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is not a regular file"));
-        }
-        let mut bytes = Vec::new();
-        file.take(most).read_to_end(&mut bytes)?;
-        Ok(Some(bytes))
-    }
-
-    fn rename(&self, from: &Path, to: &Path, replace: bool) -> io::Result<()> {
-        if let Ok(old) = std::fs::metadata(to)
-            && replace
-        {
-            std::fs::set_permissions(from, old.permissions())?;
-        }
-        if replace {
-            return std::fs::rename(from, to);
-        }
-        // A hard link fails atomically if `to` exists. Where hard links are not supported, the check and the rename are
-        // two steps.
-        match std::fs::hard_link(from, to) {
-            Ok(()) => std::fs::remove_file(from),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists || to.symlink_metadata().is_ok() => {
-                Err(io::ErrorKind::AlreadyExists.into())
-            }
-            Err(_) => std::fs::rename(from, to),
-        }
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        match std::fs::remove_file(path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-            done => done,
-        }
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // Some systems cannot open or sync folders; errors are ignored there.
-        if let Ok(folder) = File::open(folder) {
-            let _ = folder.sync_all();
-        }
-        Ok(())
-    }
-}
-
-/// Whether `path` is still a name of `file`.
-#[cfg(unix)]
-fn still_named(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn still_named(_: &File, _: &Path) -> bool {
-    true
-}
-
-#[derive(Debug)]
-struct SystemFile(File);
-
-impl DiskFile for SystemFile {
-    fn length(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
-    }
-
-    fn truncate(&mut self, length: u64) -> io::Result<()> {
-        self.0.set_len(length)?;
-        self.0.seek(SeekFrom::Start(length)).map(drop)
-    }
-
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.0.sync_all()
-    }
+/// What a rename may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replaced {
+    /// Nothing: the new name must be free.
+    Nothing,
+    /// Any file.
+    File,
+    /// This file only.
+    Only(FileId),
 }

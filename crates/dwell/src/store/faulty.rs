@@ -4,7 +4,7 @@
 //! is synced, names after their folder is. Of unsynced changes, any subset may survive a power loss, in any order and
 //! with partial writes; [`FaultyDisk::reboot`] chooses it at random.
 
-use super::disk::{Disk, DiskFile};
+use super::disk::{Disk, DiskFile, FileId, Replaced};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,9 +22,21 @@ pub(crate) enum Fault {
     Error { at: u64, lasting: bool, kind: io::ErrorKind },
 }
 
+/// What a file is that another program made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A file of this user with one name.
+    #[default]
+    Own,
+    /// A link, a FIFO, a file of another user or with several names.
+    Foreign,
+}
+
 #[derive(Debug, Default)]
 struct State {
     fault: Fault,
+    /// Whether the file system has no locks.
+    lockless: bool,
     operations: u64,
     /// The file of each name, as an index into `files`: as the program sees it, and the durable state.
     names: BTreeMap<PathBuf, usize>,
@@ -41,6 +53,7 @@ struct Contents {
     /// Changes since the last sync of the file.
     changes: Vec<Change>,
     open: bool,
+    kind: Kind,
 }
 
 #[derive(Clone, Debug)]
@@ -133,11 +146,26 @@ impl FaultyDisk {
         self.state().names.keys().cloned().collect()
     }
 
-    /// Adds a durable file.
+    /// The identity of the file of this name.
+    pub(crate) fn id(&self, path: &Path) -> FileId {
+        id_of(self.state().names[path])
+    }
+
+    /// Makes the file system one without locks.
+    pub(crate) fn without_locks(&self) {
+        self.state().lockless = true;
+    }
+
+    /// Adds a durable file, in place of one that has this name.
     pub(crate) fn put(&self, path: &Path, bytes: &[u8]) {
+        self.put_kind(path, bytes, Kind::Own);
+    }
+
+    /// Adds a durable file that may be foreign.
+    pub(crate) fn put_kind(&self, path: &Path, bytes: &[u8], kind: Kind) {
         let mut state = self.state();
         let file = state.files.len();
-        state.files.push(Contents { now: bytes.to_vec(), durable: bytes.to_vec(), ..Contents::default() });
+        state.files.push(Contents { now: bytes.to_vec(), durable: bytes.to_vec(), kind, ..Contents::default() });
         state.names.insert(path.to_owned(), file);
         state.durable_names.insert(path.to_owned(), file);
     }
@@ -167,44 +195,67 @@ impl State {
 }
 
 impl Disk for FaultyDisk {
-    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+    fn create(&self, path: &Path, _: &Path) -> io::Result<Box<dyn DiskFile>> {
         let mut state = self.state();
         state.operate()?;
-        let file = match state.names.get(path) {
-            Some(file) => *file,
-            None => {
-                state.files.push(Contents::default());
-                let file = state.files.len() - 1;
-                state.rename(vec![(path.to_owned(), Some(file))]);
-                file
-            }
-        };
-        if std::mem::replace(&mut state.files[file].open, true) {
-            return Err(io::ErrorKind::WouldBlock.into());
+        if state.names.contains_key(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
         }
+        state.files.push(Contents { open: true, ..Contents::default() });
+        let file = state.files.len() - 1;
+        state.rename(vec![(path.to_owned(), Some(file))]);
         Ok(Box::new(FaultyFile { disk: self.clone(), file }))
     }
 
-    fn read(&self, path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
-        self.state().operate()?;
-        Ok(self.contents(path).map(|bytes| bytes.into_iter().take(most as usize).collect()))
+    fn open(&self, path: &Path) -> io::Result<Option<Box<dyn DiskFile>>> {
+        let mut state = self.state();
+        state.operate()?;
+        let Some(file) = state.names.get(path).copied() else { return Ok(None) };
+        if state.files[file].kind == Kind::Foreign {
+            return Ok(None);
+        }
+        if std::mem::replace(&mut state.files[file].open, true) && !state.lockless {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        Ok(Some(Box::new(FaultyFile { disk: self.clone(), file })))
     }
 
-    fn rename(&self, from: &Path, to: &Path, replace: bool) -> io::Result<()> {
+    fn read(&self, path: &Path, most: u64) -> io::Result<Option<(FileId, Vec<u8>)>> {
+        let mut state = self.state();
+        state.operate()?;
+        let Some(file) = state.names.get(path).copied() else { return Ok(None) };
+        let contents = &state.files[file];
+        if contents.kind == Kind::Foreign {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        Ok(Some((id_of(file), contents.now.iter().copied().take(most as usize).collect())))
+    }
+
+    fn open_published(&self, path: &Path) -> io::Result<Option<Box<dyn io::Read>>> {
+        self.state().operate()?;
+        Ok(self.contents(path).map(|bytes| -> Box<dyn io::Read> { Box::new(io::Cursor::new(bytes)) }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path, replaced: Replaced) -> io::Result<()> {
         let mut state = self.state();
         state.operate()?;
         let file = *state.names.get(from).ok_or(io::ErrorKind::NotFound)?;
-        if !replace && state.names.contains_key(to) {
+        let may_replace = match (replaced, state.names.get(to)) {
+            (Replaced::File, _) | (Replaced::Nothing, None) => true,
+            (Replaced::Only(id), Some(old)) => id_of(*old) == id,
+            (Replaced::Nothing, Some(_)) | (Replaced::Only(_), None) => false,
+        };
+        if !may_replace {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         state.rename(vec![(from.to_owned(), None), (to.to_owned(), Some(file))]);
         Ok(())
     }
 
-    fn remove(&self, path: &Path) -> io::Result<()> {
+    fn remove(&self, path: &Path, id: FileId) -> io::Result<()> {
         let mut state = self.state();
         state.operate()?;
-        if state.names.contains_key(path) {
+        if state.names.get(path).is_some_and(|file| id_of(*file) == id) {
             state.rename(vec![(path.to_owned(), None)]);
         }
         Ok(())
@@ -217,6 +268,10 @@ impl Disk for FaultyDisk {
         state.durable_names = state.names.clone();
         Ok(())
     }
+}
+
+fn id_of(file: usize) -> FileId {
+    FileId(1, file as u64)
 }
 
 #[derive(Debug)]
@@ -246,10 +301,28 @@ impl FaultyFile {
 }
 
 impl DiskFile for FaultyFile {
-    fn length(&self) -> io::Result<u64> {
+    fn id(&self) -> FileId {
+        id_of(self.file)
+    }
+
+    fn is_locked(&self) -> bool {
+        !self.disk.state().lockless
+    }
+
+    fn read_at(&mut self, offset: u64, bytes: &mut [u8]) -> io::Result<usize> {
         let mut state = self.disk.state();
         state.operate()?;
-        Ok(state.files[self.file].now.len() as u64)
+        let rest = state.files[self.file].now.get(offset as usize..).unwrap_or_default();
+        let count = rest.len().min(bytes.len());
+        bytes[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+
+    fn take_permissions(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.disk.state();
+        state.operate()?;
+        let is_foreign = state.names.get(path).is_some_and(|file| state.files[*file].kind == Kind::Foreign);
+        if is_foreign { Err(io::Error::other("it is not a regular file any more")) } else { Ok(()) }
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
@@ -261,7 +334,7 @@ impl DiskFile for FaultyFile {
         self.change(Change::Write(at, bytes.to_vec()))
     }
 
-    fn sync(&self) -> io::Result<()> {
+    fn sync(&mut self) -> io::Result<()> {
         let mut state = self.disk.state();
         state.operate()?;
         let file = &mut state.files[self.file];

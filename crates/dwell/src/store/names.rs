@@ -1,10 +1,11 @@
 //! Paths: the files that they name, and the names of files in the same folder.
 
+use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The ending that is added to the name of an output for its partial file.
-pub(super) const PARTIAL: &str = ".dwell-partial";
+/// The end of the names of partial files, after the name of the output, a dot and 32 random hexadecimal digits.
+const PARTIAL: &str = ".dwell-partial";
 
 /// Whether a path is standard output: `-`, `/dev/stdout`, `/dev/fd/1` or `/proc/self/fd/1`.
 #[must_use]
@@ -21,13 +22,24 @@ pub(super) fn names_a_descriptor(path: &Path) -> bool {
 const MOST_LINKS: usize = 40;
 
 /// The target of a path after following symbolic links; it need not exist. A rename over a link would replace the link.
+/// Names of open descriptors are not followed, since the system makes their targets up.
+///
+/// # Errors
+/// When there are too many links, or when a link is another user's in a folder where every user may create files. Linux
+/// does not follow such links either (`fs.protected_symlinks`), where it is the one to follow them.
 pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
-        match std::fs::symlink_metadata(&place) {
+        if is_stdout(&place) || names_a_descriptor(&place) {
+            return Ok(place);
+        }
+        match place.symlink_metadata() {
             Ok(metadata) if metadata.is_symlink() => {
+                let folder = place.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                check_link(&metadata, &folder.metadata()?)?;
                 let next = std::fs::read_link(&place)?;
-                place = place.parent().unwrap_or(Path::new("")).join(next);
+                // In the folder `.` where the path has none, so that a link to a file named `-` is no standard output.
+                place = folder.join(next);
             }
             _ => return Ok(place),
         }
@@ -35,15 +47,33 @@ pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links, or a cycle of them"))
 }
 
+/// Refuses a link in a folder that is writable by all and sticky (such as `/tmp`), unless it belongs to the user of this
+/// process or to the owner of the folder.
+#[cfg(unix)]
+fn check_link(link: &Metadata, folder: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    const STICKY_AND_WRITABLE: u32 = 0o1002;
+    let shared = folder.mode() & STICKY_AND_WRITABLE == STICKY_AND_WRITABLE;
+    if shared && link.uid() != folder.uid() && link.uid() != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::other("it is a symbolic link of another user in a folder that every user may write to"));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check_link(_: &Metadata, _: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
 /// The canonical path of the file that `path` names, equal for two paths of the same file. The file need not exist;
 /// links are followed. `-` for standard output; `None` for a path that is not a regular file, which is never replaced,
 /// and for a path in a missing folder.
 #[must_use]
 pub fn identity(path: &Path) -> Option<PathBuf> {
-    if is_stdout(path) {
+    let place = end_of_links(path).ok()?;
+    if is_stdout(&place) {
         return Some(PathBuf::from("-"));
     }
-    let place = end_of_links(path).ok()?;
     if std::fs::metadata(&place).is_ok_and(|m| !m.is_file()) {
         return None;
     }
@@ -67,4 +97,23 @@ pub(crate) fn beside(place: &Path, ending: &str) -> io::Result<PathBuf> {
         beside = format!("{start}-{}{ending}", &hash[..16]).into();
     }
     Ok(place.with_file_name(beside))
+}
+
+/// A name that no other process can guess or choose by accident: 128 random bits, in hex.
+pub(super) fn unguessable() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The path of a partial file of an output at `place`.
+pub(super) fn partial_beside(place: &Path, random: &str) -> io::Result<PathBuf> {
+    beside(place, &format!(".{random}{PARTIAL}"))
+}
+
+/// Whether a path can be that of a partial file: its name ends like [`partial_beside`].
+pub(super) fn is_partial(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let random = name.strip_suffix(PARTIAL).and_then(|name| name.rsplit_once('.')).map(|(_, random)| random);
+    random.is_some_and(|random| random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }

@@ -1,9 +1,14 @@
 //! An output: a file that is written atomically, or a stream.
 
-use super::disk::{Disk, DiskFile, SystemDisk};
-use super::names::{PARTIAL, beside, end_of_links, is_stdout, names_a_descriptor};
+use super::disk::{Disk, DiskFile, Replaced};
+use super::earlier_file::{EarlierFile, READ_BYTES};
+use super::fingerprint::{Fingerprint, Fingerprinter};
+use super::names::{end_of_links, is_stdout, names_a_descriptor, partial_beside, unguessable};
 use super::partial_files::PartialFiles;
+use super::system_disk::SystemDisk;
+use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
+use crate::base::limits::resize;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use std::fs::File;
@@ -19,6 +24,10 @@ pub struct Output {
     target: Target,
     /// Bytes that are not yet passed to the system.
     pending: Vec<u8>,
+    /// The number of bytes passed to the system, those of an earlier run included.
+    length: u64,
+    /// The fingerprint of these bytes, if one is wanted.
+    fingerprinter: Option<Fingerprinter>,
     spent: Duration,
     partial_files: PartialFiles,
 }
@@ -32,6 +41,11 @@ enum Target {
     Stdout(io::Stdout),
     /// Kept in memory.
     Memory(Arc<Mutex<Vec<u8>>>),
+    /// Complete, with its final name.
+    Published {
+        disk: Arc<dyn Disk>,
+        place: PathBuf,
+    },
     /// Discards all bytes: for benchmarks.
     Discard,
 }
@@ -39,16 +53,37 @@ enum Target {
 #[derive(Debug)]
 struct Replace {
     disk: Arc<dyn Disk>,
-    file: Box<dyn DiskFile>,
+    /// The partial file, once it is created.
+    file: Option<Box<dyn DiskFile>>,
     /// The path of the partial file.
     partial: PathBuf,
     /// The final path.
     place: PathBuf,
     no_clobber: bool,
-    /// Whether the partial file still has the contents of an earlier run.
-    stale: bool,
     /// Whether the partial file stays if this output is dropped before it is complete.
     kept: bool,
+}
+
+impl Replace {
+    /// The partial file, which is created if that is not done yet.
+    fn open(&mut self, partial_files: &PartialFiles) -> io::Result<&mut dyn DiskFile> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => {
+                let file = self.disk.create(&self.partial, &self.place)?;
+                if !self.kept {
+                    partial_files.add(&self.partial);
+                }
+                file
+            }
+        };
+        Ok(self.file.insert(file).as_mut())
+    }
+
+    /// Removes the partial file.
+    fn remove(&self) -> io::Result<()> {
+        self.file.as_ref().map_or(Ok(()), |file| self.disk.remove(&self.partial, file.id()))
+    }
 }
 
 /// The bytes of an output in memory.
@@ -67,29 +102,44 @@ impl MemoryFile {
 const BUFFER: usize = 1 << 20;
 
 impl Output {
-    /// Opens an output at `path`; `-` is standard output. With `no_clobber`, an existing file is an error, both now and
-    /// if it is created before this output is complete.
+    /// An output at `path`; `-` is standard output. The partial file of a regular file is created by [`Self::open`] or when
+    /// the first byte is written; other files are opened now. With `no_clobber`, an existing file is not replaced: see
+    /// [`Self::refuse_existing`].
     ///
     /// # Errors
-    /// [`Error::Input`] when the file exists and `no_clobber` is set; [`Error::Write`] when it cannot be written, or
-    /// another process is writing it.
+    /// [`Error::Write`] when the output cannot be written.
     pub fn create(path: &Path, no_clobber: bool, partial_files: &PartialFiles) -> Result<Self, Error> {
-        if is_stdout(path) {
-            return Ok(Self::on(path, Target::Stdout(io::stdout()), partial_files));
-        }
         let fail = |source: io::Error| Error::Write { path: path.to_owned(), source };
         let place = end_of_links(path).map_err(fail)?;
+        if is_stdout(&place) {
+            return Ok(Self::on(path, Target::Stdout(io::stdout()), partial_files));
+        }
         match std::fs::metadata(&place) {
             Ok(metadata) if metadata.is_dir() => Err(fail(io::Error::other("it is a directory"))),
-            Ok(_) if no_clobber => Err(exists_already(path).into()),
-            Ok(metadata) if !metadata.is_file() || names_a_descriptor(path) => {
+            Ok(metadata) if !metadata.is_file() || names_a_descriptor(&place) => {
+                if no_clobber {
+                    return Err(exists_already(path).into());
+                }
                 // Opened for appending: a file that the shell opened with `>>` continues at its end, and for devices
                 // and FIFOs it makes no difference.
-                let file = File::options().append(true).open(path).map_err(fail)?;
+                let file = File::options().append(true).open(&place).map_err(fail)?;
                 Ok(Self::on(path, Target::InPlace(file), partial_files))
             }
             _ => Self::beside(Arc::new(SystemDisk), path, &place, no_clobber, partial_files),
         }
+    }
+
+    /// Creates the partial file of a regular file, unless that is done. Writing does this too; this shows early whether the
+    /// output can be written.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn open(&mut self) -> Result<(), Error> {
+        let opened = match &mut self.target {
+            Target::Replace(replace) => replace.open(&self.partial_files).map(drop),
+            _ => Ok(()),
+        };
+        opened.map_err(|e| self.error(e))
     }
 
     /// A regular file on `disk`: `path` as given, `place` after following links.
@@ -100,23 +150,22 @@ impl Output {
         no_clobber: bool,
         partial_files: &PartialFiles,
     ) -> Result<Self, Error> {
-        let fail = |path: &Path, source: io::Error| Error::Write { path: path.to_owned(), source };
-        let partial = beside(place, PARTIAL).map_err(|e| fail(path, e))?;
-        let file = disk.open(&partial).map_err(|source| match source.kind() {
-            io::ErrorKind::WouldBlock => fail(path, io::Error::other("another process is writing it")),
-            // A directory has the name of the partial file, not of the output.
-            io::ErrorKind::IsADirectory => fail(&partial, source),
-            _ => fail(path, source),
-        })?;
-        partial_files.add(&partial);
-        let place = place.to_owned();
-        let replace = Replace { disk, file, partial, place, no_clobber, stale: true, kept: false };
+        let fail = |source: io::Error| Error::Write { path: path.to_owned(), source };
+        let partial = unguessable().and_then(|random| partial_beside(place, &random)).map_err(fail)?;
+        let replace = Replace { disk, file: None, partial, place: place.to_owned(), no_clobber, kept: false };
         Ok(Self::on(path, Target::Replace(replace), partial_files))
     }
 
     fn on(path: &Path, target: Target, partial_files: &PartialFiles) -> Self {
-        let partial_files = partial_files.clone();
-        Self { path: path.to_owned(), target, pending: Vec::new(), spent: Duration::ZERO, partial_files }
+        Self {
+            path: path.to_owned(),
+            target,
+            pending: Vec::new(),
+            length: 0,
+            fingerprinter: None,
+            spent: Duration::ZERO,
+            partial_files: partial_files.clone(),
+        }
     }
 
     /// An output that discards its bytes, for benchmarks.
@@ -150,6 +199,23 @@ impl Output {
         self.spent
     }
 
+    /// Refuses to replace a file that exists, if the output was created with `no_clobber`. A file that appears later is
+    /// refused when the output is published.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when the file exists.
+    pub fn refuse_existing(&self) -> Result<(), Error> {
+        match &self.target {
+            Target::Replace(replace) if replace.no_clobber => {
+                match replace.disk.open_published(&replace.place).map_err(|e| self.error(e))? {
+                    Some(_) => Err(exists_already(&self.path).into()),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The final path and the disk, if the output is a regular file, whose partial file can outlive this process.
     pub(crate) fn place(&self) -> Option<(&Path, &Arc<dyn Disk>)> {
         match &self.target {
@@ -158,36 +224,78 @@ impl Output {
         }
     }
 
-    /// Keeps the first `length` bytes of the partial file of an earlier run and continues after them. False if it has
-    /// fewer.
-    pub(crate) fn resume_at(&mut self, length: u64) -> Result<bool, Error> {
-        let Target::Replace(replace) = &mut self.target else { return Ok(length == 0) };
-        let resumed = replace.file.length().and_then(|there| {
-            if there < length {
-                return Ok(false);
-            }
-            replace.stale = false;
-            replace.file.truncate(length).map(|()| true)
-        });
-        resumed.map_err(|e| self.error(e))
-    }
-
-    /// Whether neither this run nor an earlier one has written bytes to it.
-    pub(crate) fn is_empty(&self) -> bool {
+    /// The path of the partial file.
+    pub(crate) fn partial(&self) -> Option<&Path> {
         match &self.target {
-            Target::Replace(replace) => replace.file.length().is_ok_and(|length| length == 0),
-            _ => true,
+            Target::Replace(replace) => Some(&replace.partial),
+            _ => None,
         }
     }
 
-    /// Whether a file of the final name exists; true for an output that is no regular file.
-    pub(crate) fn is_published(&self) -> Result<bool, Error> {
-        match &self.target {
-            Target::Replace(replace) => {
-                replace.disk.read(&replace.place, 0).map(|found| found.is_some()).map_err(|e| self.error(e))
-            }
-            _ => Ok(true),
+    /// The partial files of the process.
+    pub(crate) fn partial_files(&self) -> PartialFiles {
+        self.partial_files.clone()
+    }
+
+    /// Makes the fingerprint of all bytes, from the first one on.
+    pub(crate) fn start_fingerprint(&mut self) {
+        self.fingerprinter = Some(Fingerprinter::new());
+    }
+
+    /// The number of bytes passed to the system so far, and their fingerprint if one is made.
+    pub(crate) fn written(&self) -> (u64, Option<Fingerprint>) {
+        (self.length, self.fingerprinter.as_ref().map(Fingerprinter::value))
+    }
+
+    /// The fingerprint of the bytes passed to the system so far. At its first call the bytes of a regular file are read back,
+    /// so that a render that ends before its first journal entry needs no time for it.
+    pub(crate) fn fingerprint(&mut self) -> Result<Fingerprint, Error> {
+        if let Some(state) = &self.fingerprinter {
+            return Ok(state.value());
         }
+        let began = Instant::now();
+        let mut state = Fingerprinter::new();
+        if let Target::Replace(replace) = &mut self.target {
+            let read = replace.open(&self.partial_files).and_then(|file| read_back(file, self.length, &mut state));
+            read.map_err(|e| self.error(e))?;
+        }
+        let fingerprint = state.value();
+        self.fingerprinter = Some(state);
+        self.spent += began.elapsed();
+        Ok(fingerprint)
+    }
+
+    /// Continues after the first bytes of an earlier run's partial file, of which `state` has the fingerprint: in
+    /// that file if it is locked, otherwise in a copy. Returns the file that is no longer needed.
+    ///
+    /// # Errors
+    /// [`Error::Write`]; also when the file is not locked and the bytes that are copied have another hash.
+    pub(crate) fn continue_in(
+        &mut self,
+        mut earlier: EarlierFile,
+        state: Fingerprinter,
+        cancel: &Cancel,
+    ) -> Result<Option<EarlierFile>, Error> {
+        let length = state.length();
+        let Target::Replace(replace) = &mut self.target else { return Ok(Some(earlier)) };
+        let left = if earlier.file.is_locked() {
+            earlier.file.truncate(length).map_err(|e| earlier.error(e))?;
+            replace.remove().map_err(|e| earlier.error(e))?;
+            self.partial_files.forget(&replace.partial);
+            (replace.file, replace.partial) = (Some(earlier.file), earlier.path);
+            None
+        } else {
+            // Without locks, the process that wrote the file may still write to it. So its bytes are copied.
+            let mut copied = Fingerprinter::new();
+            let file = replace.open(&self.partial_files).map_err(|e| earlier.error(e))?;
+            earlier.read_to(&mut copied, length, cancel, |bytes| file.append(bytes))?;
+            if copied.value() != state.value() {
+                return Err(earlier.error(io::Error::other("another process changed it")));
+            }
+            Some(earlier)
+        };
+        (self.length, self.fingerprinter) = (length, Some(state));
+        Ok(left)
     }
 
     /// Makes the partial file stay when this output is dropped before it is complete.
@@ -202,48 +310,94 @@ impl Output {
     pub(crate) fn abandon(&mut self) {
         if let Target::Replace(replace) = &mut self.target {
             replace.kept = false;
-            self.partial_files.add(&replace.partial);
+            if replace.file.is_some() {
+                self.partial_files.add(&replace.partial);
+            }
         }
     }
 
-    /// Makes the bytes written so far durable. Returns the length of a regular file, 0 for other outputs.
-    pub(crate) fn sync(&mut self) -> Result<u64, Error> {
+    /// Makes the bytes written so far durable.
+    pub(crate) fn sync(&mut self) -> Result<(), Error> {
         let began = Instant::now();
         let synced = self.flush_buffer().and_then(|()| match &mut self.target {
             Target::Replace(replace) => {
-                replace.file.sync()?;
-                replace.disk.sync_folder(&replace.partial)?;
-                replace.file.length()
+                replace.open(&self.partial_files)?.sync()?;
+                replace.disk.sync_folder(&replace.partial)
             }
-            Target::InPlace(file) => file.flush().map(|()| 0),
-            Target::Stdout(out) => out.flush().map(|()| 0),
-            Target::Memory(_) | Target::Discard => Ok(0),
+            Target::InPlace(file) => file.flush(),
+            Target::Stdout(out) => out.flush(),
+            Target::Memory(_) | Target::Published { .. } | Target::Discard => Ok(()),
         });
         self.spent += began.elapsed();
         synced.map_err(|e| self.error(e))
     }
 
-    /// Renames a complete and synced file to its final name.
+    /// Renames a complete and synced file to its final name, which is not yet durable. After an error, [`Self::publish`]
+    /// can be called again.
     pub(crate) fn publish(&mut self) -> Result<(), Error> {
         let began = Instant::now();
-        let target = std::mem::replace(&mut self.target, Target::Discard);
-        let Target::Replace(Replace { disk, file, partial, place, no_clobber, kept, .. }) = target else {
-            return Ok(());
-        };
-        let renamed = disk.rename(&partial, &place, !no_clobber).and_then(|()| disk.sync_folder(&place));
-        if renamed.is_err() && !kept {
-            let _ = disk.remove(&partial);
-        }
-        drop(file);
-        self.partial_files.forget(&partial);
+        let Target::Replace(replace) = &mut self.target else { return Ok(()) };
+        let replaced = if replace.no_clobber { Replaced::Nothing } else { Replaced::File };
+        // From here on a signal must not remove the file.
+        self.partial_files.forget(&replace.partial);
+        let place = replace.place.clone();
+        let renamed = replace
+            .open(&PartialFiles::default())
+            .and_then(|file| file.take_permissions(&place))
+            .and_then(|()| replace.disk.rename(&replace.partial, &replace.place, replaced));
         self.spent += began.elapsed();
-        renamed.map_err(|source| {
-            // The file was created after this output was opened.
-            if no_clobber && source.kind() == io::ErrorKind::AlreadyExists {
-                return Error::Input(exists_already(&self.path));
+        match renamed {
+            Ok(()) => {
+                let target = std::mem::replace(&mut self.target, Target::Discard);
+                if let Target::Replace(Replace { disk, place, .. }) = target {
+                    self.target = Target::Published { disk, place };
+                }
+                Ok(())
             }
-            self.error(source)
-        })
+            // The file was created after this output was opened.
+            Err(e) if replace.no_clobber && e.kind() == io::ErrorKind::AlreadyExists => {
+                Err(Error::Input(exists_already(&self.path)))
+            }
+            Err(e) => Err(self.error(e)),
+        }
+    }
+
+    /// Reads the final file and returns the state of its fingerprint; `None` if there is no regular file.
+    pub(crate) fn read_published(&self, cancel: &Cancel) -> Result<Option<Fingerprinter>, Error> {
+        let Target::Replace(replace) = &self.target else { return Ok(None) };
+        let opened = replace.disk.open_published(&replace.place).map_err(|e| self.error(e))?;
+        let Some(mut file) = opened else { return Ok(None) };
+        let mut state = Fingerprinter::new();
+        let mut buffer = Vec::new();
+        resize(&mut buffer, READ_BYTES, 0, "reading an output")?;
+        loop {
+            cancel.check()?;
+            match file.read(&mut buffer).map_err(|e| self.error(e))? {
+                0 => return Ok(Some(state)),
+                count => state.update(&buffer[..count]),
+            }
+        }
+    }
+
+    /// Treats the final file, whose bytes have this fingerprint, as published by this output, whose partial file is removed.
+    pub(crate) fn assume_published(&mut self, state: Fingerprinter) -> Result<(), Error> {
+        let Target::Replace(replace) = &self.target else { return Ok(()) };
+        (self.length, self.fingerprinter) = (state.length(), Some(state));
+        self.partial_files.forget(&replace.partial);
+        let removed = replace.remove();
+        self.target = Target::Published { disk: Arc::clone(&replace.disk), place: replace.place.clone() };
+        removed.map_err(|e| self.error(e))
+    }
+
+    /// Makes the final name durable.
+    pub(crate) fn sync_name(&mut self) -> Result<(), Error> {
+        let began = Instant::now();
+        let synced = match &self.target {
+            Target::Published { disk, place } => disk.sync_folder(place),
+            _ => Ok(()),
+        };
+        self.spent += began.elapsed();
+        synced.map_err(|e| self.error(e))
     }
 
     /// Syncs the file and renames it to its final name. Returns the wall time spent in writing, including this call.
@@ -254,6 +408,7 @@ impl Output {
     pub fn commit(mut self) -> Result<Duration, Error> {
         self.sync()?;
         self.publish()?;
+        self.sync_name()?;
         Ok(self.spent)
     }
 
@@ -267,23 +422,42 @@ impl Output {
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         match &mut self.target {
-            Target::Replace(replace) => {
-                if replace.stale {
-                    replace.file.truncate(0)?;
-                    replace.stale = false;
-                }
-                if bytes.is_empty() { Ok(()) } else { replace.file.append(bytes) }
-            }
-            Target::InPlace(file) => file.write_all(bytes),
-            Target::Stdout(out) => out.write_all(bytes),
+            Target::Replace(replace) => replace.open(&self.partial_files)?.append(bytes)?,
+            Target::InPlace(file) => file.write_all(bytes)?,
+            Target::Stdout(out) => out.write_all(bytes)?,
             Target::Memory(file) => {
-                file.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-                Ok(())
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                file.try_reserve(bytes.len())?;
+                file.extend_from_slice(bytes);
             }
-            Target::Discard => Ok(()),
+            Target::Published { .. } => return Err(io::Error::other("it is complete")),
+            Target::Discard => {}
+        }
+        self.length += bytes.len() as u64;
+        if let Some(state) = &mut self.fingerprinter {
+            state.update(bytes);
+        }
+        Ok(())
+    }
+}
+
+/// Reads the first `length` bytes of a file.
+fn read_back(file: &mut dyn DiskFile, length: u64, state: &mut Fingerprinter) -> io::Result<()> {
+    let mut buffer = Vec::new();
+    buffer.try_reserve_exact(READ_BYTES)?;
+    buffer.resize(READ_BYTES, 0);
+    while state.length() < length {
+        let wanted = usize::try_from(length - state.length()).unwrap_or(READ_BYTES).min(READ_BYTES);
+        match file.read_at(state.length(), &mut buffer[..wanted])? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => state.update(&buffer[..count]),
         }
     }
+    Ok(())
 }
 
 /// The error of an existing output under `--no-clobber`.
@@ -308,7 +482,7 @@ impl Write for Output {
         let flushed = self.flush_buffer().and_then(|()| match &mut self.target {
             Target::InPlace(file) => file.flush(),
             Target::Stdout(out) => out.flush(),
-            Target::Replace(_) | Target::Memory(_) | Target::Discard => Ok(()),
+            Target::Replace(_) | Target::Memory(_) | Target::Published { .. } | Target::Discard => Ok(()),
         });
         self.spent += began.elapsed();
         flushed
@@ -321,7 +495,7 @@ impl Drop for Output {
         if let Target::Replace(replace) = &mut self.target
             && !replace.kept
         {
-            let _ = replace.disk.remove(&replace.partial);
+            let _ = replace.remove();
             self.partial_files.forget(&replace.partial);
         }
     }

@@ -17,11 +17,17 @@ impl PartialFiles {
         }
     }
 
-    pub(super) fn add(&self, path: &Path) {
+    pub(crate) fn add(&self, path: &Path) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
     }
 
-    pub(super) fn forget(&self, path: &Path) {
+    pub(crate) fn forget(&self, path: &Path) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|p| p != path);
+    }
+
+    /// Whether there are none.
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 }

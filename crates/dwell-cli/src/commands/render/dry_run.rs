@@ -3,7 +3,7 @@
 use super::files::File;
 use crate::error_text::Failure;
 use crate::{output, progress_bar};
-use dwell::{Layout, Request, store};
+use dwell::{Journaling, Layout, Request, store};
 
 /// Prints the plan of a render without rendering.
 pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> Result<(), Failure> {
@@ -59,11 +59,11 @@ pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> R
     }
     let found = files.first().and_then(|(path, _)| store::journal_of(path));
     let journal = match (&request.journaling, found) {
-        (None, _) => "none".to_owned(),
         (Some(journaling), Some(path)) if !journaling.fresh => format!("{} will be resumed", path.display()),
-        (Some(journaling), _) => {
-            format!("every {} s, beside the first output if all are files", journaling.interval.as_secs_f64())
+        (Some(Journaling { interval: Some(interval), .. }), _) => {
+            format!("every {} s, beside the first output if all are files", interval.as_secs_f64())
         }
+        _ => "no entries".to_owned(),
     };
     line("journal", journal);
     let seconds = dwell::estimate(request, &files.iter().map(|(_, format)| *format).collect::<Vec<_>>())?;
