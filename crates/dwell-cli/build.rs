@@ -1,6 +1,8 @@
 //! Facts about this build for `dwell --version`: commit, compiler, target, profile. Without the tool that states a fact,
 //! the fact is "unknown"; it is never an error.
 
+#![forbid(unsafe_code)]
+
 use std::process::Command;
 
 fn first_line(program: &str, args: &[&str]) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Maintenance commands of the workspace: `cargo xtask` lists them.
 
+#![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program reports on the terminal")]
 
 mod archive;
@@ -9,6 +10,7 @@ mod palettes;
 mod pictures;
 mod readme;
 mod release;
+mod sources;
 mod speed;
 mod truth;
 
@@ -27,6 +29,7 @@ const HELP: &str = "cargo xtask COMMAND
   palettes               write the library's constants of the palettes in crates/dwell/palettes
   release [--out DIR]    build dwell-VERSION-TARGET.tar.gz from the commit (default DIR: target/release-archive)
   release --check        build the archive in two folders and compare the bytes (some minutes)
+  sources                check where `unsafe` is, that every other crate forbids it, and that nothing opens a connection
   truth                  compare f32 and f64 dwells with arbitrary precision and write docs/truth.md (some minutes)
   speed                  compare renders with the machine's peak rate and write docs/speed.md (some minutes)
   pictures               render the pictures of README.md and docs/
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         ["release"] => release::write(None),
         ["release", "--out", folder] => release::write(Some(folder)),
         ["release", "--check"] => release::check(),
+        ["sources"] => sources::check(),
         ["truth"] => truth::write(),
         ["speed"] => speed::write(),
         ["pictures"] => pictures::write(),

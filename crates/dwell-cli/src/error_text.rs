@@ -254,7 +254,8 @@ fn fixed_hint(problem: &Problem) -> Option<&'static str> {
         Problem::TooDeep { number: "f32", needed_bits, .. } if f64_resolves(*needed_bits) => {
             "use --precision f64, or --force to render it anyway"
         }
-        Problem::TooDeep { .. } => {
+        Problem::TooSmall { resolved_by: Some("f64"), .. } => "use --precision f64, or --force to render it anyway",
+        Problem::TooDeep { .. } | Problem::TooSmall { .. } => {
             "a lower zoom or, where there are several, fewer pixels resolve it; --force renders it anyway, in blocks"
         }
         Problem::Exists { .. } => "leave --no-clobber out to replace it",

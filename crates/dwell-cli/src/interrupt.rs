@@ -15,7 +15,7 @@ pub(crate) struct Interrupt {
 
 /// Time for the program to stop by itself before the handler exits. Kernels stop within a few milliseconds; a blocked
 /// write, such as one to a FIFO without a reader, may never return.
-const GRACE: Duration = Duration::from_millis(60);
+const GRACE: Duration = Duration::from_millis(40);
 
 impl Interrupt {
     /// Installs the handler for Ctrl-C, termination and hang-up. Where it cannot be installed, the system's default action

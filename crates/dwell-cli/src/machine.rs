@@ -26,7 +26,11 @@ impl Machine {
         };
         let processor = system.cpus().first().map_or("", |cpu| cpu.brand()).trim();
         // The control group of a container may allow less memory than the machine has.
-        let (mut memory_bytes, mut available_bytes) = (system.total_memory(), system.available_memory());
+        let (mut memory_bytes, mut available_bytes) = match (system.total_memory(), system.available_memory()) {
+            // The file that says it could not be opened: too few file descriptors are left, or /proc is not mounted.
+            (0, _) => (SMALL, SMALL),
+            of_system => of_system,
+        };
         if let Some(group) = system.cgroup_limits() {
             memory_bytes = memory_bytes.min(group.total_memory);
             available_bytes = available_bytes.min(group.free_memory);

@@ -1,6 +1,9 @@
 //! The program `dwell`, a thin layer over the library: it parses flags, converts them into the library's values, runs the
 //! command and prints the result.
 
+// Not `forbid`, which would refuse the macro of the crate `ctor` in `standard_streams.rs`.
+#![deny(unsafe_code)]
+
 mod choice;
 mod cli;
 mod commands;
@@ -13,6 +16,8 @@ mod overlap;
 mod palette_sheet;
 mod progress_bar;
 mod scene;
+mod standard_streams;
+mod toml_text;
 
 use clap::Parser;
 use cli::{Cli, Command};

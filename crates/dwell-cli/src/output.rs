@@ -1,17 +1,20 @@
 //! All text output: results on standard output, errors and remarks on standard error.
 
 use crate::error_text::Failure;
-use dwell::Error;
+use crate::standard_streams::Stream;
+use dwell::{Error, escape, needs_escape};
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Prints to standard output. A closed pipe is a write error, exit code 4.
+/// Prints a result to standard output. A closed pipe and a closed descriptor are write errors, exit code 4.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(|source| Error::Write { path: PathBuf::from("-"), source }.into())
+    Ok(write_result(Stream::Output, io::stdout().lock(), text)?)
+}
+
+/// Writes a result to one of the standard streams.
+fn write_result(stream: Stream, mut to: impl Write, text: &str) -> Result<(), Error> {
+    stream.check()?;
+    to.write_all(text.as_bytes()).and_then(|()| to.flush()).map_err(|source| stream.error(source))
 }
 
 /// Prints a value as JSON, indented.
@@ -19,21 +22,32 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print(&format!("{}\n", json(value)))
 }
 
-/// A value as JSON, indented.
+/// A value as JSON, indented. Characters of foreign text that [`needs_escape`] are written as escapes, which JSON readers
+/// turn back.
 pub(crate) fn json(value: &impl serde::Serialize) -> String {
     // Serialization fails only for maps whose keys are not strings, and no report has one.
-    serde_json::to_string_pretty(value).unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"))
+    let json = serde_json::to_string_pretty(value).unwrap_or_else(|e| format!("{{\"error\": \"{e}\"}}"));
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        // Such characters are in texts only, except for the line breaks between values.
+        if c == '\n' || !needs_escape(c) {
+            escaped.push(c);
+        } else {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
+        }
+    }
+    escaped
 }
 
 /// Prints a value as JSON on standard error. It is a result, so a failed write is an error.
 pub(crate) fn json_to_stderr(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let fail = |source| Error::Write { path: PathBuf::from("standard error"), source }.into();
-    writeln!(io::stderr(), "{}", json(value)).map_err(fail)
+    Ok(write_result(Stream::Error, io::stderr().lock(), &format!("{}\n", json(value)))?)
 }
 
-/// Prints a remark on standard error; a failed write is ignored.
+/// Prints a remark on standard error in one line, with the characters escaped that [`needs_escape`]. A failed write is
+/// ignored.
 pub(crate) fn remark(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", escape(text));
 }
 
 /// Prints a remark only when standard error is a terminal.
@@ -53,14 +67,12 @@ settles the picture"
     })
 }
 
-/// Foreign text for one line: control characters escaped, cut to `most` characters.
+/// Foreign text for one line: cut to `most` characters, and those escaped that [`needs_escape`].
 pub(crate) fn tame(text: &str, most: usize) -> String {
     // Only the first characters are examined, however long the text is.
-    let mut start = text.chars().take(most + 1).collect::<Vec<char>>();
-    let cut = start.len() > most;
-    start.truncate(if cut { most.saturating_sub(3) } else { most });
-    let mut tame: String =
-        start.into_iter().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect();
+    let cut = text.chars().take(most + 1).count() > most;
+    let start: String = text.chars().take(if cut { most.saturating_sub(3) } else { most }).collect();
+    let mut tame = escape(&start);
     if cut {
         tame.push_str("...");
     }
@@ -82,9 +94,14 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(2);
     }
-    match error.print().and_then(|()| io::stdout().flush()) {
+    let print = || error.print().and_then(|()| io::stdout().flush());
+    match Stream::Output.check().and_then(|()| print().map_err(|source| Stream::Output.error(source))) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::from(4),
+        Err(error) => {
+            let error = Failure::from(error);
+            failure(&error);
+            ExitCode::from(error.exit_code())
+        }
     }
 }
 
@@ -96,8 +113,17 @@ mod tests {
     fn foreign_text_is_escaped_and_cut() {
         assert_eq!(tame("bl\u{e4}u", 12), "bl\u{e4}u");
         assert_eq!(tame("a\u{1b}[31m\n\u{9b}", 12), "a\\u{1b}[31m\\n\\u{9b}");
+        assert_eq!(tame("a\u{202e}b", 12), "a\\u{202e}b");
         assert_eq!(tame(&"x".repeat(1 << 20), 12), "xxxxxxxxx...");
         assert_eq!(tame(&"x".repeat(12), 12), "x".repeat(12));
+    }
+
+    #[test]
+    fn json_holds_the_same_text_without_hidden_characters() {
+        let text = "\u{9b}\u{202e}\u{e0041}\"\u{1b}\n\u{e4}".to_owned();
+        let json = json(&[&text]);
+        assert!(!json.chars().any(|c| c != '\n' && needs_escape(c)), "{json:?}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [text]);
     }
 
     #[test]

@@ -106,6 +106,8 @@ fn ctrl_c_stops_at_once_and_leaves_no_file() {
         // One pixel that takes a minute; many that take hours; arbitrary precision; a measurement.
         "render --center 0,0 --zoom 1e9 --size 64x64 --max-iter 4294967295 -o a.png --threads 2 --shortcuts none",
         "render --size 100000x100000 --max-iter 100000 -o a.png",
+        // Chunks of 2^24 dwells as text, and a coordinate for each of as many columns.
+        "render --size 4000000x400 --max-iter 2 --force -o a.csv",
         "point 0.25,0 --max-iter 4294967295",
         "peak",
     ] {
@@ -162,6 +164,26 @@ fn too_little_memory_is_an_error() {
         assert!(ran.err.contains("MiB of memory"), "{line}: {}", ran.err);
     }
     assert!(folder.names().is_empty());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn too_few_file_descriptors_are_not_too_little_memory() {
+    // With three, the program cannot be loaded.
+    for descriptors in 4..=12 {
+        let folder = Folder::new();
+        let limited = |line: &str| {
+            Ran::from(folder.shell(&format!("ulimit -n {descriptors}; exec \"$0\" {line}")).output().unwrap())
+        };
+        let ran = limited("render --size 64x48 -q -o a.png");
+        assert!([0, 2, 4].contains(&ran.code), "{descriptors}: {} {}", ran.code, ran.err);
+        assert!(!ran.err.contains("memory") && !ran.err.contains("MiB"), "{descriptors}: {}", ran.err);
+        assert!(ran.code == 0 || ran.err.contains("Too many open files"), "{descriptors}: {}", ran.err);
+        let ran = limited("compare --truth - --size 2x1 --max-iter 5 < /dev/null");
+        assert!(ran.code == 2 && !ran.err.contains("MiB"), "{descriptors}: {}", ran.err);
+        let ran = limited("info");
+        assert!(ran.code == 0 && !ran.text().contains(" 0.0 GiB"), "{descriptors}: {}", ran.text());
+    }
 }
 
 #[test]

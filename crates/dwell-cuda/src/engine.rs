@@ -14,6 +14,7 @@ use dwell::{
     FieldRowsMut, Formula, InputError, Outcome, PaintOutcome, Painter, PaintingEngine, Parameter, Plan, Problem,
     Requirements, Shortcuts, Strategy, Task, ThreadPool, Times,
 };
+use dwell_kernels::with_standard_floats;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -207,6 +208,85 @@ fn check_cancelled(control: &Control<'_>) -> Result<(), Error> {
     if control.cancel.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
+/// What the engine does, in the standard floating-point environment.
+impl CudaEngine {
+    fn compute(&self, task: &Task<'_>, mut rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
+        let begun = Instant::now();
+        let wanted = rows.rows();
+        check_rows(task.plan, rows.width(), &wanted)?;
+        let channels = rows.set();
+        let mut call = Call::new(self, control);
+        let mut next = wanted.start;
+        if computes(task.strategy, channels) {
+            let with_smooth = channels.contains(Channel::Smooth);
+            let content = if with_smooth { Content::SmoothValues } else { Content::Dwells };
+            let spec = self.spec(task, content, None)?;
+            let mut store = |piece: Range<u32>, delivered: DeliveredRows<'_>| {
+                let mut to = rows.some_rows_mut(piece);
+                let mut to = to.channels_mut();
+                copy(self.pool(), to.dwell, delivered.bytes);
+                copy(self.pool(), to[Channel::Smooth], delivered.smooth);
+            };
+            next = call.on_device(&spec, wanted.clone(), &mut store);
+        }
+        check_cancelled(control)?;
+        let mut of_channels = Duration::ZERO;
+        if next < wanted.end {
+            let rest = next..wanted.end;
+            call.leave_to_cpu(&rest);
+            of_channels = self.cpu.run(task, rows.some_rows_mut(rest), control)?.times.channels;
+        }
+        let times = Times { iterate: begun.elapsed().saturating_sub(of_channels), channels: of_channels };
+        Ok(Outcome { times, notes: call.into_notes() })
+    }
+
+    fn paint_rows(
+        &self,
+        task: &Task<'_>,
+        painter: &Painter,
+        rows: Range<u32>,
+        picture: &mut [u8],
+        control: &Control<'_>,
+    ) -> Result<PaintOutcome, Error> {
+        let begun = Instant::now();
+        let width = task.plan.size().width;
+        check_rows(task.plan, width, &rows)?;
+        let samples = painter.samples();
+        let line = (width / samples) as usize * painter.bytes_per_pixel();
+        let at = |row: u32| ((row - rows.start) / samples) as usize * line;
+        let is_whole = |side: u32| side.is_multiple_of(samples);
+        if !is_whole(width) || !is_whole(rows.end - rows.start) || picture.len() != at(rows.end) {
+            let problem = format!("{} bytes are not the picture of rows {rows:?}", picture.len());
+            return Err(InputError::malformed(problem)
+                .about(Parameter::Named("picture"))
+                .accepts(format!("{} bytes", at(rows.end)))
+                .into());
+        }
+        // The device may be lost since `can_paint` was called: then the processors paint.
+        if !can_paint(painter) || !computes(task.strategy, painter.colouring().channels()) {
+            let problem = Problem::Unsupported("no kernel paints these colours".to_owned());
+            return Err(InputError::new(problem).about(Parameter::Named("colouring")).into());
+        }
+        let spec = self.spec(task, Content::Picture, Some(painter))?;
+        let mut call = Call::new(self, control);
+        let mut painted = PaintOutcome::default();
+        let mut store = |piece: Range<u32>, delivered: DeliveredRows<'_>| {
+            copy(self.pool(), &mut picture[at(piece.start)..at(piece.end)], delivered.bytes);
+            painted.iterations += delivered.totals.0;
+            painted.interior_pixels += delivered.totals.1;
+        };
+        let next = call.on_device(&spec, rows.clone(), &mut store);
+        check_cancelled(control)?;
+        if next < rows.end {
+            call.leave_to_cpu(&(next..rows.end));
+            self.paint_on_cpu(task, painter, next..rows.end, &mut picture[at(next)..], &mut painted, control)?;
+        }
+        painted.times = Times { iterate: begun.elapsed(), ..Times::default() };
+        painted.notes = call.into_notes();
+        Ok(painted)
+    }
+}
+
 impl Engine for CudaEngine {
     fn info(&self) -> EngineInfo {
         let (major, minor) = self.device.capability;
@@ -255,34 +335,8 @@ impl Engine for CudaEngine {
         }
     }
 
-    fn run(&self, task: &Task<'_>, mut rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
-        let begun = Instant::now();
-        let wanted = rows.rows();
-        check_rows(task.plan, rows.width(), &wanted)?;
-        let channels = rows.set();
-        let mut call = Call::new(self, control);
-        let mut next = wanted.start;
-        if computes(task.strategy, channels) {
-            let with_smooth = channels.contains(Channel::Smooth);
-            let content = if with_smooth { Content::SmoothValues } else { Content::Dwells };
-            let spec = self.spec(task, content, None)?;
-            let mut store = |piece: Range<u32>, delivered: DeliveredRows<'_>| {
-                let mut to = rows.some_rows_mut(piece);
-                let mut to = to.channels_mut();
-                copy(self.pool(), to.dwell, delivered.bytes);
-                copy(self.pool(), to[Channel::Smooth], delivered.smooth);
-            };
-            next = call.on_device(&spec, wanted.clone(), &mut store);
-        }
-        check_cancelled(control)?;
-        let mut of_channels = Duration::ZERO;
-        if next < wanted.end {
-            let rest = next..wanted.end;
-            call.leave_to_cpu(&rest);
-            of_channels = self.cpu.run(task, rows.some_rows_mut(rest), control)?.times.channels;
-        }
-        let times = Times { iterate: begun.elapsed().saturating_sub(of_channels), channels: of_channels };
-        Ok(Outcome { times, notes: call.into_notes() })
+    fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
+        with_standard_floats(|| self.compute(task, rows, control))
     }
 
     fn painting(&self) -> Option<&dyn PaintingEngine> {
@@ -303,41 +357,6 @@ impl PaintingEngine for CudaEngine {
         picture: &mut [u8],
         control: &Control<'_>,
     ) -> Result<PaintOutcome, Error> {
-        let begun = Instant::now();
-        let width = task.plan.size().width;
-        check_rows(task.plan, width, &rows)?;
-        let samples = painter.samples();
-        let line = (width / samples) as usize * painter.bytes_per_pixel();
-        let at = |row: u32| ((row - rows.start) / samples) as usize * line;
-        let is_whole = |side: u32| side.is_multiple_of(samples);
-        if !is_whole(width) || !is_whole(rows.end - rows.start) || picture.len() != at(rows.end) {
-            let problem = format!("{} bytes are not the picture of rows {rows:?}", picture.len());
-            return Err(InputError::malformed(problem)
-                .about(Parameter::Named("picture"))
-                .accepts(format!("{} bytes", at(rows.end)))
-                .into());
-        }
-        // The device may be lost since `can_paint` was called: then the processors paint.
-        if !can_paint(painter) || !computes(task.strategy, painter.colouring().channels()) {
-            let problem = Problem::Unsupported("no kernel paints these colours".to_owned());
-            return Err(InputError::new(problem).about(Parameter::Named("colouring")).into());
-        }
-        let spec = self.spec(task, Content::Picture, Some(painter))?;
-        let mut call = Call::new(self, control);
-        let mut painted = PaintOutcome::default();
-        let mut store = |piece: Range<u32>, delivered: DeliveredRows<'_>| {
-            copy(self.pool(), &mut picture[at(piece.start)..at(piece.end)], delivered.bytes);
-            painted.iterations += delivered.totals.0;
-            painted.interior_pixels += delivered.totals.1;
-        };
-        let next = call.on_device(&spec, rows.clone(), &mut store);
-        check_cancelled(control)?;
-        if next < rows.end {
-            call.leave_to_cpu(&(next..rows.end));
-            self.paint_on_cpu(task, painter, next..rows.end, &mut picture[at(next)..], &mut painted, control)?;
-        }
-        painted.times = Times { iterate: begun.elapsed(), ..Times::default() };
-        painted.notes = call.into_notes();
-        Ok(painted)
+        with_standard_floats(|| self.paint_rows(task, painter, rows, picture, control))
     }
 }

@@ -19,6 +19,7 @@
 //! | [`log2`] | the base-2 logarithm used for smooth values, distances and colours |
 //! | [`peak`] | the peak rate of a formula on this machine: its operations without tests, loads and stores |
 //! | [`level`] | instruction sets, as values that prove that the machine has them |
+//! | [`float_environment`] | the rounding mode and the treatment of subnormal numbers that all of it is computed in |
 //! | `named.rs` | names of enumerations, as users write them |
 //! | [`number`], [`arithmetic`], `vector.rs` | f32 and f64, alone and in vectors |
 //! | `kernels.rs` | [`Kernels`]: the public entry points, for f32 and f64 |
@@ -26,6 +27,7 @@
 pub mod arithmetic;
 pub mod distance;
 pub mod escape;
+pub mod float_environment;
 pub mod formula;
 pub mod grid;
 pub mod interior;
@@ -42,6 +44,7 @@ pub mod shortcut_constants;
 pub mod smooth;
 mod vector;
 
+pub use float_environment::{keep_standard_floats, with_standard_floats};
 pub use formula::{Fold, Formula};
 pub use grid::Grid;
 pub use kernels::Kernels;

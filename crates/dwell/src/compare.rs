@@ -29,6 +29,7 @@ use crate::base::problem::Problem;
 use crate::base::progress::Progress;
 use crate::store::Output;
 use crate::view::Size;
+use dwell_kernels::with_standard_floats;
 use picture::DifferenceImage;
 use raster::{Cells, Content, PIECE, Pixels};
 use std::ops::Range;
@@ -56,6 +57,10 @@ pub fn compare(
     output: Option<Output>,
     controls: Controls<'_>,
 ) -> Result<ComparisonReport, Error> {
+    with_standard_floats(|| compared(a, b, output, controls))
+}
+
+fn compared(a: Raster, b: Raster, output: Option<Output>, controls: Controls<'_>) -> Result<ComparisonReport, Error> {
     let sides = [&a, &b].map(|raster| FileInfo {
         file: raster.name().to_owned(),
         format: raster.format().to_owned(),

@@ -23,7 +23,9 @@
 //!
 //! The **dwell** of a point is the least n >= 1 with |z_n|^2 > R^2, where z_0 = 0, z_1 = c and R = 2 by default. It is 0 for
 //! a point that did not escape within the limit. The same view, number and recipe give the same dwells on every instruction
-//! set and thread count. See [`dwell_kernels::recipe`] for the order of roundings.
+//! set and thread count, whatever floating-point environment (rounding mode, flush-to-zero) the calling thread has: each
+//! function computes in the standard one and leaves the caller's as it was. See [`dwell_kernels::recipe`] for the order of
+//! roundings.
 //!
 //! Cargo features, both on by default:
 //!
@@ -54,7 +56,7 @@ pub use base::limits::Limits;
 pub use base::place::{Parameter, Place};
 pub use base::problem::Problem;
 pub use base::progress::Progress;
-pub use base::quote::quote;
+pub use base::quote::{escape, needs_escape, quote};
 pub use base::schedule::Schedule;
 pub use base::thread_pool::ThreadPool;
 pub use colour::{

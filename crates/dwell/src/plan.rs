@@ -12,7 +12,7 @@ use crate::exact::rational::Rational;
 use crate::plan::axes::Axes;
 use crate::view::settings::{NumberKind, Settings};
 use crate::view::{Size, View};
-use dwell_kernels::{Formula, Kernels, Map, Recipe};
+use dwell_kernels::{Formula, Kernels, Map, Recipe, with_standard_floats};
 use points::{DirectPoints, Points};
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,6 +38,10 @@ impl Plan {
     /// When a value is out of range, the view is too deep for the number (unless `settings.force`), or coordinates
     /// and a row of pixels would take more memory than `limits` allows.
     pub fn new(view: &View, settings: &Settings, limits: &Limits) -> Result<Self, InputError> {
+        with_standard_floats(|| Self::planned(view, settings, limits))
+    }
+
+    fn planned(view: &View, settings: &Settings, limits: &Limits) -> Result<Self, InputError> {
         settings.check()?;
         view.check()?;
         let mut warnings = Vec::new();

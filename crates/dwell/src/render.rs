@@ -45,6 +45,7 @@ use crate::render::request::Request;
 use crate::render::scratch::Scratch;
 use crate::store::Output;
 use crate::view::Size;
+use dwell_kernels::with_standard_floats;
 use session::Session;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,9 +80,11 @@ pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, scratch: &m
     rendered
 }
 
-/// Calls `work` and returns a panic in it, or in a thread that it waits for, as an error.
+/// Calls `work` in the standard floating-point environment, which threads that it starts have too, and returns a panic in it,
+/// or in a thread that it waits for, as an error.
 fn contained<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Error::Internal(message_of(panic.as_ref()))))
+    with_standard_floats(|| catch_unwind(AssertUnwindSafe(work)))
+        .unwrap_or_else(|panic| Err(Error::Internal(message_of(panic.as_ref()))))
 }
 
 /// The message of a panic.

@@ -17,7 +17,7 @@ use crate::exact::rational::Rational;
 use crate::truth::exact_points::Enclosed;
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, UnsignedAbs};
-use dwell_kernels::{Fold, Formula};
+use dwell_kernels::{Fold, Formula, with_standard_floats};
 
 /// The dwell of a point without rounding error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,16 @@ pub struct ExactMap {
 /// # Errors
 /// [`Error::Interrupted`] after `cancel` was set.
 pub fn dwell(
+    map: &ExactMap,
+    pixel: &[Rational; 2],
+    limit: u32,
+    radius: &Rational,
+    cancel: &Cancel,
+) -> Result<Truth, Error> {
+    with_standard_floats(|| dwell_of(map, pixel, limit, radius, cancel))
+}
+
+fn dwell_of(
     map: &ExactMap,
     pixel: &[Rational; 2],
     limit: u32,

@@ -4,7 +4,7 @@ use crate::cli::InfoArgs;
 use crate::error_text::Failure;
 use crate::machine::{self, Machine};
 use crate::output;
-use dwell::{Level, LevelName};
+use dwell::{Level, LevelName, escape, quote};
 use dwell_cuda::Device;
 use serde::Serialize;
 
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
         info.version,
         info.commit,
         info.target,
-        info.processor,
+        escape(&info.processor),
         levels.join(", "),
         info.threads,
         gib(info.memory_bytes),
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
             "cuda:{:<5} {}, compute capability {major}.{minor}, {:.1} GiB, {} multiprocessors, {} MHz, memory {} MHz, driver for \
              CUDA {}\n",
             device.number,
-            device.name,
+            escape(&device.name),
             gib(device.memory_bytes),
             device.multiprocessors,
             device.clock_khz / 1000,
@@ -86,10 +86,10 @@ pub(crate) fn run(args: &InfoArgs) -> Result<(), Failure> {
         ));
     }
     if let Some(why) = &info.no_cuda {
-        text.push_str(&format!("cuda       none: {why}\n"));
+        text.push_str(&format!("cuda       none: {}\n", escape(why)));
     }
     if let Some(level) = &info.dwell_level {
-        text.push_str(&format!("DWELL_LEVEL is set to \"{level}\"\n"));
+        text.push_str(&format!("DWELL_LEVEL is set to {}\n", quote(level)));
     }
     output::print(&text)
 }

@@ -4,6 +4,7 @@ use crate::cli::PalettesArgs;
 use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use crate::palette_sheet::palette_sheet;
+use crate::standard_streams::Stream;
 use crate::{output, overlap, scene};
 use dwell::store::{self, Output};
 use dwell::{Palette, quote};
@@ -28,6 +29,9 @@ pub(crate) fn run(args: &PalettesArgs, interrupt: &Interrupt) -> Result<(), Fail
         check_output(path)?;
         let inputs = args.palettes.iter().map(|name| ("a palette", overlap::palette_file(name)));
         overlap::check(inputs, [("-o", path.as_path())])?;
+        if store::is_stdout(path) {
+            Stream::Output.check()?;
+        }
         let file = Output::create(path, false, &interrupt.partial_files)?;
         return Ok(palette_sheet(&palettes, file)?);
     }

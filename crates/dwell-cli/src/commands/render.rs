@@ -10,6 +10,7 @@ use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use crate::machine::{self, Machine};
 use crate::scene::{self, MaxIter};
+use crate::standard_streams::Stream;
 use crate::{engine, output, progress_bar};
 use dwell::store::Output;
 use dwell::{
@@ -101,6 +102,11 @@ impl<'a> Job<'a> {
         };
         let files = files::files(args)?;
         files::check_overlap(args, &files)?;
+        let stats_to_stderr = args.stats.as_deref() == Some(Path::new("-"));
+        if stats_to_stderr && !args.dry_run {
+            // Before the work, whose statistics would be lost.
+            Stream::Error.check()?;
+        }
         let memory_bytes = match &args.max_memory {
             Some(text) => engine::bytes("--max-memory", text)?,
             None => Machine::look().available_bytes / 10 * 9,
@@ -113,7 +119,7 @@ impl<'a> Job<'a> {
             limits: Limits { memory_bytes },
             journaling: engine::journaling(&args.sync_interval, args.fresh)?,
             repeats,
-            stats_to_stderr: args.stats.as_deref() == Some(Path::new("-")),
+            stats_to_stderr,
         })
     }
 

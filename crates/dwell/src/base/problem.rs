@@ -173,6 +173,20 @@ pub enum Problem {
         /// The distance of neighbouring numbers near that coordinate, rounded down to three digits.
         spacing: String,
     },
+    /// Neighbouring pixels are closer together than the smallest steps that the number has anywhere, those around 0. More bits
+    /// of the significand would not help; a number with a greater range of exponents would.
+    TooSmall {
+        /// The number: `f32`, `f64`.
+        number: &'static str,
+        /// The axis: `real axis`, `imaginary axis`.
+        axis: &'static str,
+        /// The distance of pixels on it, rounded down to three digits.
+        step: String,
+        /// The smallest distance of neighbouring numbers, rounded down to three digits.
+        spacing: String,
+        /// The number that resolves this axis, if there is one.
+        resolved_by: Option<&'static str>,
+    },
     /// Coordinates are larger than the number can be that the view is computed in.
     TooFar {
         /// The number: `f32`, `f64`.
@@ -271,6 +285,11 @@ impl fmt::Display for Problem {
                 f,
                 "too deep for {number}: pixels on the {axis} are {step} apart, and near {largest} this number has steps \
                  of {spacing}; {needed_bits} bits would be needed, it has {has_bits}"
+            ),
+            Self::TooSmall { number, axis, step, spacing, .. } => write!(
+                f,
+                "too deep for {number}: pixels on the {axis} are {step} apart, and the smallest steps of this number, \
+                 near 0, are {spacing}"
             ),
             Self::TooFar { number, axis, largest } => {
                 write!(f, "coordinates reach {largest} on the {axis}, beyond {number}")

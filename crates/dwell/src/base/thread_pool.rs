@@ -1,10 +1,12 @@
 //! A pool of threads that do pieces of work, distributed by a [`Schedule`], and background jobs.
 
 use crate::base::schedule::{Dispenser, Schedule};
+use dwell_kernels::{keep_standard_floats, with_standard_floats};
 use rayon::ThreadPoolBuilder;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Threads that wait between calls. Waking a thread takes microseconds; starting one can take longer than a small
+/// Threads that wait between calls, with the standard floating-point environment; work on the calling thread is done in it too.
+/// Waking a thread takes microseconds; starting one can take longer than a small
 /// image.
 #[derive(Debug)]
 pub struct ThreadPool {
@@ -78,9 +80,9 @@ impl ThreadPool {
                         run(context.index() + 1);
                     }
                 });
-                run(0);
+                with_standard_floats(|| run(0));
             }),
-            _ => run(0),
+            _ => with_standard_floats(|| run(0)),
         }
         states.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -99,7 +101,9 @@ impl ThreadPool {
         let start = || {
             let fewer = std::iter::successors(Some(self.threads - 1), |threads| Some(threads / 2));
             let mut tries = fewer.take_while(|threads| *threads > 0);
-            tries.find_map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().ok())
+            // A thread inherits the floating-point environment of the thread that starts it.
+            let builder = || ThreadPoolBuilder::new().start_handler(|_| keep_standard_floats());
+            tries.find_map(|threads| builder().num_threads(threads).build().ok())
         };
         self.pool.get_or_init(start).as_ref()
     }

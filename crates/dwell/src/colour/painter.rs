@@ -19,8 +19,8 @@ use super::ranks::Ranks;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::field::FieldRows;
-use dwell_kernels::Level;
 use dwell_kernels::log2::log2_each;
+use dwell_kernels::{Level, with_standard_floats};
 use std::sync::{Mutex, PoisonError};
 
 /// Bits of each channel of a picture.
@@ -139,6 +139,10 @@ impl Painter {
     /// painting.
     #[must_use]
     pub fn new(colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Self {
+        with_standard_floats(|| Self::prepared(colouring, limit, depth, samples))
+    }
+
+    fn prepared(colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Self {
         let palette = &colouring.palette;
         let per_turn = TABLE as f64 / palette.period();
         let samples = samples.clamp(1, MOST_SAMPLES);
@@ -228,7 +232,7 @@ impl Painter {
             depth: self.depth,
             samples: self.samples,
             palette: colours.map(code).collect(),
-            bands: if self.has_bands() { self.band_entries() } else { Vec::new() },
+            bands: if self.has_bands() { with_standard_floats(|| self.band_entries()) } else { Vec::new() },
             light: &self.light,
             encoder: self.encoder.as_ref().map(Encoder::tables),
         })
@@ -278,8 +282,10 @@ impl Painter {
         for counts in counts {
             self.ranks.add(&counts);
         }
-        self.ranks.finish();
-        self.prepare_bands();
+        with_standard_floats(|| {
+            self.ranks.finish();
+            self.prepare_bands();
+        });
     }
 
     /// Paints rows of a field, a multiple of the samples along a side of a pixel, into rows of the picture.
@@ -288,6 +294,10 @@ impl Painter {
     /// When the field lacks the channel that is coloured, its sides are not multiples of the samples, or the picture
     /// has a different size.
     pub fn paint(&self, rows: FieldRows<'_>, picture: &mut [u8]) {
+        with_standard_floats(|| self.paint_rows(rows, picture));
+    }
+
+    fn paint_rows(&self, rows: FieldRows<'_>, picture: &mut [u8]) {
         let samples = self.samples as usize;
         let pixels = rows.dwell().len() / (samples * samples);
         assert!((rows.width() as usize).is_multiple_of(samples), "whole pixels in each row");

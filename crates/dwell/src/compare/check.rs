@@ -13,6 +13,7 @@ use crate::base::thread_pool::ThreadPool;
 use crate::truth::{Method, TrueDwells, Truth};
 use crate::view::settings::Settings;
 use crate::view::{Size, View};
+use dwell_kernels::with_standard_floats;
 use serde::Serialize;
 
 /// The pixels to be checked.
@@ -147,6 +148,17 @@ struct ChosenPixel {
 /// [`Error::Input`] when the raster is an image, holds numbers other than integers from 0 to 4294967295, has another
 /// size than the view, or its file is damaged; [`Error::Interrupted`] after the stop flag was set.
 pub fn check(
+    field: Raster,
+    view: &View,
+    settings: &Settings,
+    selection: Selection,
+    threads: &ThreadPool,
+    controls: Controls<'_>,
+) -> Result<TruthReport, Error> {
+    with_standard_floats(|| checked(field, view, settings, selection, threads, controls))
+}
+
+fn checked(
     field: Raster,
     view: &View,
     settings: &Settings,

@@ -7,7 +7,7 @@ use crate::base::error::InputError;
 use crate::base::names::nearest;
 use crate::base::place::KeyPlace;
 use crate::base::problem::Problem;
-use crate::base::quote::quote;
+use crate::base::quote::{escape, quote};
 use crate::exact::decimal::Decimal;
 use crate::input::source::of_another_kind;
 use std::str::FromStr;
@@ -113,8 +113,8 @@ impl<'a> Key<'a> {
 
     /// Its line and name, for errors.
     pub(crate) fn place(&self) -> KeyPlace {
-        let name: String = self.name.chars().take(MOST_DIGITS).flat_map(char::escape_debug).collect();
-        (self.line(), name)
+        let name: String = self.name.chars().take(MOST_DIGITS).collect();
+        (self.line(), escape(&name))
     }
 
     /// The error as one about this key's value.
@@ -268,7 +268,7 @@ fn syntax_error(text: &str, error: &toml::de::Error) -> InputError {
         "lists or tables are nested too deeply".to_owned()
     } else {
         // The message quotes parts of the text, of any length, between backquotes.
-        message.split('`').map(|piece| shortened(piece, 80)).collect::<Vec<_>>().join("`")
+        message.split('`').map(|piece| escape(&shortened(piece, 80))).collect::<Vec<_>>().join("`")
     };
     let Some(span) = span else { return InputError::malformed(message) };
     let number = line_of(text, span.start);

@@ -5,7 +5,7 @@ use crate::base::error::{Error, InputError};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::view::settings::NumberKind;
-use dwell_kernels::{Formula, Kernels, Level, Recipe, peak};
+use dwell_kernels::{Formula, Kernels, Level, Recipe, keep_standard_floats, peak, with_standard_floats};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -53,6 +53,17 @@ pub fn measure(
     threads: usize,
     cancel: &Cancel,
 ) -> Result<Peak, Error> {
+    with_standard_floats(|| measured(formula, number, recipe, level, threads, cancel))
+}
+
+fn measured(
+    formula: Formula,
+    number: NumberKind,
+    recipe: Recipe,
+    level: Level,
+    threads: usize,
+    cancel: &Cancel,
+) -> Result<Peak, Error> {
     let threads = threads.max(1);
     let run = |in_flight: usize, steps: u32| match number {
         NumberKind::F32 => f32::peak(level, formula, recipe, in_flight, steps),
@@ -62,6 +73,7 @@ pub fn measure(
     // last end, so that the time of threads that take turns on one processor is not counted twice.
     let rate = |in_flight: usize, steps: u32| -> Result<f64, Error> {
         let timed = || {
+            keep_standard_floats();
             let began = Instant::now();
             let (iterations, sum) = run(in_flight, steps);
             assert!(sum.is_finite(), "the orbit of a point in the set");

@@ -45,40 +45,57 @@ pub(crate) fn check<N: Number>(view: &View, kind: NumberKind) -> Result<(), Inpu
         let ulp = coordinate.ulp_exponent();
         let two_ulp = Rational::whole(2).scaled_by_power_of_two(ulp);
         if step < two_ulp {
-            return Err(too_deep::<N>(view, kind, name, &step, &largest[axis], &two_ulp));
+            let problem = too_deep(kind, name, &step, &largest[axis], coordinate);
+            let most = match &view.frame {
+                Frame::Centred { .. } => {
+                    let height = two_ulp.times_whole(i64::from(view.size.height));
+                    format!("zoom up to {}", Rational::whole(4).over(&height).scientific())
+                }
+                Frame::Bounds { .. } => format!("pixels at least {} apart", two_ulp.scientific()),
+            };
+            return Err(InputError::new(problem).about(Parameter::View).accepts(format!("here, at this size, {most}")));
         }
     }
     Ok(())
 }
 
+/// What is wrong with a pixel step of less than 2 ulp of the largest |coordinate| of an axis. `rounded` is that coordinate
+/// in `N`.
 fn too_deep<N: Number>(
-    view: &View,
     kind: NumberKind,
     axis: &'static str,
     step: &Rational,
     largest: &Rational,
-    two_ulp: &Rational,
-) -> InputError {
-    // The condition step >= 2 * 2^(e - p + 1), where 2^e <= largest < 2^(e+1), solved for p.
-    let coordinate = largest.floor_log2().unwrap_or(0);
-    let needed = coordinate + 2 - step.floor_log2().unwrap_or(0);
-    let problem = Problem::TooDeep {
-        number: kind.name(),
-        has_bits: N::SIGNIFICAND_BITS,
-        needed_bits: needed,
-        axis,
-        step: step.scientific(),
-        largest: largest.scientific(),
-        spacing: two_ulp.over(&Rational::whole(2)).scientific(),
-    };
-    let most = match &view.frame {
-        Frame::Centred { .. } => {
-            let height = two_ulp.times_whole(i64::from(view.size.height));
-            format!("zoom up to {}", Rational::whole(4).over(&height).scientific())
+    rounded: N,
+) -> Problem {
+    let spacing = |rounded: N| Rational::whole(1).scaled_by_power_of_two(rounded.ulp_exponent());
+    // The condition step >= 2 * 2^(e - p + 1), where 2^e <= rounded < 2^(e+1), solved for p. It is the rounded coordinate,
+    // which may be the next power of two, that decides the ulp.
+    let exponent = Rational::from_f64(rounded.to_f64()).floor_log2();
+    let needed = exponent.map(|e| e + 2 - step.floor_log2().unwrap_or(0));
+    match needed {
+        Some(needed_bits) if needed_bits > i64::from(N::SIGNIFICAND_BITS) => Problem::TooDeep {
+            number: kind.name(),
+            has_bits: N::SIGNIFICAND_BITS,
+            needed_bits,
+            axis,
+            step: step.scientific(),
+            largest: largest.scientific(),
+            spacing: spacing(rounded).scientific(),
+        },
+        // The bits suffice, or the coordinate is 0: the ulp is larger because the number has no smaller exponent.
+        _ => {
+            let resolves = |ulp: i64| *step >= Rational::whole(2).scaled_by_power_of_two(ulp);
+            let wider = kind == NumberKind::F32 && resolves(largest.round::<f64>().ulp_exponent());
+            Problem::TooSmall {
+                number: kind.name(),
+                axis,
+                step: step.scientific(),
+                spacing: spacing(N::default()).scientific(),
+                resolved_by: wider.then_some(NumberKind::F64.name()),
+            }
         }
-        Frame::Bounds { .. } => format!("pixels at least {} apart", two_ulp.scientific()),
-    };
-    InputError::new(problem).about(Parameter::View).accepts(format!("here, at this size, {most}"))
+    }
 }
 
 /// The significand bits that a view needs so that neighbouring pixels are 2 ulp apart: floor(log2 c) + 2 - floor(log2
@@ -125,6 +142,27 @@ mod tests {
         let Problem::TooDeep { number: "f32", needed_bits: ..=53, .. } = error.problem() else { panic!("{error}") };
         let far = View::centred("1e400", "0", "1e-390").unwrap();
         assert!(check::<f64>(&far, NumberKind::F64).unwrap_err().to_string().contains("beyond f64"));
+    }
+
+    #[test]
+    fn more_bits_are_said_to_be_needed_only_where_they_are() {
+        let one = |re: &str, zoom: &str, size: u32| {
+            View::centred(re, "0", zoom).unwrap().sized(Size::new(size, size).unwrap())
+        };
+        // In f32, 1 - 2^-26 rounds to 1, whose ulp is twice that of the numbers below 1.
+        let zoom = (1_u64 << 25).to_string();
+        let error = check::<f32>(&one("0.99999998509883880615234375", &zoom, 1), NumberKind::F32).unwrap_err();
+        assert!(matches!(error.problem(), Problem::TooDeep { needed_bits: 25, has_bits: 24, .. }), "{error}");
+        // Around 0 the range of exponents ends before the bits do; a coordinate of 0 alone needs no bits.
+        for (zoom, size) in [("1e322", 64), ("1e330", 1), ("1e400", 64), ("1e400", 1)] {
+            let error = check::<f64>(&one("0", zoom, size), NumberKind::F64).unwrap_err();
+            assert!(matches!(error.problem(), Problem::TooSmall { resolved_by: None, .. }), "{error}");
+            assert!(error.to_string().contains("the smallest steps of this number, near 0, are 4.94e-324"), "{error}");
+        }
+        let error = check::<f32>(&one("0", "1e44", 64), NumberKind::F32).unwrap_err();
+        assert!(matches!(error.problem(), Problem::TooSmall { resolved_by: Some("f64"), .. }), "{error}");
+        let error = check::<f32>(&one("0", "1e400", 64), NumberKind::F32).unwrap_err();
+        assert!(matches!(error.problem(), Problem::TooSmall { resolved_by: None, .. }), "{error}");
     }
 
     #[test]

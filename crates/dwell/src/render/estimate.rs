@@ -7,6 +7,7 @@ use crate::encode::Format;
 use crate::render::request::Request;
 use crate::store::Output;
 use crate::view::Size;
+use dwell_kernels::with_standard_floats;
 use std::time::{Duration, Instant};
 
 /// Sizes in pixels of the renders that a time is estimated from. They are rendered in this order until one takes longer than
@@ -21,6 +22,10 @@ const ENOUGH: Duration = Duration::from_millis(150);
 /// # Errors
 /// As [`render()`].
 pub fn estimate(request: &Request<'_>, formats: &[Format]) -> Result<f64, Error> {
+    with_standard_floats(|| estimated(request, formats))
+}
+
+fn estimated(request: &Request<'_>, formats: &[Format]) -> Result<f64, Error> {
     let samples = request.paint.samples;
     let Size { width, height } = request.plan.size();
     let mut scratch = Scratch::default();

@@ -19,6 +19,7 @@ use crate::colour::Painter;
 use crate::encode::{Adler, Encoder};
 use crate::field::{Field, FieldRows};
 use crate::render::writer::{Reached, Writer};
+use dwell_kernels::keep_standard_floats;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::ops::Range;
@@ -29,6 +30,9 @@ use std::time::{Duration, Instant};
 
 /// The longest time that the computing thread waits for a free buffer before it checks for cancellation.
 const WAIT: Duration = Duration::from_millis(10);
+/// Samples that are painted, or dwells that are encoded, between two checks for cancellation, at least a row: a few
+/// milliseconds. A chunk of a wide image has up to 2^24 of them.
+const BETWEEN_CHECKS: usize = 1 << 18;
 
 /// How bands are painted and encoded.
 pub(crate) struct PipelineSettings<'a> {
@@ -209,7 +213,10 @@ impl<'a> Pipeline<'a> {
     pub(crate) fn run(&self, iterate: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         let (sender, receiver) = channel();
         std::thread::scope(|scope| {
-            let work = move || receiver.into_iter().for_each(|item| self.write_in_order(item));
+            let work = move || {
+                keep_standard_floats();
+                receiver.into_iter().for_each(|item| self.write_in_order(item));
+            };
             let thread = std::thread::Builder::new().name("writer".to_owned());
             if thread.spawn_scoped(scope, work).is_ok() {
                 *lock(&self.sender) = Some(sender);
@@ -366,17 +373,41 @@ impl<'a> Pipeline<'a> {
             return Ok(Chunk { files, iterations: u128::from(iterations), interior_pixels });
         }
         // Only a painted band has no field, and those were returned above.
-        let Some(rows) = band.rows.field(chunk) else { return Ok(Chunk::default()) };
+        let Some(rows) = band.rows.field(chunk.clone()) else { return Ok(Chunk::default()) };
         let begun = Instant::now();
         let mut picture = Vec::new();
         if let Some(painter) = painter {
             let pixels = rows.dwell().len() / (samples * samples) as usize;
             resize(&mut picture, pixels * painter.bytes_per_pixel(), 0, "the picture")?;
-            painter.paint(rows, &mut picture);
+            self.paint(painter, &band.rows, chunk, &mut picture)?;
         }
         self.colour.fetch_add(nanos(begun.elapsed()), Ordering::Relaxed);
         let (iterations, interior_pixels) = (rows.iterations(limit), rows.interior_pixels());
         Ok(Chunk { files: self.encode(Some(rows), &picture, buffers)?, iterations, interior_pixels })
+    }
+
+    /// Paints the rows of a chunk, a few at a time.
+    fn paint(
+        &self,
+        painter: &Painter,
+        band: &BandRows<'_>,
+        chunk: Range<u32>,
+        picture: &mut [u8],
+    ) -> Result<(), Error> {
+        let pixel_rows = chunk.len() / self.settings.samples as usize;
+        let row_bytes = picture.len() / pixel_rows.max(1);
+        let samples = self.settings.samples as usize;
+        // The samples of a row of pixels.
+        let row_samples = row_bytes / painter.bytes_per_pixel() * samples * samples;
+        let rows = (BETWEEN_CHECKS / row_samples.max(1)).max(1);
+        let starts = chunk.clone().step_by(rows * samples);
+        for (first, picture) in starts.zip(picture.chunks_mut(rows * row_bytes)) {
+            self.settings.cancel.check()?;
+            let end = chunk.end.min(first.saturating_add((rows * samples) as u32));
+            let Some(rows) = band.field(first..end) else { return Ok(()) };
+            painter.paint(rows, picture);
+        }
+        Ok(())
     }
 
     /// Encodes a chunk in every format: pictures from `picture`, dwells from `rows`.
@@ -393,7 +424,13 @@ impl<'a> Pipeline<'a> {
             let sum = match (encoder, rows) {
                 (Encoder::Picture(encoder), _) => encoder.chunk(picture, &mut buffer),
                 (Encoder::Dwells(encoder), Some(rows)) => {
-                    encoder.chunk(rows.dwell(), rows.width() as usize, &mut buffer).map(|()| Adler::default())
+                    let width = rows.width() as usize;
+                    let mut pieces = rows.dwell().chunks((BETWEEN_CHECKS / width).max(1) * width);
+                    pieces.try_for_each(|piece| {
+                        self.settings.cancel.check()?;
+                        encoder.chunk(piece, width, &mut buffer).map_err(|source| self.error_of(number, source))
+                    })?;
+                    Ok(Adler::default())
                 }
                 (Encoder::Dwells(_), None) => {
                     Err(std::io::Error::other("the engine delivered a picture without dwells"))
@@ -507,7 +544,7 @@ mod tests {
     use super::*;
     use crate::base::thread_pool::ThreadPool;
     use crate::colour::Depth;
-    use crate::encode::{FileEncoder, Format, Header, PictureEncoder};
+    use crate::encode::{DwellEncoder, FileEncoder, Format, Header, PictureEncoder};
     use crate::field::channels::ChannelSet;
     use crate::render::tally::Tally;
     use crate::store::Output;
@@ -575,6 +612,53 @@ mod tests {
             let ended = run(threads, Encoder::new(Format::Ppm, header).unwrap(), rows, tally);
             assert!(!matches!(ended, Ok(Ok(()))), "{threads} threads");
         }
+    }
+
+    /// An encoder of dwells that cancels the render at its third call.
+    struct Cancelling {
+        cancel: Cancel,
+        calls: Arc<AtomicUsize>,
+    }
+    impl FileEncoder for Cancelling {
+        fn start(&self) -> std::io::Result<Vec<u8>> {
+            Ok(Vec::new())
+        }
+    }
+    impl DwellEncoder for Cancelling {
+        fn chunk(&self, dwell: &[u32], _: usize, _: &mut Vec<u8>) -> std::io::Result<()> {
+            assert!(dwell.len() <= 2 * BETWEEN_CHECKS, "{}", dwell.len());
+            if self.calls.fetch_add(1, Ordering::Relaxed) == 2 {
+                self.cancel.cancel();
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_chunk_of_wide_rows_is_left_when_the_render_is_cancelled() {
+        let width = BETWEEN_CHECKS as u32 + 5;
+        let (cancel, calls) = (Cancel::default(), Arc::default());
+        let encoders = [Encoder::Dwells(Box::new(Cancelling { cancel: cancel.clone(), calls: Arc::clone(&calls) }))];
+        let settings = PipelineSettings {
+            painter: None,
+            encoders: &encoders,
+            chunk_rows: 8,
+            samples: 1,
+            limit: 1,
+            cancel: &cancel,
+        };
+        let mut field = Field::default();
+        field.prepare(width, 0..8, ChannelSet::NONE).unwrap();
+        let writer = Writer::new(vec![Output::discarding()], Tally::default());
+        let pipeline = Pipeline::new(settings, Vec::new(), writer);
+        let done = ThreadPool::new(1).with_background_jobs(|jobs| {
+            pipeline.run(|| {
+                pipeline.submit(BandRows::Kept(&field), 0..8, jobs);
+                Ok(())
+            })
+        });
+        assert!(matches!(done, Err(Error::Interrupted)), "{done:?}");
+        assert_eq!(calls.load(Ordering::Relaxed), 3, "each call encodes one row of eight");
     }
 
     #[test]

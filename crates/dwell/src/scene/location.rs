@@ -10,6 +10,7 @@ use crate::encode::png_text;
 use crate::input::source::{self, Input, of_another_kind};
 use crate::scene::Scene;
 use crate::view::{Size, View};
+use dwell_kernels::with_standard_floats;
 use file::{File, Given, ITERATIONS};
 #[cfg(feature = "png")]
 use std::io::{BufRead, Seek};
@@ -79,7 +80,8 @@ impl Location {
     /// [`Self::parse`] with palette files, whose paths are relative to `folder`.
     fn parse_in(text: &str, name: &str, folder: Option<&Path>) -> Result<Self, InputError> {
         let newer = file::version(text).filter(|version| is_newer(version));
-        Self::of(Given::read(text, folder), name, newer.clone()).map_err(|e| match newer {
+        let given = with_standard_floats(|| Given::read(text, folder));
+        Self::of(given, name, newer.clone()).map_err(|e| match newer {
             Some(version) => e.by_newer_version(version),
             None => e,
         })

@@ -9,6 +9,7 @@ use crate::exact::rational::Rational;
 use crate::truth::exact_points::ExactPoints;
 use crate::view::View;
 use crate::view::settings::Settings;
+use dwell_kernels::with_standard_floats;
 use serde::Serialize;
 
 /// The methods by which a dwell is determined, the cheapest first. The result of each is proved; where one does not
@@ -61,10 +62,11 @@ impl TrueDwells {
     pub fn new(view: &View, settings: &Settings) -> Self {
         let julia = settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::to_rational));
         let radius = settings.escape_radius.to_rational();
+        let of_formula = || FastPaths::new(settings.formula, julia.is_some(), settings.limit, &radius);
         Self {
             limit: settings.limit,
             points: ExactPoints::new(view, FIXED_BITS),
-            fast_paths: FastPaths::new(settings.formula, julia.is_some(), settings.limit, &radius),
+            fast_paths: with_standard_floats(of_formula),
             julia: julia.as_ref().and_then(FixedPoint::of),
             map: ExactMap { formula: settings.formula, julia },
             radius,
@@ -77,6 +79,10 @@ impl TrueDwells {
     /// # Errors
     /// [`Error::Interrupted`] after `cancel` was set.
     pub fn dwell(&self, column: u32, row: u32, cancel: &Cancel) -> Result<(Truth, Method), Error> {
+        with_standard_floats(|| self.dwell_of(column, row, cancel))
+    }
+
+    fn dwell_of(&self, column: u32, row: u32, cancel: &Cancel) -> Result<(Truth, Method), Error> {
         let point = self.points.at(column, row);
         let z = FixedPoint::of(&point);
         // The fast paths are skipped if a Julia set's constant is outside the range of [`FixedPoint`].

@@ -3,7 +3,7 @@
 use super::files::File;
 use crate::error_text::Failure;
 use crate::{output, progress_bar};
-use dwell::{Journaling, Layout, Request, store};
+use dwell::{Journaling, Layout, Request, escape, store};
 
 /// Prints the plan of a render without rendering.
 pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> Result<(), Failure> {
@@ -12,7 +12,7 @@ pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> R
     let info = engine.info();
     let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
     let mut text = String::new();
-    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<10} {value}\n"));
+    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<10} {}\n", escape(&value)));
     line("picture", format!("{} x {}", size.width / samples, size.height / samples));
     if samples > 1 {
         line("samples", format!("{samples} x {samples} a pixel: {} x {}", size.width, size.height));

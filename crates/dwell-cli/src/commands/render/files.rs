@@ -3,7 +3,8 @@
 use crate::cli::RenderArgs;
 use crate::error_text::{Failure, Usage};
 use crate::overlap;
-use dwell::Format;
+use crate::standard_streams::Stream;
+use dwell::{Format, store};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,10 @@ pub(super) fn files(args: &RenderArgs) -> Result<Vec<File>, Failure> {
             return Err(Usage::new("-o", "standard output is a terminal, which cannot show this")
                 .hint("redirect it to a file or another program")
                 .into());
+        }
+        if store::is_stdout(path) && !args.dry_run {
+            // Before the work, whose result would be lost.
+            Stream::Output.check()?;
         }
         files.push((path.clone(), format));
     }

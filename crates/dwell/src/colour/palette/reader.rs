@@ -9,6 +9,7 @@ use crate::base::error::{Error, InputError};
 use crate::base::place::{Parameter, Place};
 use crate::base::problem::Problem;
 use crate::input::source::{Input, of_another_kind};
+use dwell_kernels::with_standard_floats;
 use std::path::{Path, PathBuf};
 
 impl Palette {
@@ -52,6 +53,10 @@ impl Palette {
     /// What is wrong and where.
     pub fn from_text(format: PaletteFormat, text: &str, name: &str) -> Result<Self, InputError> {
         check_length(text, format.most_bytes())?;
+        with_standard_floats(|| Self::of_text(format, text, name))
+    }
+
+    fn of_text(format: PaletteFormat, text: &str, name: &str) -> Result<Self, InputError> {
         let draft = match format {
             #[cfg(feature = "toml")]
             PaletteFormat::Toml => super::toml_file::draft(text)?,
@@ -101,7 +106,7 @@ impl Palette {
         let bytes = input.bytes(format.most_bytes())?;
         let text = if format == PaletteFormat::Toml { crate::input::source::text(bytes)? } else { foreign_text(bytes) };
         match wanted {
-            Some(wanted) => Self::from_ugr(&text, Some(wanted), &name),
+            Some(wanted) => with_standard_floats(|| Self::from_ugr(&text, Some(wanted), &name)),
             None => Self::from_text(format, &text, &name),
         }
     }
@@ -118,7 +123,7 @@ impl Palette {
     /// When there is none; the nearest name is the hint.
     pub fn built_in(name: &str) -> Result<Self, InputError> {
         match BUILT_IN.iter().find(|built_in| built_in.name == name) {
-            Some(built_in) => Ok(finish(built_in.draft(), name, PaletteSource::BuiltIn)),
+            Some(built_in) => Ok(finish(with_standard_floats(|| built_in.draft()), name, PaletteSource::BuiltIn)),
             None => Err(InputError::unknown_among_many(name, Self::built_in_names()).about(Parameter::Palette)),
         }
     }
@@ -132,7 +137,7 @@ impl Palette {
 impl Default for Palette {
     /// The first built-in palette.
     fn default() -> Self {
-        finish(BUILT_IN[0].draft(), BUILT_IN[0].name, PaletteSource::BuiltIn)
+        finish(with_standard_floats(|| BUILT_IN[0].draft()), BUILT_IN[0].name, PaletteSource::BuiltIn)
     }
 }
 

@@ -23,6 +23,7 @@ use crate::base::error::InputError;
 use crate::base::names::{nearest, short_list};
 use crate::base::place::{Parameter, Place};
 use crate::base::problem::Problem;
+use crate::base::quote::escape;
 use crate::base::quote::quote;
 use crate::colour::rgb::{Rgb16, from_bytes};
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ pub(super) fn choose<'a>(text: &'a str, wanted: Option<&str>) -> Result<Block<'a
     let Some(wanted) = wanted.filter(|_| !names.is_empty()) else {
         return Err(InputError::malformed("holds no gradient").accepts("NAME { gradient: ... }"));
     };
-    let short = |name: &&str| name.chars().take(32).flat_map(char::escape_debug).collect::<String>();
+    let short = |name: &&str| escape(&name.chars().take(32).collect::<String>());
     let shown: Vec<String> = names.iter().map(short).collect();
     let problem = Problem::Unknown { given: wanted.to_owned(), nearest: nearest(wanted, names).map(str::to_owned) };
     let list = short_list(shown.iter().map(String::as_str));

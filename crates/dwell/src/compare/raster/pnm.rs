@@ -4,6 +4,7 @@ use super::{Bytes, Content, Opened, Pixel, Pixels, RasterInput, at_end, read_exa
 use crate::base::error::InputError;
 use crate::base::limits::{Limits, resize};
 use crate::base::place::Place;
+use crate::base::quote::quote;
 use crate::input::source::unreadable;
 use crate::view::Size;
 
@@ -91,8 +92,8 @@ impl Header<'_> {
                     }
                 }
                 other => {
-                    let shown = char::from(other).escape_debug().to_string();
-                    return Err(InputError::malformed(format!("has \"{shown}\" in its header"))
+                    let shown = quote(char::from(other).encode_utf8(&mut [0; 4]));
+                    return Err(InputError::malformed(format!("has {shown} in its header"))
                         .accepts("width, height and greatest value"));
                 }
             }
