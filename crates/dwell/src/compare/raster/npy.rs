@@ -87,7 +87,7 @@ struct Npy {
     raw: Vec<u8>,
 }
 
-pub(super) fn open(mut input: RasterInput) -> Opened {
+pub(super) fn open(mut input: RasterInput) -> Result<Opened, InputError> {
     let bytes = &mut input.bytes;
     let mut fixed = [0; 8];
     let short = |e: std::io::Error| match e.kind() {
@@ -123,7 +123,8 @@ pub(super) fn open(mut input: RasterInput) -> Opened {
     let data = u128::from(size.pixels()) * kind.bytes as u128;
     input.holds(data + before + length as u128, "its header and numbers")?;
     let npy = Npy { bytes: input.bytes, kind, size, pixel: 0, raw: Vec::new() };
-    Ok((format!("npy, {}", kind.name()), size, Content::Field(Box::new(npy))))
+    let format = format!("npy, {}", kind.name());
+    Ok(Opened { format, size, content: Content::Field(Box::new(npy)), memory_bytes: 0 })
 }
 
 impl Cells for Npy {
