@@ -15,6 +15,7 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
 
 /// Most characters of a number or a key that an error repeats.
 const MOST_DIGITS: usize = 40;
@@ -22,6 +23,9 @@ const MOST_DIGITS: usize = 40;
 /// takes about a hundred bytes of memory for each. A palette of 4096 colours, each with its position and a comment in a
 /// line of its own, has about 50,000.
 const MOST_TOKENS: usize = 1 << 18;
+/// The tokens that a dot or an opening bracket counts for: it may begin a table, for which the parser takes more than a
+/// thousand bytes.
+const TOKENS_OF_TABLE: usize = 16;
 
 /// The names of the keys of a table.
 pub(crate) struct Names {
@@ -53,12 +57,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// The place where the text is not TOML; more than [`MOST_TOKENS`] tokens.
     pub(crate) fn parse(text: &'a str) -> Result<Self, InputError> {
-        // The lexer is lazy, so this stops at the first token too many.
-        if let Some(token) = Source::new(text).lex().nth(MOST_TOKENS) {
-            return Err(InputError::malformed("has too many keys, values, signs and lines")
-                .accepts(format!("up to {MOST_TOKENS} of them"))
-                .at_line(line_of(text, token.span().start())));
-        }
+        check_tokens(text)?;
         match DeTable::parse(text) {
             Ok(table) => Ok(Self { text, table: table.into_inner() }),
             Err(e) => Err(syntax_error(text, &e)),
@@ -69,6 +68,23 @@ impl<'a> Document<'a> {
     pub(crate) fn keys(&self) -> Keys<'_> {
         Keys { text: self.text, table: &self.table }
     }
+}
+
+/// Checks that a text has at most [`MOST_TOKENS`] tokens. The lexer is lazy, so this stops at the first too many.
+fn check_tokens(text: &str) -> Result<(), InputError> {
+    let mut tokens = 0;
+    for token in Source::new(text).lex() {
+        tokens += match token.kind() {
+            TokenKind::Dot | TokenKind::LeftCurlyBracket | TokenKind::LeftSquareBracket => TOKENS_OF_TABLE,
+            _ => 1,
+        };
+        if tokens > MOST_TOKENS {
+            return Err(InputError::malformed("has too many keys, values, signs and lines")
+                .accepts(format!("up to {MOST_TOKENS} of them; a dot or a bracket counts as {TOKENS_OF_TABLE}"))
+                .at_line(line_of(text, token.span().start())));
+        }
+    }
+    Ok(())
 }
 
 /// The keys of a table.

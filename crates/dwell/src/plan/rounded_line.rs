@@ -41,8 +41,8 @@ pub(super) fn rounded<N: Number>(
     // wide) that no value is near 0.
     let step_log2 = step.about_log2().unwrap_or(0);
     let smallest = origin.floor_log2().filter(|o| *o > step_log2 + 36).unwrap_or(step_log2);
-    let line = Line { origin, step, smallest };
-    let intervals = line.intervals(FIRST_BITS);
+    let line = Line { origin, step };
+    let intervals = line.intervals(FIRST_BITS - smallest);
     let mut values = Vec::new();
     resize(&mut values, count as usize, N::default(), "the coordinates")?;
     let mut undecided: Option<RangeInclusive<u32>> = None;
@@ -77,15 +77,20 @@ pub(super) fn rounded<N: Number>(
 struct Line<'a> {
     origin: &'a Rational,
     step: &'a Real,
-    /// About log2 of the smallest value.
-    smallest: i64,
 }
 
 impl Line<'_> {
-    /// Its intervals in fixed point with so many bits below the leading bit of the smallest value.
+    /// Its intervals in units of 2^-bits.
     fn intervals(&self, bits: i64) -> Intervals {
-        let bits = bits - self.smallest;
         Intervals { bits, origin: self.origin.enclose_scaled(bits), step: self.step.enclose_scaled(bits) }
+    }
+
+    /// Its intervals with more bits each time, first with [`FIRST_BITS`] below the leading bit of the step, since the value
+    /// is about as near to a midpoint as the step is small, or nearer.
+    fn finer_intervals(&self) -> impl Iterator<Item = Intervals> {
+        let step_log2 = self.step.about_log2().unwrap_or(0);
+        let bits = std::iter::successors(Some(FIRST_BITS), |bits| bits.checked_mul(2));
+        bits.map(move |bits| self.intervals(bits - step_log2))
     }
 
     /// The value at one k, with as many digits as it takes.
@@ -95,13 +100,11 @@ impl Line<'_> {
             Real::Rational(step) => self.origin.plus(&step.times_whole(k)).round(),
             Real::Cosine { .. } => {
                 // The value is irrational, so it is not the midpoint of two numbers, and enough bits always decide.
-                let mut bits = FIRST_BITS;
-                loop {
-                    bits *= 2;
-                    if let Rounding::Decided(number) = self.intervals(bits).at(k) {
-                        return number;
-                    }
-                }
+                let mut numbers = self.finer_intervals().filter_map(|intervals| match intervals.at(k) {
+                    Rounding::Decided(number) => Some(number),
+                    Rounding::Between(..) => None,
+                });
+                numbers.next().unwrap_or_default()
             }
         }
     }
@@ -239,14 +242,11 @@ impl Line<'_> {
                 Sides::Change { whole, exact: low == high, after: sign(&factor) }
             }
             Real::Cosine { .. } => {
-                let mut bits = FIRST_BITS;
-                loop {
-                    bits *= 2;
-                    let intervals = self.intervals(bits);
-                    let (at_zero, slope) =
-                        (at_zero.enclose_scaled(intervals.bits), slope.enclose_scaled(intervals.bits));
+                let mut sides = self.finer_intervals().filter_map(|intervals| {
+                    let bits = intervals.bits;
+                    let (at_zero, slope) = (at_zero.enclose_scaled(bits), slope.enclose_scaled(bits));
                     let difference = Intervals {
-                        bits: intervals.bits,
+                        bits,
                         origin: (intervals.origin.0 - at_zero.1, intervals.origin.1 - at_zero.0),
                         step: (intervals.step.0 - slope.1, intervals.step.1 - slope.0),
                     };
@@ -257,10 +257,9 @@ impl Line<'_> {
                         (_, high) if high < IBig::ZERO => Some(Ordering::Less),
                         _ => None,
                     };
-                    if let Some(sides) = bisected(ks.clone(), sign_at) {
-                        return sides;
-                    }
-                }
+                    bisected(ks.clone(), sign_at)
+                });
+                sides.next().unwrap_or(Sides::Everywhere(sign(&constant)))
             }
         }
     }
@@ -342,7 +341,7 @@ mod tests {
                 let step = direction.cosine_times(&number(factor).times(&scale));
                 let k = |i: u32| i64::from(i) - 20;
                 let found: Vec<f64> = rounded(&origin, &step, 41, k).unwrap();
-                let line = Line { origin: &origin, step: &step, smallest: 0 };
+                let line = Line { origin: &origin, step: &step };
                 for (i, found) in (0..41).zip(found) {
                     assert_eq!(found.to_bits(), line.value::<f64>(k(i)).to_bits(), "1e-{exponent}, {shift}, {i}");
                 }
