@@ -157,8 +157,7 @@ pub fn check(
     let Size { width, height } = view.size;
     let name = field.name().to_owned();
     let format = field.format().to_owned();
-    let found = field.size();
-    let reader = field.memory_bytes();
+    let (found, reader) = (field.size(), field.memory_bytes());
     let wrong = |problem: Problem| InputError::new(problem).in_file(&name);
     let Content::Field(cells) = field.content else {
         let (found, wanted) = (format!("an image ({format})"), "a field of dwells".to_owned());

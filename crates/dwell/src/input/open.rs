@@ -5,7 +5,7 @@
 //! for the bytes of a writer that exists, however slow, as long as it takes.
 
 use crate::base::error::InputError;
-use crate::input::source::{directory, unreadable};
+use crate::base::problem::Problem;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -22,6 +22,11 @@ pub(crate) enum Opened {
     Stream(Box<dyn Read>),
 }
 
+/// The error when the system cannot read on.
+pub(crate) fn unreadable(error: &io::Error) -> InputError {
+    InputError::new(Problem::Unreadable { why: error.to_string() })
+}
+
 /// Opens a file; `-` is standard input. The error does not name the file.
 ///
 /// # Errors
@@ -34,7 +39,8 @@ pub(crate) fn open(path: &Path) -> Result<Opened, InputError> {
     let file = open_at_once(path).map_err(wrong)?;
     let metadata = file.metadata().map_err(wrong)?;
     if metadata.is_dir() {
-        return Err(directory());
+        let (found, wanted) = ("a directory".to_owned(), "a file".to_owned());
+        return Err(InputError::new(Problem::WrongKind { found, wanted }));
     }
     if metadata.is_file() {
         return Ok(Opened::File(file, metadata.len()));

@@ -2,7 +2,7 @@
 
 use crate::base::error::InputError;
 use crate::base::problem::Problem;
-use crate::input::open::{Opened, open};
+use crate::input::open::{Opened, open, unreadable};
 use std::fs::File;
 #[cfg(all(feature = "png", feature = "toml"))]
 use std::io::{BufRead, BufReader, Cursor};
@@ -36,16 +36,6 @@ enum Contents {
 pub(crate) trait PictureReader: BufRead + Seek {}
 #[cfg(all(feature = "png", feature = "toml"))]
 impl<T: BufRead + Seek> PictureReader for T {}
-
-/// The error when the system cannot read on.
-pub(crate) fn unreadable(error: &std::io::Error) -> InputError {
-    InputError::new(Problem::Unreadable { why: error.to_string() })
-}
-
-/// The error when a path is that of a directory.
-pub(crate) fn directory() -> InputError {
-    of_another_kind("a directory", "a file")
-}
 
 /// The error when a file or a value is `found`, not `wanted`.
 pub(crate) fn of_another_kind(found: impl Into<String>, wanted: impl Into<String>) -> InputError {

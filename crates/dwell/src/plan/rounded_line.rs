@@ -61,10 +61,11 @@ pub(super) fn rounded<N: Number>(
             values[i as usize] = line.value(k(i));
             continue;
         };
-        if !run.as_mut().is_some_and(|run| run.takes(i, k(i), &midpoint)) {
-            if let Some(run) = run.replace(Run::new(i, k(i), midpoint)) {
-                run.decide(&line, &intervals, &k, &mut values);
-            }
+        if run.as_mut().is_some_and(|run| run.takes(i, k(i), &midpoint)) {
+            continue;
+        }
+        if let Some(run) = run.replace(Run::new(i, k(i), midpoint)) {
+            run.decide(&line, &intervals, &k, &mut values);
         }
     }
     if let Some(run) = run {

@@ -8,7 +8,7 @@ use crate::base::error::InputError;
 use crate::base::limits::Limits;
 use crate::base::quote::quote;
 use crate::compare::value::Value;
-use crate::input::source::unreadable;
+use crate::input::open::unreadable;
 use crate::view::{MAX_SIDE, Size};
 
 /// The most characters of a value.

@@ -7,7 +7,7 @@ use crate::base::limits::resize;
 use crate::base::place::Place;
 use crate::base::quote::quote;
 use crate::compare::value::Value;
-use crate::input::source::unreadable;
+use crate::input::open::unreadable;
 use crate::view::Size;
 
 /// The most bytes of a header. A header with a shape and a type has about a hundred.

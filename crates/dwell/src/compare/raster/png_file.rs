@@ -3,7 +3,7 @@
 use super::{Bytes, Content, Opened, Pixel, Pixels, RasterInput, size};
 use crate::base::error::InputError;
 use crate::base::limits::{Limits, resize};
-use crate::input::source::unreadable;
+use crate::input::open::unreadable;
 use png::{ColorType, Decoder, DecodingError, Reader, Transformations};
 
 /// The most bytes that the PNG reader may allocate for data other than pixels: texts, a palette.
@@ -66,7 +66,7 @@ pub(super) fn open(input: RasterInput, limits: &Limits) -> Result<Opened, InputE
     if interlaced {
         let whole = u128::from(size.height).saturating_mul(row_bytes as u128);
         memory_bytes = memory_bytes.saturating_add(u64::try_from(whole).unwrap_or(u64::MAX));
-        limits.reserve("an interlaced image, which is decoded whole", memory_bytes)?;
+        limits.reserve("an interlaced image", memory_bytes)?;
     }
     let (name, alpha) = match colour {
         ColorType::Grayscale => ("grey", false),

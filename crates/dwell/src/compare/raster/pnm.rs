@@ -4,7 +4,7 @@ use super::{Bytes, Content, Opened, Pixel, Pixels, RasterInput, at_end, read_exa
 use crate::base::error::InputError;
 use crate::base::limits::resize;
 use crate::base::place::Place;
-use crate::input::source::unreadable;
+use crate::input::open::unreadable;
 use crate::view::Size;
 
 /// The most bytes of a header, comments included.
