@@ -1,9 +1,4 @@
-//! Any text as a location file: it is rejected, or a plan is made or rejected, without a panic.
+//! See `dwell_fuzz::targets::location`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|text: &str| {
-    if let Ok(location) = dwell::Location::parse(text, "fuzz") {
-        let size = dwell::Size { width: 16, height: 9 };
-        let _ = dwell::Plan::new(&location.view(size), &dwell::Settings::default(), &dwell::Limits::default());
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dwell_fuzz::budget::check(bytes, dwell_fuzz::targets::location));

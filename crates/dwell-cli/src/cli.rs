@@ -499,6 +499,12 @@ pub(crate) struct CompareArgs {
     pub(crate) iteration: IterationArgs,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
+    /// Memory limit in bytes, or with a suffix K, M, G or T [default: 90 % of the available memory]
+    ///
+    /// Suffixes are powers of 1024. An interlaced image and a table from a pipe are stored whole; everything else takes a
+    /// few rows. A limit that is too small is an error before the memory is taken.
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
+    pub(crate) max_memory: Option<String>,
     /// Print no progress
     #[arg(short, long, help_heading = "Running")]
     pub(crate) quiet: bool,

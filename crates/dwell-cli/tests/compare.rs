@@ -6,6 +6,10 @@ mod common;
 
 use common::{Folder, Ran};
 use serde_json::Value;
+#[cfg(unix)]
+use std::process::Stdio;
+#[cfg(unix)]
+use std::time::{Duration, Instant};
 
 /// The bytes of a NumPy array of format 1.0.
 fn npy(descr: &str, width: usize, height: usize, data: &[u8]) -> Vec<u8> {
@@ -593,7 +597,6 @@ fn bad_flags() {
 #[test]
 #[cfg(unix)]
 fn full_disks_closed_pipes_and_ctrl_c() {
-    use std::process::Stdio;
     let folder = Folder::new().with("a.csv", b"1,2\n").with("b.csv", b"1,3\n");
     if std::path::Path::new("/dev/full").exists() {
         let ran = Ran::from(folder.shell("\"$0\" compare a.csv b.csv > /dev/full").output().unwrap());
@@ -608,13 +611,22 @@ fn full_disks_closed_pipes_and_ctrl_c() {
     // Every pixel of a view whose orbits are long.
     folder.good("render --center -0.1225,0.7448 --zoom 100 --size 640x360 --max-iter 100 -o late.npy");
     let line = "compare --truth late.npy --center -0.1225,0.7448 --zoom 100 --size 640x360 --max-iter 4294967295 --all";
+    stops_at_once(&folder, line);
+    // 2^28 pixels in 300 kB, decoded whole.
+    stops_at_once(&folder.with("i.png", &interlaced(16_384)), "compare i.png i.png");
+}
+
+/// Checks that a command stops at Ctrl-C. The target is 100 ms; a loaded machine may delay `kill` and the notice of the
+/// end.
+#[cfg(unix)]
+fn stops_at_once(folder: &Folder, line: &str) {
     let child = folder.command().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(400));
-    let began = std::time::Instant::now();
+    std::thread::sleep(Duration::from_millis(400));
+    let began = Instant::now();
     assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!(ran.code, 130, "{}", ran.err);
-    assert!(ran.out.is_empty() && began.elapsed() < std::time::Duration::from_millis(1000), "{:?}", began.elapsed());
+    assert_eq!(ran.code, 130, "{line}: {}", ran.err);
+    assert!(ran.out.is_empty() && began.elapsed() < Duration::from_millis(1000), "{line}: {:?}", began.elapsed());
 }
 
 #[test]
@@ -631,4 +643,90 @@ fn the_examples_of_the_help_succeed() {
         assert!(ran.code < 2 && ran.err.is_empty(), "{line}: {}", ran.err);
     }
     assert_eq!(folder.run("compare a.npy ours.csv".split(' ')).code, 0);
+}
+
+/// A black interlaced PNG, which is small for its size. The encoder of the png crate does not interlace, so the header says
+/// it, and the rows of all passes, which are zeros, are those of another image.
+fn interlaced(side: u32) -> Vec<u8> {
+    let passes = [(0, 8, 0, 8), (4, 8, 0, 8), (0, 4, 4, 8), (2, 4, 0, 4), (0, 2, 2, 4), (1, 2, 0, 2), (0, 1, 1, 2)];
+    let count = |from: u32, step: u32| side.saturating_sub(from).div_ceil(step);
+    let bytes: u32 = passes.map(|(x, dx, y, dy)| count(y, dy) * (1 + count(x, dx))).iter().sum();
+    // A row has a byte for its filter and one for each pixel.
+    let row = (2..=1 << 16).rev().find(|row| bytes.is_multiple_of(*row)).unwrap();
+    let (width, height) = (row - 1, bytes / row);
+    let mut plain = Vec::new();
+    let mut encoder = png::Encoder::new(&mut plain, width, height);
+    encoder.set_filter(png::Filter::NoFilter);
+    encoder.write_header().unwrap().write_image_data(&vec![0; (width * height) as usize]).unwrap();
+    let data = plain.windows(4).position(|w| w == b"IDAT").unwrap() - 4;
+    let side = side.to_be_bytes();
+    let header = [b"IHDR", side.as_slice(), &side, &[8, 0, 0, 0, 1]].concat();
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&header);
+    [&plain[..8], &[0, 0, 0, 13], &header, &sum.finalize().to_be_bytes(), &plain[data..]].concat()
+}
+
+#[test]
+fn memory_is_limited_before_it_is_taken() {
+    let folder = Folder::new().with("i.png", &interlaced(4096)).with("t.csv", b"1,2,3\n4,5,6\n");
+    assert_eq!(differing(&folder, "i.png i.png --max-memory 64M"), 0);
+    let refused = |line: &str, said: &str| {
+        let ran = folder.run(format!("compare {line}").split(' '));
+        assert_eq!((ran.code, ran.out.len()), (2, 0), "{line}: {}", ran.err);
+        assert!(ran.err.contains(said), "{line}: {}", ran.err);
+    };
+    // 16 MiB each, and buffers.
+    refused("i.png i.png --max-memory 16M", "--max-memory: i.png, size: an interlaced image would take 17 MiB");
+    refused("i.png i.png --max-memory 24M", "(accepted: at most");
+    refused("t.csv t.csv --max-memory 1K", "--max-memory: t.csv, size: reading it would take 1 MiB of memory");
+    refused("t.csv t.csv --max-memory x", "--max-memory: \"x\" is no number of bytes");
+    assert_eq!(differing(&folder, "t.csv t.csv --max-memory 4M"), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn tables_from_pipes_are_stored_only_while_they_can_be_equal() {
+    let folder =
+        Folder::new().with("t.csv", b"1,2,3\n4,5,6\n").with("long.csv", "1,2,3\n".repeat(2_000_000).as_bytes());
+    let ran = |script: &str| Ran::from(folder.shell(script).output().unwrap());
+    for script in ["cat t.csv | \"$0\" compare - t.csv", "cat t.csv | \"$0\" compare t.csv -"] {
+        assert_eq!(ran(script).code, 0, "{script}");
+    }
+    // 12 MB of text, of which 8 MiB may be stored: the size is known all the same.
+    for script in [
+        "cat long.csv | \"$0\" compare - t.csv --json --max-memory 8M",
+        "cat long.csv | \"$0\" compare t.csv - --json --max-memory 8M",
+    ] {
+        let ran = ran(script);
+        let report: Value = serde_json::from_slice(&ran.out).unwrap_or_else(|_| panic!("{script}: {}", ran.err));
+        assert_eq!((ran.code, report["sizes_differ"].as_bool()), (1, Some(true)), "{script}");
+        let heights = [&report["a"]["height"], &report["b"]["height"]].map(|height| height.as_u64().unwrap());
+        assert_eq!((heights[0].min(heights[1]), heights[0].max(heights[1])), (2, 2_000_000), "{script}");
+    }
+    let stored = ran("cat long.csv | \"$0\" compare - long.csv --max-memory 8M");
+    assert!(stored.code == 2 && stored.err.contains("standard input: goes on after 7 MiB"), "{}", stored.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_without_a_writer_is_an_error() {
+    let folder = Folder::new().with("t.csv", b"1\n");
+    for name in ["pipe.toml", "pipe.map", "pipe.csv"] {
+        assert!(std::process::Command::new("mkfifo").arg(folder.join(name)).status().unwrap().success());
+    }
+    let start = |line: &str| {
+        let mut command = folder.command();
+        command.args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
+        (line.to_owned(), command.spawn().unwrap())
+    };
+    let lines = ["render pipe.toml -o x.png", "render -o x.png --palette pipe.map", "compare t.csv pipe.csv"];
+    // All at once, since each waits for five seconds.
+    for (line, child) in lines.map(start) {
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert!(ran.code == 2 && ran.err.contains("cannot be read: no process writes to it"), "{line}: {}", ran.err);
+    }
+    // A writer that comes late, and writes slowly.
+    let script = "(sleep 1; (printf 1; sleep 6; echo) > pipe.csv) & \"$0\" compare pipe.csv t.csv";
+    let ran = Ran::from(folder.shell(script).output().unwrap());
+    assert_eq!(ran.code, 0, "{}", ran.err);
 }

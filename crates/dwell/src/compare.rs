@@ -24,7 +24,7 @@ pub use value::{Difference, Value};
 
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
-use crate::base::limits::Limits;
+use crate::base::limits::{Limits, resize};
 use crate::base::problem::Problem;
 use crate::base::progress::Progress;
 use crate::store::Output;
@@ -33,7 +33,7 @@ use dwell_kernels::with_standard_floats;
 use picture::DifferenceImage;
 use raster::{Cells, Content, PIECE, Pixels};
 use std::ops::Range;
-use tally::{FieldTally, ImageTally};
+use tally::{Change, FieldTally, ImageTally};
 
 /// The memory limit, the stop flag and the progress of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -86,9 +86,12 @@ fn compared(a: Raster, b: Raster, output: Option<Output>, controls: Controls<'_>
 /// Compares two rasters of equal size and kind.
 fn pixels(a: Raster, b: Raster, output: Option<Output>, controls: Controls<'_>) -> Result<Compared, Error> {
     let size = a.size();
+    let readers = a.memory_bytes().saturating_add(b.memory_bytes());
+    let rows = if output.is_some() { DifferenceImage::memory_bytes(size) } else { 0 };
+    controls.limits.reserve("the comparison", readers.saturating_add(rows).saturating_add(PIECES_BYTES))?;
     controls.progress.start(size.pixels(), Vec::new());
     let names = [a.name().to_owned(), b.name().to_owned()];
-    let image = output.map(|output| DifferenceImage::start(output, size, controls.limits)).transpose()?;
+    let image = output.map(|output| DifferenceImage::start(output, size)).transpose()?;
     let work = Comparison { size, names, image, controls };
     match (a.content, b.content) {
         (Content::Field(a), Content::Field(b)) => work.fields(a, b),
@@ -98,6 +101,15 @@ fn pixels(a: Raster, b: Raster, output: Option<Output>, controls: Controls<'_>) 
         ) => work.images(a, b, ImageTally::new(size, [most_a, most_b], alpha_a || alpha_b)),
         _ => Err(InputError::malformed("a field and an image").into()),
     }
+}
+
+/// The most bytes of the pieces of both rasters, of their differences, and of the picture's pixels.
+const PIECES_BYTES: u64 = (PIECE * (2 * size_of::<Value>() + size_of::<Change>() + 3)) as u64;
+
+/// `PIECE` places for pixels.
+fn piece<T: Clone>(filler: T) -> Result<Vec<T>, InputError> {
+    let mut piece = Vec::new();
+    resize(&mut piece, PIECE, filler, "pieces of rows").map(|()| piece)
 }
 
 /// The state of a comparison of two rasters of equal size.
@@ -111,8 +123,8 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn fields(mut self, mut a: Box<dyn Cells>, mut b: Box<dyn Cells>) -> Result<Compared, Error> {
         let mut tally = FieldTally::new(self.size);
-        let (mut of_a, mut of_b) = (vec![Value::Whole(0); PIECE], vec![Value::Whole(0); PIECE]);
-        let mut changes = Vec::with_capacity(PIECE);
+        let (mut of_a, mut of_b) = (piece(Value::Whole(0))?, piece(Value::Whole(0))?);
+        let mut changes = piece(Change::None)?;
         for (columns, row) in pieces(self.size) {
             let (of_a, of_b) = (&mut of_a[..columns.len()], &mut of_b[..columns.len()]);
             a.read(of_a).map_err(|e| e.in_file(&self.names[0]))?;
@@ -137,8 +149,8 @@ impl Comparison<'_> {
         mut b: Box<dyn Pixels>,
         mut tally: ImageTally,
     ) -> Result<Compared, Error> {
-        let (mut of_a, mut of_b) = (vec![[0; 4]; PIECE], vec![[0; 4]; PIECE]);
-        let mut changes = Vec::with_capacity(PIECE);
+        let (mut of_a, mut of_b) = (piece([0; 4])?, piece([0; 4])?);
+        let mut changes = piece(0)?;
         for (columns, row) in pieces(self.size) {
             let (of_a, of_b) = (&mut of_a[..columns.len()], &mut of_b[..columns.len()]);
             a.read(of_a).map_err(|e| e.in_file(&self.names[0]))?;
@@ -207,11 +219,13 @@ mod tests {
         assert_eq!(pieces(Size { width: 40_000, height: 2 }).count(), 6);
     }
 
-    /// A small file of every format.
+    /// A small file of every format. Those that are hostile as a whole are in the test `fuzz_seeds`.
     fn seeds() -> Vec<Vec<u8>> {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/raster");
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        files.filter(|path| path.to_string_lossy().contains("seed-")).map(|path| std::fs::read(path).unwrap()).collect()
+        let names = |path: &std::path::PathBuf, part| path.to_string_lossy().contains(part);
+        let seeds = files.filter(|path| names(path, "seed-") && !names(path, "hostile"));
+        seeds.map(|path| std::fs::read(path).unwrap()).collect()
     }
 
     #[test]

@@ -4,6 +4,7 @@
 pub(crate) mod axes;
 pub(crate) mod points;
 pub(crate) mod resolution;
+mod rounded_line;
 
 use crate::base::error::InputError;
 use crate::base::limits::{BYTES_PER_PIXEL, Limits};

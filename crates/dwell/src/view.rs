@@ -15,6 +15,10 @@ use std::str::FromStr;
 pub const MAX_SIDE: u32 = i32::MAX as u32;
 /// The most decimals of a rotation. 60 suffice for any image and keep the exact arithmetic fast.
 pub(crate) const MAX_ROTATION_DECIMALS: u64 = 60;
+/// The most digits of the numbers of a view that is rotated by no multiple of 90 degrees. Whether a rounded coordinate
+/// lies above or below the midpoint of two numbers may depend on the last of them, and a sine takes much more time to so
+/// many digits than a fraction. A centre at a zoom of 1e10000 has this many.
+pub(crate) const MAX_ROTATED_DIGITS: usize = 10_000;
 /// The greatest absolute value of a rotation, in degrees.
 pub(crate) const MAX_ROTATION: i64 = 1_000_000;
 
@@ -225,7 +229,35 @@ impl View {
                 .about(Parameter::Rotation)
                 .accepts("degrees from -1000000 to 1000000, at most 60 decimals"));
         }
-        Ok(())
+        self.check_rotated_digits()
+    }
+
+    /// Checks that a view with irrational coordinates has at most [`MAX_ROTATED_DIGITS`] digits in each number.
+    fn check_rotated_digits(&self) -> Result<(), InputError> {
+        let quarter_turns = self.rotation.to_rational().over(&Rational::whole(90));
+        if quarter_turns.is_whole_scaled(0) {
+            return Ok(());
+        }
+        let numbers = match &self.frame {
+            Frame::Centred { re, im, magnification: Magnification::Zoom(zoom) } => {
+                vec![(Parameter::Re, re), (Parameter::Im, im), (Parameter::Zoom, zoom)]
+            }
+            Frame::Centred { re, im, magnification: Magnification::Height(height) } => {
+                vec![(Parameter::Re, re), (Parameter::Im, im), (Parameter::Height, height)]
+            }
+            Frame::Bounds { xmin, xmax, ymin, ymax } => {
+                [xmin, xmax, ymin, ymax].map(|edge| (Parameter::Bounds, edge)).to_vec()
+            }
+        };
+        match numbers.into_iter().find(|(_, number)| number.digits() > MAX_ROTATED_DIGITS) {
+            None => Ok(()),
+            Some((parameter, number)) => {
+                let problem = Problem::TooManyDigits { digits: number.digits() };
+                let accepted =
+                    format!("at most {MAX_ROTATED_DIGITS} digits in a view rotated by no multiple of 90 degrees");
+                Err(InputError::new(problem).about(parameter).accepts(accepted))
+            }
+        }
     }
 
     /// The exact centre, and half a pixel's width and height.
@@ -241,10 +273,11 @@ impl View {
                 ExactFrame { centre: [re.to_rational(), im.to_rational()], half_pixel: [half.clone(), half] }
             }
             Frame::Bounds { xmin, xmax, ymin, ymax } => {
+                // The middle and the half pixel have one denominator, since sums of such fractions take linear time.
                 let side = |low: &Decimal, high: &Decimal, pixels: i64| {
                     let (low, high) = (low.to_rational(), high.to_rational());
-                    let middle = low.plus(&high).over(&Rational::whole(2));
-                    (middle, high.minus(&low).over(&Rational::whole(2 * pixels)))
+                    let parts = Rational::whole(2 * pixels);
+                    (low.plus(&high).times_whole(pixels).over(&parts), high.minus(&low).over(&parts))
                 };
                 let (re, half_x) = side(xmin, xmax, width);
                 let (im, half_y) = side(ymin, ymax, height);

@@ -27,9 +27,20 @@ const MOST_SAMPLES: u64 = 10_000_000;
 const SEED: u64 = 1;
 
 pub(crate) fn run(args: &CompareArgs, interrupt: &Interrupt) -> Result<Verdict, Failure> {
-    let limits = Limits { memory_bytes: Machine::look().available_bytes / 10 * 9 };
+    let memory_bytes = match &args.max_memory {
+        Some(text) => engine::bytes("--max-memory", text)?,
+        None => Machine::look().available_bytes / 10 * 9,
+    };
+    let limits = Limits { memory_bytes };
     let progress = Progress::default();
     let controls = Controls { limits: &limits, cancel: &interrupt.cancel, progress: &progress };
+    compare_as_told(args, interrupt, controls).map_err(|failure| match failure.is_about_memory() {
+        true => Usage::new("--max-memory", failure.message()).hint("allow more, or close other programs").into(),
+        false => failure,
+    })
+}
+
+fn compare_as_told(args: &CompareArgs, interrupt: &Interrupt, controls: Controls<'_>) -> Result<Verdict, Failure> {
     match (&args.truth, &args.a, &args.b) {
         (Some(field), what, _) => {
             let report = truth(args, field, what.as_deref(), controls)?;
@@ -54,6 +65,26 @@ pub(crate) fn run(args: &CompareArgs, interrupt: &Interrupt) -> Result<Verdict, 
     }
 }
 
+/// Opens both rasters, each within the memory that the other leaves. The size of the second is known when the first is a
+/// pipe, so that of an endless one little is stored.
+fn open(a: &Path, b: &Path, limits: &Limits) -> Result<(Raster, Raster), Failure> {
+    let beside = |path: &Path, other: &Raster| {
+        let memory_bytes = limits.memory_bytes.saturating_sub(other.memory_bytes());
+        Raster::open_beside(path, Some(other.size()), &Limits { memory_bytes })
+    };
+    if is_stdin(a) || (a.exists() && !a.is_file()) {
+        let b = Raster::open(b, limits)?;
+        return Ok((beside(a, &b)?, b));
+    }
+    let a = Raster::open(a, limits)?;
+    let b = beside(b, &a)?;
+    Ok((a, b))
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// Compares two files.
 fn rasters(
     args: &CompareArgs,
@@ -70,12 +101,11 @@ fn rasters(
             .hint("`dwell compare --truth FIELD` checks one field of dwells; see `dwell compare --help`")
             .into());
     }
-    let is_stdin = |path: &Path| path == Path::new("-");
     if is_stdin(a) && is_stdin(b) {
         return Err(Usage::new("B", "standard input is A already").hint("give one of the two as a file").into());
     }
     check_overlap(args, a, b)?;
-    let (a, b) = (Raster::open(a, controls.limits)?, Raster::open(b, controls.limits)?);
+    let (a, b) = open(a, b, controls.limits)?;
     // Create the picture only after all checks, and only where it will have pixels.
     let alike = a.is_field() == b.is_field() && a.size() == b.size();
     let picture = match &args.output {
@@ -137,7 +167,7 @@ fn truth(
     };
     let (mut scene, max_iter) = scene::place(what, &args.view, &args.iteration, true)?;
     let engine = engine::engine(&args.engine)?;
-    let field = Raster::open(field, controls.limits)?;
+    let field = Raster::open_beside(field, Some(scene.view.size), controls.limits)?;
     match max_iter {
         MaxIter::Given => {}
         MaxIter::TooMany(iterations) => {

@@ -169,7 +169,7 @@ fn checked(
     let Size { width, height } = view.size;
     let name = field.name().to_owned();
     let format = field.format().to_owned();
-    let found = field.size();
+    let (found, reader) = (field.size(), field.memory_bytes());
     let wrong = |problem: Problem| InputError::new(problem).in_file(&name);
     let Content::Field(cells) = field.content else {
         let (found, wanted) = (format!("an image ({format})"), "a field of dwells".to_owned());
@@ -192,7 +192,8 @@ fn checked(
         Selection::All => {
             controls.progress.start(pixels, Vec::new());
             let band = (BAND / width as usize).clamp(1, height as usize);
-            controls.limits.reserve("a band of the field", (band as u64 * u64::from(width)).saturating_mul(20))?;
+            let band_bytes = (band as u64 * u64::from(width)).saturating_mul(20);
+            controls.limits.reserve("a band of the field", band_bytes.saturating_add(reader))?;
             let (mut dwells, mut chosen_pixels) = (Vec::new(), Vec::new());
             resize(&mut dwells, width as usize, 0, "a row of the field")?;
             for row in 0..height {
@@ -213,7 +214,7 @@ fn checked(
         }
         Selection::Sample { pixels: wanted, seed: given } => {
             seed = Some(given);
-            let (chosen_pixels, at_changes) = sample(&mut rows, view.size, wanted, given, controls)?;
+            let (chosen_pixels, at_changes) = sample(&mut rows, view.size, wanted, given, reader, controls)?;
             pixels_at_changes = Some(at_changes);
             controls.progress.start(chosen_pixels.len() as u64, Vec::new());
             states = work.check(&chosen_pixels)?;
@@ -305,22 +306,22 @@ impl Random {
     }
 }
 
-/// Draws a sample in one pass over the field. Returns it, and the number of pixels whose dwell differs from a
+/// Draws a sample in one pass over the field, whose reader takes `reader` bytes of memory. Returns it, and the number of pixels whose dwell differs from a
 /// neighbour's.
 fn sample(
     rows: &mut Rows,
     size: Size,
     wanted: u64,
     seed: u64,
+    reader: u64,
     controls: Controls<'_>,
 ) -> Result<(Vec<ChosenPixel>, u64), Error> {
     let Size { width, height } = size;
     let mut random = Random(seed);
     let at_changes_wanted = usize::try_from(wanted / 2).unwrap_or(usize::MAX);
     let evenly_wanted = wanted - wanted / 2;
-    controls
-        .limits
-        .reserve("the sample", wanted.saturating_mul(64).saturating_add(u64::from(width).saturating_mul(16)))?;
+    let bytes = wanted.saturating_mul(64).saturating_add(u64::from(width).saturating_mul(16));
+    controls.limits.reserve("the sample", bytes.saturating_add(reader))?;
     // The uniform half: distinct indices of pixels in ascending order.
     let mut evenly = std::collections::BTreeSet::new();
     while (evenly.len() as u64) < evenly_wanted {

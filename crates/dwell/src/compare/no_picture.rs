@@ -4,7 +4,6 @@ use super::raster::Pixel;
 use super::tally::Change;
 use super::value::Value;
 use crate::base::error::{Error, InputError};
-use crate::base::limits::Limits;
 use crate::base::problem::Problem;
 use crate::store::Output;
 use crate::view::Size;
@@ -13,8 +12,13 @@ use crate::view::Size;
 pub(super) enum DifferenceImage {}
 
 impl DifferenceImage {
+    /// 0, since it cannot be made.
+    pub(super) fn memory_bytes(_: Size) -> u64 {
+        0
+    }
+
     /// Fails.
-    pub(super) fn start(_: Output, _: Size, _: &Limits) -> Result<Self, Error> {
+    pub(super) fn start(_: Output, _: Size) -> Result<Self, Error> {
         Err(InputError::new(Problem::LeftOut { what: "an image of the differences", feature: "png" }).into())
     }
 

@@ -5,7 +5,7 @@ use super::raster::Pixel;
 use super::tally::Change;
 use super::value::{Difference, Value};
 use crate::base::error::Error;
-use crate::base::limits::{Limits, resize};
+use crate::base::limits::resize;
 use crate::store::Output;
 use crate::view::Size;
 use png::StreamWriter;
@@ -46,10 +46,14 @@ impl Write for Shared {
 }
 
 impl DifferenceImage {
+    /// The most bytes of memory that it takes: the PNG writer stores a row, the previous one, the filtered one, and what
+    /// it has compressed.
+    pub(super) fn memory_bytes(size: Size) -> u64 {
+        u64::from(size.width) * 3 * 4
+    }
+
     /// Writes the header.
-    pub(super) fn start(output: Output, size: Size, limits: &Limits) -> Result<Self, Error> {
-        // The PNG writer stores a row, the previous one, and the filtered one.
-        limits.reserve("rows of the picture", u64::from(size.width).saturating_mul(3 * 4))?;
+    pub(super) fn start(output: Output, size: Size) -> Result<Self, Error> {
         let path = output.path().to_owned();
         let output = Shared(Rc::new(RefCell::new(output)));
         let mut encoder = png::Encoder::new(output.clone(), size.width, size.height);

@@ -1,26 +1,35 @@
 //! Rasters: fields and images of any program, read sequentially. The format is recognized by the first bytes of a file,
 //! not by its name.
 //!
-//! A reader stores at most a row, so a false size in a header allocates little: a table of 2^31 columns is read in
-//! pieces of [`PIECE`] pixels. Two inputs are stored whole: text from a pipe, since its size is known only at its end,
-//! and interlaced images, whose first row is complete only when the last one is.
+//! Memory: a reader stores at most a row, so a false size in a header allocates little: a table of 2^31 columns is read
+//! in pieces of [`PIECE`] pixels. Two inputs are stored whole: a table from a pipe, since its size is known only at its
+//! end, and interlaced images, whose first row is complete only when the last one is. A table from a pipe is stored only
+//! while it can have the size of the raster that it is compared with, if that is known. Everything that grows with the
+//! input is within [`Limits`] before it is allocated, or the reader fails; [`Raster::memory_bytes`] says what one takes.
+//!
+//! Time: opening takes a time proportional to the bytes of the file; an image is not decoded. Reading takes a time
+//! proportional to the pixels, which in a compressed image may be a thousand times the bytes of the file: 65535 x 65535
+//! pixels of one colour take half a megabyte. Such images can be compared like any other, so the time is not limited;
+//! images of different sizes are not decoded at all, progress is shown, and the stop flag is checked every [`PIECE`]
+//! pixels. Decoding one row, or the whole of an interlaced image, is one step that the flag does not stop; a program can
+//! exit during it.
 
 mod csv;
 mod npy;
 #[cfg(feature = "png")]
 mod png_file;
 mod pnm;
+mod stored_text;
 
 use super::value::Value;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::Limits;
 use crate::base::problem::Problem;
 use crate::base::quote::name_of;
+use crate::input::open::{self, unreadable};
 use crate::input::source::PNG_SIGNATURE;
-use crate::input::source::{directory, unreadable};
 use crate::view::{MAX_SIDE, Size};
 use std::cmp::Ordering;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -28,6 +37,8 @@ use std::path::Path;
 pub(super) const PIECE: usize = 1 << 14;
 /// The size of the read buffer in bytes.
 const BUFFER: usize = 1 << 18;
+/// The most bytes of memory of any reader: the read buffer, and the bytes of a piece.
+const BUFFERS: u64 = (BUFFER + 8 * PIECE) as u64;
 /// The accepted formats, for error messages.
 const ACCEPTED: &str = "npy, csv, png, ppm, pgm";
 
@@ -70,6 +81,7 @@ pub struct Raster {
     format: String,
     size: Size,
     pub(super) content: Content,
+    memory_bytes: u64,
 }
 
 impl std::fmt::Debug for Raster {
@@ -90,8 +102,17 @@ impl Raster {
     /// [`Error::Input`] with the name of the file when it cannot be read, has an unknown format, is damaged, or needs
     /// more memory than `limits` allows.
     pub fn open(path: &Path, limits: &Limits) -> Result<Self, Error> {
+        Self::open_beside(path, None, limits)
+    }
+
+    /// [`Self::open`] for a raster that is to be compared with one of the size `other`. A table from a pipe is stored only
+    /// while it may have this size.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_beside(path: &Path, other: Option<Size>, limits: &Limits) -> Result<Self, Error> {
         let name = name_of(path);
-        let opened = RasterInput::open(path).and_then(|input| Self::of(input, limits));
+        let opened = RasterInput::open(path).and_then(|input| Self::of(input, other, limits));
         let mut raster = opened.map_err(|e| e.in_file(path))?;
         raster.name = name;
         Ok(raster)
@@ -104,14 +125,15 @@ impl Raster {
     pub fn from_bytes(bytes: Vec<u8>, name: &str, limits: &Limits) -> Result<Self, InputError> {
         let length = Some(bytes.len() as u64);
         let input = RasterInput { bytes: Box::new(Cursor::new(bytes)), length, seekable: true };
-        let mut raster = Self::of(input, limits).map_err(|e| e.in_file(name))?;
+        let mut raster = Self::of(input, None, limits).map_err(|e| e.in_file(name))?;
         name.clone_into(&mut raster.name);
         Ok(raster)
     }
 
-    fn of(mut input: RasterInput, limits: &Limits) -> Result<Self, InputError> {
+    fn of(mut input: RasterInput, other: Option<Size>, limits: &Limits) -> Result<Self, InputError> {
+        limits.reserve("reading it", BUFFERS)?;
         let first = input.peek()?;
-        let (format, size, content) = if first.starts_with(b"\x93NUMPY") {
+        let Opened { format, size, content, memory_bytes } = if first.starts_with(b"\x93NUMPY") {
             npy::open(input)?
         } else if first == PNG_SIGNATURE {
             #[cfg(feature = "png")]
@@ -121,15 +143,15 @@ impl Raster {
             #[cfg(not(feature = "png"))]
             return Err(InputError::new(Problem::LeftOut { what: "reading a PNG", feature: "png" }));
         } else if matches!(first.as_slice(), [b'P', b'1'..=b'7', b' ' | b'\t' | b'\n' | b'\r' | b'#', ..]) {
-            pnm::open(input, limits)?
+            pnm::open(input)?
         } else if first.is_empty() {
             return Err(InputError::malformed("is empty").accepts(ACCEPTED));
         } else if csv::may_begin(&first) {
-            csv::open(input, limits)?
+            csv::open(input, other, limits)?
         } else {
             return Err(InputError::malformed("is neither a field nor an image that can be read").accepts(ACCEPTED));
         };
-        Ok(Self { name: String::new(), format, size, content })
+        Ok(Self { name: String::new(), format, size, content, memory_bytes: BUFFERS + memory_bytes })
     }
 
     /// The name in error messages: the path, or `standard input`.
@@ -150,6 +172,12 @@ impl Raster {
         self.size
     }
 
+    /// The most bytes of memory that this reader takes, now or while pixels are read.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
+
     /// Whether the raster is a field; otherwise it is an image.
     #[must_use]
     pub fn is_field(&self) -> bool {
@@ -157,8 +185,16 @@ impl Raster {
     }
 }
 
-/// The result of reading a header: the format as text, the size, and the reader of the pixels.
-type Opened = Result<(String, Size, Content), InputError>;
+/// The result of reading a header.
+struct Opened {
+    /// The format as text.
+    format: String,
+    size: Size,
+    /// The reader of the pixels.
+    content: Content,
+    /// The most bytes that the reader allocates beside [`BUFFERS`].
+    memory_bytes: u64,
+}
 
 /// The size in a header, checked to be 1 to [`MAX_SIDE`] pixels wide and high.
 fn size(width: u64, height: u64) -> Result<Size, InputError> {
@@ -183,19 +219,13 @@ struct RasterInput {
 
 impl RasterInput {
     fn open(path: &Path) -> Result<Self, InputError> {
-        if path == Path::new("-") {
-            return Ok(Self::one_way(io::stdin()));
+        match open::open(path)? {
+            open::Opened::Stream(stream) => Ok(Self::one_way(stream)),
+            open::Opened::File(file, length) => {
+                let bytes = Box::new(BufReader::with_capacity(BUFFER, file));
+                Ok(Self { bytes, length: Some(length), seekable: true })
+            }
         }
-        let file = File::open(path).map_err(|e| unreadable(&e))?;
-        let metadata = file.metadata().map_err(|e| unreadable(&e))?;
-        if metadata.is_dir() {
-            return Err(directory());
-        }
-        if !metadata.is_file() {
-            return Ok(Self::one_way(file));
-        }
-        let bytes = Box::new(BufReader::with_capacity(BUFFER, file));
-        Ok(Self { bytes, length: Some(metadata.len()), seekable: true })
     }
 
     fn one_way(from: impl Read + 'static) -> Self {

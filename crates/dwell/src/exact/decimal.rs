@@ -52,6 +52,12 @@ impl Decimal {
         u64::try_from(-self.exponent).unwrap_or(0)
     }
 
+    /// The number of digits as typed, without zeros before the first other digit.
+    pub(crate) fn digits(&self) -> usize {
+        let digits = self.text.bytes().take_while(|byte| !matches!(byte, b'e' | b'E')).filter(u8::is_ascii_digit);
+        digits.skip_while(|digit| *digit == b'0').count()
+    }
+
     /// The exact midpoint of this number and another.
     ///
     /// # Errors

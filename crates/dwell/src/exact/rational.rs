@@ -58,6 +58,9 @@ impl Rational {
     /// The sum `self + o`.
     #[must_use]
     pub fn plus(&self, o: &Self) -> Self {
+        if self.den == o.den {
+            return Self::new(&self.num + &o.num, self.den.clone());
+        }
         Self::new(&self.num * IBig::from(o.den.clone()) + &o.num * IBig::from(self.den.clone()), &self.den * &o.den)
     }
 
@@ -129,6 +132,15 @@ impl Rational {
         (self.num.clone() << bits).div_rem_euclid(IBig::from(self.den.clone())).1 == UBig::ZERO
     }
 
+    /// The floor and the ceiling of `self * 2^bits`.
+    pub(crate) fn enclose_scaled(&self, bits: i64) -> (IBig, IBig) {
+        use dashu_int::ops::DivRemEuclid;
+        let scaled = self.clone().scaled_by_power_of_two(bits);
+        let (low, rest) = scaled.num.div_rem_euclid(IBig::from(scaled.den));
+        let high = if rest == UBig::ZERO { low.clone() } else { &low + IBig::ONE };
+        (low, high)
+    }
+
     /// The greatest e with 2^e <= |self|, which is floor(log2 |self|); `None` for 0.
     #[must_use]
     pub fn floor_log2(&self) -> Option<i64> {
@@ -171,6 +183,23 @@ impl Rational {
             return infinite(negative);
         }
         N::from_parts(negative, significand, ulp)
+    }
+
+    /// The nearest value of `N` to `value * 2^exponent`, as [`Self::round`] returns it, in a time that does not depend on
+    /// the exponent.
+    pub(crate) fn round_dyadic<N: Number>(value: &IBig, exponent: i64) -> N {
+        // The leading bits and one for all others: the result depends on no more, since a midpoint of two numbers has one
+        // bit more than a significand. With 128 bits, an exponent outside this range gives 0 or an infinity as its ends do.
+        const KEPT: usize = 128;
+        const EXPONENTS: [i64; 2] = [-2000, 2000];
+        let negative = *value < IBig::ZERO;
+        let magnitude = value.unsigned_abs();
+        let dropped = magnitude.bit_len().saturating_sub(KEPT);
+        let others = magnitude.trailing_zeros().is_some_and(|zeros| zeros < dropped);
+        let kept = IBig::from((magnitude >> dropped) | UBig::from(others));
+        let exponent = exponent.saturating_add(i64::try_from(dropped).unwrap_or(i64::MAX));
+        let kept = Self::new(if negative { -kept } else { kept }, UBig::ONE);
+        kept.scaled_by_power_of_two(exponent.clamp(EXPONENTS[0], EXPONENTS[1])).round()
     }
 
     /// The value as text with three significant digits for messages, such as `3.72e-17`; truncated, not rounded.
@@ -218,7 +247,13 @@ impl PartialOrd for Rational {
 }
 impl Ord for Rational {
     fn cmp(&self, o: &Self) -> Ordering {
-        (&self.num * IBig::from(o.den.clone())).cmp(&(&o.num * IBig::from(self.den.clone())))
+        // The signs decide most comparisons, among them those with 0.
+        let sign = |n: &IBig| n.cmp(&IBig::ZERO);
+        match sign(&self.num).cmp(&sign(&o.num)) {
+            Ordering::Equal if self.den == o.den => self.num.cmp(&o.num),
+            Ordering::Equal => (&self.num * IBig::from(o.den.clone())).cmp(&(&o.num * IBig::from(self.den.clone()))),
+            unequal => unequal,
+        }
     }
 }
 

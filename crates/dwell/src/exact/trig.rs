@@ -76,21 +76,23 @@ impl Real {
     /// 2^bits is that integer.
     #[must_use]
     pub(crate) fn enclose(&self, bits: usize) -> (IBig, IBig) {
+        self.enclose_scaled(i64::try_from(bits).unwrap_or(i64::MAX))
+    }
+
+    /// [`Self::enclose`] for any power of two, negative ones included.
+    #[must_use]
+    pub(crate) fn enclose_scaled(&self, bits: i64) -> (IBig, IBig) {
         match self {
-            Self::Rational(r) => {
-                let low = r.floor_scaled(bits);
-                let high = if r.is_whole_scaled(bits) { low.clone() } else { &low + IBig::ONE };
-                (low, high)
-            }
+            Self::Rational(r) => r.enclose_scaled(bits),
             Self::Cosine { factor, degrees } => {
                 // The cosine is computed to as many bits as its product with the factor needs: |factor| < 2^(e + 1),
                 // and the error of the cosine is at most 2^-(bits + e + 8), so the error of the product is below
                 // 2^-(bits + 7).
                 let e = factor.floor_log2().unwrap_or(0);
-                let wanted = i64::try_from(bits).unwrap_or(i64::MAX).saturating_add(e).saturating_add(8);
+                let wanted = bits.saturating_add(e).saturating_add(8);
                 let wanted = usize::try_from(wanted).unwrap_or(0).max(16);
                 let cosine = Rational::new(cosine(degrees, wanted), dashu_int::UBig::ONE << wanted);
-                let middle = factor.times(&cosine).floor_scaled(bits);
+                let (middle, _) = factor.times(&cosine).enclose_scaled(bits);
                 (&middle - IBig::ONE, middle + IBig::from(2))
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::base::error::InputError;
 use crate::base::problem::Problem;
+use crate::input::open::{Opened, open, unreadable};
 use std::fs::File;
 #[cfg(all(feature = "png", feature = "toml"))]
 use std::io::{BufRead, BufReader, Cursor};
@@ -36,16 +37,6 @@ pub(crate) trait PictureReader: BufRead + Seek {}
 #[cfg(all(feature = "png", feature = "toml"))]
 impl<T: BufRead + Seek> PictureReader for T {}
 
-/// The error when the system cannot read on.
-pub(crate) fn unreadable(error: &std::io::Error) -> InputError {
-    InputError::new(Problem::Unreadable { why: error.to_string() })
-}
-
-/// The error when a path is that of a directory.
-pub(crate) fn directory() -> InputError {
-    of_another_kind("a directory", "a file")
-}
-
 /// The error when a file or a value is `found`, not `wanted`.
 pub(crate) fn of_another_kind(found: impl Into<String>, wanted: impl Into<String>) -> InputError {
     InputError::new(Problem::WrongKind { found: found.into(), wanted: wanted.into() })
@@ -58,20 +49,14 @@ impl Input {
     /// When it cannot be read or is a directory.
     pub(crate) fn open(path: &Path) -> Result<Self, InputError> {
         let wrong = |e: std::io::Error| unreadable(&e);
-        if path == Path::new("-") {
-            return Self::all_of(std::io::stdin().lock()).map_err(wrong);
+        match open(path)? {
+            Opened::Stream(stream) => Self::all_of(stream).map_err(wrong),
+            Opened::File(mut file, _) => {
+                let mut head = Vec::new();
+                file.by_ref().take(HEAD as u64).read_to_end(&mut head).and_then(|_| file.rewind()).map_err(wrong)?;
+                Ok(Self { head, source: Contents::File(file) })
+            }
         }
-        let metadata = std::fs::metadata(path).map_err(wrong)?;
-        if metadata.is_dir() {
-            return Err(directory());
-        }
-        let mut file = File::open(path).map_err(wrong)?;
-        if !metadata.is_file() {
-            return Self::all_of(file).map_err(wrong);
-        }
-        let mut head = Vec::new();
-        file.by_ref().take(HEAD as u64).read_to_end(&mut head).and_then(|_| file.rewind()).map_err(wrong)?;
-        Ok(Self { head, source: Contents::File(file) })
     }
 
     fn all_of(source: impl Read) -> std::io::Result<Self> {

@@ -10,12 +10,22 @@ use crate::base::problem::Problem;
 use crate::base::quote::{escape, quote};
 use crate::exact::decimal::Decimal;
 use crate::input::source::of_another_kind;
+use std::ops::Range;
 use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
 
 /// Most characters of a number or a key that an error repeats.
 const MOST_DIGITS: usize = 40;
+/// The most tokens of a text: words, texts in quotes, signs, comments, line ends, and the spaces between them. The parser
+/// takes about a hundred bytes of memory for each. A palette of 4096 colours, each with its position and a comment in a
+/// line of its own, has about 50,000.
+const MOST_TOKENS: usize = 1 << 18;
+/// The tokens that a dot or an opening bracket counts for: it may begin a table, for which the parser takes more than a
+/// thousand bytes.
+const TOKENS_OF_TABLE: usize = 16;
 
 /// The names of the keys of a table.
 pub(crate) struct Names {
@@ -45,8 +55,9 @@ impl<'a> Document<'a> {
     /// Parses a text.
     ///
     /// # Errors
-    /// The place where the text is not TOML.
+    /// The place where the text is not TOML; more than [`MOST_TOKENS`] tokens.
     pub(crate) fn parse(text: &'a str) -> Result<Self, InputError> {
+        check_tokens(text)?;
         match DeTable::parse(text) {
             Ok(table) => Ok(Self { text, table: table.into_inner() }),
             Err(e) => Err(syntax_error(text, &e)),
@@ -57,6 +68,23 @@ impl<'a> Document<'a> {
     pub(crate) fn keys(&self) -> Keys<'_> {
         Keys { text: self.text, table: &self.table }
     }
+}
+
+/// Checks that a text has at most [`MOST_TOKENS`] tokens. The lexer is lazy, so this stops at the first too many.
+fn check_tokens(text: &str) -> Result<(), InputError> {
+    let mut tokens = 0;
+    for token in Source::new(text).lex() {
+        tokens += match token.kind() {
+            TokenKind::Dot | TokenKind::LeftCurlyBracket | TokenKind::LeftSquareBracket => TOKENS_OF_TABLE,
+            _ => 1,
+        };
+        if tokens > MOST_TOKENS {
+            return Err(InputError::malformed("has too many keys, values, signs and lines")
+                .accepts(format!("up to {MOST_TOKENS} of them; a dot or a bracket counts as {TOKENS_OF_TABLE}"))
+                .at_line(line_of(text, token.span().start())));
+        }
+    }
+    Ok(())
 }
 
 /// The keys of a table.
@@ -73,26 +101,44 @@ impl<'a> Keys<'a> {
     }
 
     /// Every key in the order of the text, with the name in `names` that it stands for; an error in place of a key that
-    /// is unknown or was given before under another name.
-    pub(crate) fn in_order(&self, names: &Names) -> Vec<Result<(&'static str, Key<'a>), InputError>> {
-        let mut keys: Vec<Key<'a>> = self
-            .table
-            .iter()
-            .map(|(name, value)| Key { text: self.text, name: name.get_ref(), start: name.span().start, value })
-            .collect();
-        keys.sort_by_key(|key| key.start);
-        let mut taken: Vec<(&'static str, Key<'a>)> = Vec::new();
-        keys.into_iter()
-            .map(|key| {
-                let Some(name) = names.find(key.name) else { return Err(key.unknown(names)) };
-                if let Some((_, first)) = taken.iter().find(|(known, _)| *known == name) {
-                    let problem = format!("is given twice: it is {} in line {}", first.name, first.line());
-                    return Err(key.wrong(InputError::new(Problem::Conflict(problem))));
-                }
-                taken.push((name, key));
-                Ok((name, key))
-            })
-            .collect()
+    /// is unknown or was given before under another name. An error is built when the iteration reaches it, so that the
+    /// time of a reader that stops at the first does not grow with their number.
+    pub(crate) fn in_order<'n>(&self, names: &'n Names) -> InOrder<'a, 'n> {
+        let mut keys: Vec<_> =
+            self.table.iter().map(|(name, value)| (name.span().start, name.get_ref().as_ref(), value)).collect();
+        keys.sort_unstable_by_key(|(start, ..)| *start);
+        InOrder { text: self.text, names, keys: keys.into_iter(), at: 0, line: 1, taken: Vec::new() }
+    }
+}
+
+/// The keys of a table in the order of the text: see [`Keys::in_order`].
+pub(crate) struct InOrder<'a, 'n> {
+    text: &'a str,
+    names: &'n Names,
+    /// The place, the name and the value of each key that is left.
+    keys: std::vec::IntoIter<(usize, &'a str, &'a Spanned<DeValue<'a>>)>,
+    /// A place in the text, and its line: the text is counted through once.
+    at: usize,
+    line: u64,
+    /// The keys so far, at most as many as there are names.
+    taken: Vec<(&'static str, Key<'a>)>,
+}
+
+impl<'a> Iterator for InOrder<'a, '_> {
+    type Item = Result<(&'static str, Key<'a>), InputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (start, name, value) = self.keys.next()?;
+        self.line += line_ends(self.text, self.at..start);
+        self.at = start;
+        let key = Key { text: self.text, name, line: self.line, value };
+        let Some(name) = self.names.find(key.name) else { return Some(Err(key.unknown(self.names))) };
+        if let Some((_, first)) = self.taken.iter().find(|(known, _)| *known == name) {
+            let problem = format!("is given twice: it is {} in line {}", first.name, first.line);
+            return Some(Err(key.wrong(InputError::new(Problem::Conflict(problem)))));
+        }
+        self.taken.push((name, key));
+        Some(Ok((name, key)))
     }
 }
 
@@ -101,20 +147,16 @@ impl<'a> Keys<'a> {
 pub(crate) struct Key<'a> {
     text: &'a str,
     name: &'a str,
-    start: usize,
+    /// Its line, from 1.
+    line: u64,
     value: &'a Spanned<DeValue<'a>>,
 }
 
 impl<'a> Key<'a> {
-    /// Its line, from 1.
-    fn line(&self) -> u64 {
-        line_of(self.text, self.start)
-    }
-
     /// Its line and name, for errors.
     pub(crate) fn place(&self) -> KeyPlace {
         let name: String = self.name.chars().take(MOST_DIGITS).collect();
-        (self.line(), escape(&name))
+        (self.line, escape(&name))
     }
 
     /// The error as one about this key's value.
@@ -127,7 +169,7 @@ impl<'a> Key<'a> {
         let nearest = nearest(self.name, known).map(str::to_owned);
         let list = nearest.is_none().then(|| names.keys.join(", "));
         let error = InputError::new(Problem::UnknownKey { given: self.name.to_owned(), of: names.of, nearest });
-        list.into_iter().fold(error, InputError::accepts).at_line(self.line())
+        list.into_iter().fold(error, InputError::accepts).at_line(self.line)
     }
 
     /// The value as it is written, shortened.
@@ -243,7 +285,13 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
 
 /// The line, from 1, of the byte `at`.
 fn line_of(text: &str, at: usize) -> u64 {
-    text.get(..at.min(text.len())).unwrap_or("").matches('\n').count() as u64 + 1
+    line_ends(text, 0..at) + 1
+}
+
+/// The line ends in a part of a text.
+fn line_ends(text: &str, part: Range<usize>) -> u64 {
+    let part = text.as_bytes().get(part.start..part.end.min(text.len())).unwrap_or(&[]);
+    part.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// `text` if it has at most `most` characters, otherwise its first 24 characters and its length.

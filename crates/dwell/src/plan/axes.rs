@@ -1,16 +1,14 @@
 //! The coordinates of a view: four arrays of numbers that every engine receives.
 //!
 //! Each entry is the correctly rounded value of an exact expression in the view's decimals: origin + k step with an
-//! integer k. It is first computed in fixed point with guard bits, as an interval that contains the exact value. If
-//! both ends of the interval round to the same number, that number is the entry (Ziv's strategy). If they do not, the
-//! entry is computed by an exact division or, for irrational steps, with more bits.
+//! integer k. `rounded_line.rs` rounds them.
 
 use crate::base::error::InputError;
 use crate::base::limits::resize;
 use crate::exact::rational::Rational;
 use crate::exact::trig::{Direction, Real};
+use crate::plan::rounded_line::rounded;
 use crate::view::{ExactFrame, View};
-use dashu_int::{IBig, UBig};
 use dwell_kernels::{Grid, Number};
 use std::ops::Range;
 
@@ -36,8 +34,11 @@ impl<N: Number> Axes<N> {
     /// When the allocation of the arrays fails.
     pub fn new(view: &View) -> Result<Self, InputError> {
         let ExactFrame { centre: [re, im], half_pixel: [half_x, half_y] } = view.exact();
-        let rightwards = || (0..view.size.width).map(|i| view.half_pixels_right(i));
-        let upwards = || (0..view.size.height).map(|j| view.half_pixels_up(j));
+        let columns = |origin: &Rational, step: &Real| {
+            rounded(origin, step, view.size.width, |column| view.half_pixels_right(column))
+        };
+        let rows =
+            |origin: &Rational, step: &Real| rounded(origin, step, view.size.height, |row| view.half_pixels_up(row));
         let direction = Direction::new(&view.rotation.to_rational());
         if direction.is_none() {
             let nothing = |count: u32| {
@@ -45,20 +46,20 @@ impl<N: Number> Axes<N> {
                 resize(&mut entries, count as usize, Grid::<N>::negative_zero(), "the coordinates").map(|()| entries)
             };
             return Ok(Self {
-                re_of_column: entries(&re, &Real::Rational(half_x), rightwards())?,
+                re_of_column: columns(&re, &Real::Rational(half_x))?,
                 im_of_column: nothing(view.size.width)?,
                 re_of_row: nothing(view.size.height)?,
-                im_of_row: entries(&im, &Real::Rational(half_y), upwards())?,
+                im_of_row: rows(&im, &Real::Rational(half_y))?,
                 rotated: false,
             });
         }
         // The offset from the centre of a pixel u to the right and v up is u (cos, sin) + v (-sin, cos).
         let zero = Rational::whole(0);
         Ok(Self {
-            re_of_column: entries(&re, &direction.cosine_times(&half_x), rightwards())?,
-            im_of_column: entries(&im, &direction.sine_times(&half_x), rightwards())?,
-            re_of_row: entries(&zero, &direction.sine_times(&half_y.negated()), upwards())?,
-            im_of_row: entries(&zero, &direction.cosine_times(&half_y), upwards())?,
+            re_of_column: columns(&re, &direction.cosine_times(&half_x))?,
+            im_of_column: columns(&im, &direction.sine_times(&half_x))?,
+            re_of_row: rows(&zero, &direction.sine_times(&half_y.negated()))?,
+            im_of_row: rows(&zero, &direction.cosine_times(&half_y))?,
             rotated: true,
         })
     }
@@ -129,71 +130,6 @@ impl<N: Number> Axes<N> {
         let end = (first..height).find(|row| !mirrored(*row, sum)).unwrap_or(height);
         let row = |row: usize| u32::try_from(row).unwrap_or(u32::MAX);
         (row(first)..row(end), row(sum))
-    }
-}
-
-/// The value origin + k step for each k, correctly rounded.
-fn entries<N: Number>(
-    origin: &Rational,
-    step: &Real,
-    ks: impl ExactSizeIterator<Item = i64>,
-) -> Result<Vec<N>, InputError> {
-    // Bits for the smallest coordinate: its own significand, the 32 of k, and 64 guard bits. The smallest coordinate is
-    // about one step, unless the origin is so much larger (any image is less than 2^34 half steps wide) that no entry
-    // is near 0.
-    let below_one = |e: i64| usize::try_from((-e).max(0)).unwrap_or(usize::MAX);
-    let step_log2 = step.about_log2().unwrap_or(0);
-    let smallest = origin.floor_log2().filter(|o| *o > step_log2 + 36).unwrap_or(step_log2);
-    let bits = below_one(smallest) + 160;
-    let line = FixedLine::new(origin, step, bits);
-    let mut entries = Vec::new();
-    resize(&mut entries, ks.len(), N::default(), "the coordinates")?;
-    for (entry, k) in entries.iter_mut().zip(ks) {
-        *entry = line.entry(k).unwrap_or_else(|| decide(origin, step, k, bits));
-    }
-    Ok(entries)
-}
-
-/// Intervals of origin and step in fixed point, from which origin + k step is computed as an interval.
-struct FixedLine {
-    bits: usize,
-    origin: (IBig, IBig),
-    step: (IBig, IBig),
-}
-
-impl FixedLine {
-    fn new(origin: &Rational, step: &Real, bits: usize) -> Self {
-        Self { bits, origin: Real::Rational(origin.clone()).enclose(bits), step: step.enclose(bits) }
-    }
-
-    /// The correctly rounded origin + k step, if both ends of its interval round to the same number.
-    fn entry<N: Number>(&self, k: i64) -> Option<N> {
-        let (step_low, step_high) = if k >= 0 { (&self.step.0, &self.step.1) } else { (&self.step.1, &self.step.0) };
-        let low: N = round_fixed(&self.origin.0 + step_low * IBig::from(k), self.bits);
-        let high: N = round_fixed(&self.origin.1 + step_high * IBig::from(k), self.bits);
-        (low == high).then_some(low)
-    }
-}
-
-fn round_fixed<N: Number>(value: IBig, bits: usize) -> N {
-    Rational::new(value, UBig::ONE).scaled_by_power_of_two(-i64::try_from(bits).unwrap_or(i64::MAX)).round()
-}
-
-/// The entry origin + k step where fixed point with `bits` bits does not decide the rounding.
-fn decide<N: Number>(origin: &Rational, step: &Real, k: i64, bits: usize) -> N {
-    match step {
-        _ if k == 0 => origin.round(),
-        Real::Rational(step) => origin.plus(&step.times_whole(k)).round(),
-        Real::Cosine { .. } => {
-            // The value is irrational, so it is not the midpoint of two numbers, and enough bits always decide.
-            let mut bits = bits;
-            loop {
-                bits *= 2;
-                if let Some(entry) = FixedLine::new(origin, step, bits).entry(k) {
-                    return entry;
-                }
-            }
-        }
     }
 }
 

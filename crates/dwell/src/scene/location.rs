@@ -8,6 +8,7 @@ use crate::base::problem::Problem;
 #[cfg(feature = "png")]
 use crate::encode::png_text;
 use crate::input::source::{self, Input, of_another_kind};
+use crate::input::toml_reader::Document;
 use crate::scene::Scene;
 use crate::view::{Size, View};
 use dwell_kernels::with_standard_floats;
@@ -79,8 +80,11 @@ impl Location {
 
     /// [`Self::parse`] with palette files, whose paths are relative to `folder`.
     fn parse_in(text: &str, name: &str, folder: Option<&Path>) -> Result<Self, InputError> {
-        let newer = file::version(text).filter(|version| is_newer(version));
-        let given = with_standard_floats(|| Given::read(text, folder));
+        let document = Document::parse(text)?;
+        // The version that wrote the text.
+        let version = document.keys().peek("dwell").filter(|version| is_newer(version));
+        let newer = version.map(str::to_owned);
+        let given = with_standard_floats(|| Given::read(&document, folder));
         Self::of(given, name, newer.clone()).map_err(|e| match newer {
             Some(version) => e.by_newer_version(version),
             None => e,
@@ -217,7 +221,8 @@ fn in_its_text(error: InputError) -> InputError {
 fn is_newer(version: &str) -> bool {
     let numbers = |version: &str| -> Option<Vec<u64>> {
         let release = version.split(['-', '+']).next().unwrap_or("");
-        release.split('.').map(|number| number.parse().ok()).collect()
+        // One more than a version has, so that a longer text is recognised as none.
+        release.split('.').take(4).map(|number| number.parse().ok()).collect()
     };
     numbers(version).filter(|numbers| numbers.len() == 3) > numbers(env!("CARGO_PKG_VERSION"))
 }

@@ -2,14 +2,14 @@
 //! lines at the end of the file and the line ends of any system are accepted, since tables come from other programs
 //! too.
 
-use super::{Bytes, Cells, Content, Opened, RasterInput, size};
+use super::stored_text::StoredText;
+use super::{BUFFERS, Bytes, Cells, Content, Opened, RasterInput, Unseekable, size};
 use crate::base::error::InputError;
 use crate::base::limits::Limits;
-use crate::base::problem::Problem;
 use crate::base::quote::quote;
 use crate::compare::value::Value;
-use crate::input::source::unreadable;
-use std::io::{BufRead, Cursor, Read};
+use crate::input::open::unreadable;
+use crate::view::{MAX_SIDE, Size};
 
 /// The most characters of a value.
 const MOST_CHARACTERS: usize = 64;
@@ -29,17 +29,11 @@ struct Csv {
     column: u32,
 }
 
-pub(super) fn open(mut input: RasterInput, limits: &Limits) -> Opened {
-    if !input.seekable {
-        // The number of lines is known only at the end, so the whole text is stored.
-        let most = limits.memory_bytes / 2;
-        let mut bytes = Vec::new();
-        input.bytes.take(most + 1).read_to_end(&mut bytes).map_err(|e| unreadable(&e))?;
-        if bytes.len() as u64 > most {
-            return Err(InputError::new(Problem::PipeTooLong { most_bytes: most }));
-        }
-        input.bytes = Box::new(Cursor::new(bytes));
-    }
+pub(super) fn open(input: RasterInput, other: Option<Size>, limits: &Limits) -> Result<Opened, InputError> {
+    let seekable = input.seekable;
+    // What the limit leaves beside the buffers and, of a store, the piece that it has begun.
+    let most = limits.memory_bytes.saturating_sub(BUFFERS);
+    let mut store = (!seekable).then(|| StoredText::new(most));
     // The first pass determines the size and finds all errors; the second pass returns the numbers.
     let mut words = Words::new(input.bytes)?;
     let (mut width, mut height, mut column) = (0_u64, 0_u64, 0_u64);
@@ -48,6 +42,12 @@ pub(super) fn open(mut input: RasterInput, limits: &Limits) -> Opened {
             Word::Value => {
                 column += 1;
                 words.value(column)?;
+                if column > u64::from(MAX_SIDE) {
+                    return Err(words.wrong(format!("has more than {MAX_SIDE} values")));
+                }
+                if let Some(store) = &mut store {
+                    store.add(words.trimmed(), b',')?;
+                }
             }
             Word::LineEnd => {
                 if height == 0 {
@@ -57,15 +57,49 @@ pub(super) fn open(mut input: RasterInput, limits: &Limits) -> Opened {
                     return Err(words.other_length(column, width));
                 }
                 (height, column) = (height + 1, 0);
+                if height > u64::from(MAX_SIDE) {
+                    return Err(InputError::malformed(format!("has more than {MAX_SIDE} rows")));
+                }
+                if let Some(store) = &mut store {
+                    store.add(b"", b'\n')?;
+                }
             }
             Word::End => break,
         }
+        // A table of another size is not compared, so only its size is needed.
+        let differs = |other: Size| {
+            column > other.width.into() || height > other.height.into() || (height > 0 && width != other.width.into())
+        };
+        if other.is_some_and(differs) {
+            store = None;
+        }
     }
     let size = size(width, height)?;
+    let opened = |content, memory_bytes| Opened { format: "csv".to_owned(), size, content, memory_bytes };
     let mut bytes = words.bytes;
-    bytes.rewind().map_err(|e| unreadable(&e))?;
+    let mut memory_bytes = 0;
+    match store {
+        _ if seekable => bytes.rewind().map_err(|e| unreadable(&e))?,
+        Some(store) => {
+            memory_bytes = store.allocated();
+            bytes = Box::new(Unseekable(store.into_reader()));
+        }
+        None => return Ok(opened(Content::Field(Box::new(NotStored)), 0)),
+    }
     let csv = Csv { words: Words::new(bytes)?, width: size.width, column: 0 };
-    Ok(("csv".to_owned(), size, Content::Field(Box::new(csv))))
+    Ok(opened(Content::Field(Box::new(csv)), memory_bytes))
+}
+
+/// A table from a pipe that was not stored, since it is larger or has other rows than the raster to compare it with.
+struct NotStored;
+
+impl Cells for NotStored {
+    fn read(&mut self, _: &mut [Value]) -> Result<(), InputError> {
+        Err(InputError::malformed("is a table from a pipe of another size than the raster to compare it with"))
+    }
+    fn finish(&mut self) -> Result<(), InputError> {
+        Ok(())
+    }
 }
 
 impl Cells for Csv {
@@ -126,6 +160,11 @@ impl Words {
         let marked = bytes.fill_buf().map_err(|e| unreadable(&e))?.starts_with(b"\xef\xbb\xbf");
         bytes.consume(if marked { 3 } else { 0 });
         Ok(Self { bytes, line: 1, values: false, empty_line: None, text: [0; MOST_CHARACTERS], length: 0 })
+    }
+
+    /// The characters of the current value without spaces at its ends.
+    fn trimmed(&self) -> &[u8] {
+        self.text[..self.length].trim_ascii()
     }
 
     fn text(&self) -> String {
@@ -203,7 +242,7 @@ impl Words {
 
     /// The current value as a number; `column`, from 1, is for the error message.
     fn value(&self, column: u64) -> Result<Value, InputError> {
-        let text = self.text[..self.length].trim_ascii();
+        let text = self.trimmed();
         // The common case: 1 to 18 digits.
         if (1..=18).contains(&text.len()) && text.iter().all(u8::is_ascii_digit) {
             return Ok(Value::Whole(text.iter().fold(0, |n, digit| 10 * n + i128::from(digit - b'0'))));
@@ -245,6 +284,45 @@ mod tests {
         }
         let reals = [Value::Real(1.5), Value::Real(2e3), Value::Real(f64::INFINITY), Value::Whole(u64::MAX.into())];
         assert_eq!(read("1.5,2e3\ninf,18446744073709551615\n").unwrap(), reals);
+    }
+
+    /// The size, the memory and the numbers of a table from a pipe.
+    fn piped(bytes: impl std::io::Read + 'static, other: Option<Size>, most: u64) -> Result<(Size, u64), InputError> {
+        let limits = Limits { memory_bytes: BUFFERS + most };
+        let raster = Raster::of(RasterInput::one_way(bytes), other, &limits)?;
+        let (size, memory) = (raster.size(), raster.memory_bytes());
+        if other.is_none_or(|other| other == size) {
+            let expected: Vec<Value> = (0..size.pixels()).map(|i| Value::Whole(i.into())).collect();
+            assert!(cells(raster)? == expected);
+        }
+        Ok((size, memory))
+    }
+
+    #[test]
+    fn tables_from_pipes_are_stored_within_the_limit() {
+        let table = |rows: u64| {
+            let row = |row: u64| (0..40).map(|i| format!("{}, ", row * 40 + i)).collect::<String>() + "\r\n";
+            (0..rows).map(row).collect::<String>().into_bytes()
+        };
+        let size = |height| Size { width: 40, height };
+        for other in [None, Some(size(30_000))] {
+            let (found, memory) = piped(std::io::Cursor::new(table(30_000)), other, 16 << 20).unwrap();
+            assert_eq!(found, size(30_000));
+            assert!((8 << 20..10 << 20).contains(&memory), "8.2 MB of digits and commas: {memory}");
+            let error = piped(std::io::Cursor::new(table(30_000)), other, 4 << 20).unwrap_err();
+            assert!(error.to_string().contains("goes on after"), "{error}");
+        }
+        // Of another size, by rows or by columns: counted to the end and not stored.
+        for other in [size(2), Size { width: 39, height: 30_000 }, Size { width: 41, height: 30_000 }] {
+            let (found, memory) = piped(std::io::Cursor::new(table(30_000)), Some(other), 4 << 20).unwrap();
+            assert_eq!((found, memory), (size(30_000), BUFFERS), "{other}");
+        }
+        // One endless line, and an endless table.
+        for text in ["1,", "1,2,3\n"] {
+            let endless = std::iter::repeat_n(text, (64 << 20) / text.len()).collect::<String>();
+            let error = piped(std::io::Cursor::new(endless), None, 4 << 20).unwrap_err();
+            assert!(error.to_string().contains("goes on after"), "{error}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::base::limits::resize;
 use crate::base::place::Place;
 use crate::base::quote::quote;
 use crate::compare::value::Value;
-use crate::input::source::unreadable;
+use crate::input::open::unreadable;
 use crate::view::Size;
 
 /// The most bytes of a header. A header with a shape and a type has about a hundred.
@@ -87,7 +87,7 @@ struct Npy {
     raw: Vec<u8>,
 }
 
-pub(super) fn open(mut input: RasterInput) -> Opened {
+pub(super) fn open(mut input: RasterInput) -> Result<Opened, InputError> {
     let bytes = &mut input.bytes;
     let mut fixed = [0; 8];
     let short = |e: std::io::Error| match e.kind() {
@@ -123,7 +123,8 @@ pub(super) fn open(mut input: RasterInput) -> Opened {
     let data = u128::from(size.pixels()) * kind.bytes as u128;
     input.holds(data + before + length as u128, "its header and numbers")?;
     let npy = Npy { bytes: input.bytes, kind, size, pixel: 0, raw: Vec::new() };
-    Ok((format!("npy, {}", kind.name()), size, Content::Field(Box::new(npy))))
+    let format = format!("npy, {}", kind.name());
+    Ok(Opened { format, size, content: Content::Field(Box::new(npy)), memory_bytes: 0 })
 }
 
 impl Cells for Npy {

@@ -3,11 +3,13 @@
 use super::{Bytes, Content, Opened, Pixel, Pixels, RasterInput, size};
 use crate::base::error::InputError;
 use crate::base::limits::{Limits, resize};
-use crate::input::source::unreadable;
+use crate::input::open::unreadable;
 use png::{ColorType, Decoder, DecodingError, Reader, Transformations};
 
 /// The most bytes that the PNG reader may allocate for data other than pixels: texts, a palette.
 const MOST_BYTES: usize = 16 << 20;
+/// The rows in memory: one of ours, and those that the PNG reader filters, expands and decompresses.
+const ROWS: u64 = 4;
 /// The most bytes to which one byte of compressed data can expand: in DEFLATE, 258 bytes for two bits.
 const MOST_RATIO: u128 = 1032;
 
@@ -33,7 +35,7 @@ fn wrong(error: DecodingError) -> InputError {
     }
 }
 
-pub(super) fn open(input: RasterInput, limits: &Limits) -> Opened {
+pub(super) fn open(input: RasterInput, limits: &Limits) -> Result<Opened, InputError> {
     let length = input.length;
     let mut decoder = Decoder::new_with_limits(input.bytes, png::Limits { bytes: MOST_BYTES });
     decoder.set_ignore_text_chunk(true);
@@ -52,14 +54,20 @@ pub(super) fn open(input: RasterInput, limits: &Limits) -> Opened {
     {
         return Err(InputError::malformed(format!("is cut short: {length} bytes cannot hold {raw} bytes of pixels")));
     }
-    let row = u64::from(size.width).saturating_mul(8);
-    let rows = if interlaced { u64::from(size.height) } else { 4 };
-    limits.reserve("its rows", row.saturating_mul(rows))?;
+    let others = length.unwrap_or(u64::MAX).min(MOST_BYTES as u64);
+    let rows = u64::from(size.width).saturating_mul(8 * ROWS) + others;
+    limits.reserve("its rows", rows)?;
     let reader = decoder.read_info().map_err(wrong)?;
     check_palette(reader.info())?;
     let (colour, depth) = reader.output_color_type();
     let row_bytes =
         reader.output_line_size(size.width).ok_or_else(|| InputError::malformed("its rows are too long"))?;
+    let mut memory_bytes = rows;
+    if interlaced {
+        let whole = u128::from(size.height).saturating_mul(row_bytes as u128);
+        memory_bytes = memory_bytes.saturating_add(u64::try_from(whole).unwrap_or(u64::MAX));
+        limits.reserve("an interlaced image", memory_bytes)?;
+    }
     let (name, alpha) = match colour {
         ColorType::Grayscale => ("grey", false),
         ColorType::GrayscaleAlpha => ("grey with alpha", true),
@@ -70,7 +78,7 @@ pub(super) fn open(input: RasterInput, limits: &Limits) -> Opened {
     let format = format!("png, {name}, {} bits", if wide { 16 } else { 8 });
     let most = if wide { u16::MAX } else { 255 };
     let png = Png { reader, channels: colour.samples(), wide, raw: Vec::new(), row_bytes, taken: 0, interlaced };
-    Ok((format, size, Content::Image { pixels: Box::new(png), most, alpha }))
+    Ok(Opened { format, size, content: Content::Image { pixels: Box::new(png), most, alpha }, memory_bytes })
 }
 
 /// Checks that a palette has 1 to 256 entries of 3 bytes. The row reader of png 0.18 panics on others (found by

@@ -2,10 +2,10 @@
 
 use super::{Bytes, Content, Opened, Pixel, Pixels, RasterInput, at_end, read_exact, size};
 use crate::base::error::InputError;
-use crate::base::limits::{Limits, resize};
+use crate::base::limits::resize;
 use crate::base::place::Place;
 use crate::base::quote::quote;
-use crate::input::source::unreadable;
+use crate::input::open::unreadable;
 use crate::view::Size;
 
 /// The most bytes of a header, comments included.
@@ -20,7 +20,7 @@ struct Pnm {
     raw: Vec<u8>,
 }
 
-pub(super) fn open(mut input: RasterInput, _: &Limits) -> Opened {
+pub(super) fn open(mut input: RasterInput) -> Result<Opened, InputError> {
     let mut header = Header { bytes: &mut input.bytes, left: MOST_HEADER };
     let (_, kind) = (header.byte()?, header.byte()?);
     let channels = match kind {
@@ -48,7 +48,8 @@ pub(super) fn open(mut input: RasterInput, _: &Limits) -> Opened {
         _ => format!("{name}, 0 to {most}"),
     };
     let pnm = Pnm { bytes: input.bytes, size, channels, most, pixel: 0, raw: Vec::new() };
-    Ok((format, size, Content::Image { pixels: Box::new(pnm), most, alpha: false }))
+    let content = Content::Image { pixels: Box::new(pnm), most, alpha: false };
+    Ok(Opened { format, size, content, memory_bytes: 0 })
 }
 
 /// A reader of a header.
@@ -137,6 +138,7 @@ impl Pixels for Pnm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::limits::Limits;
     use crate::compare::raster::{Raster, tests_support::pixels};
 
     fn read(bytes: &[u8]) -> Result<Vec<Pixel>, InputError> {

@@ -93,16 +93,9 @@ fn at(places: &[KnownPlace], name: &str, e: InputError) -> InputError {
     }
 }
 
-/// The version that wrote a text, if given.
-pub(super) fn version(text: &str) -> Option<String> {
-    let document = Document::parse(text).ok()?;
-    document.keys().peek("dwell").map(str::to_owned)
-}
-
 impl Given {
     /// Reads a text. Paths of palette files are relative to `folder`; without a folder they are refused.
-    pub(super) fn read(text: &str, folder: Option<&Path>) -> Result<Self, InputError> {
-        let document = Document::parse(text)?;
+    pub(super) fn read(document: &Document<'_>, folder: Option<&Path>) -> Result<Self, InputError> {
         let mut given = Self::default();
         for key in document.keys().in_order(&NAMES) {
             let (name, key) = key?;
