@@ -32,8 +32,19 @@ enum Target {
     Stdout(io::Stdout),
     /// Kept in memory.
     Memory(Arc<Mutex<Vec<u8>>>),
+    /// Passed to a writer of the caller.
+    Writer(CallersWriter),
     /// Discards all bytes: for benchmarks.
     Discard,
+}
+
+/// A writer that the caller of the library gave.
+struct CallersWriter(Box<dyn Write + Send>);
+
+impl std::fmt::Debug for CallersWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CallersWriter")
+    }
 }
 
 #[derive(Debug)]
@@ -217,6 +228,7 @@ impl Output {
             }
             Target::InPlace(file) => file.flush().map(|()| 0),
             Target::Stdout(out) => out.flush().map(|()| 0),
+            Target::Writer(writer) => writer.0.flush().map(|()| 0),
             Target::Memory(_) | Target::Discard => Ok(0),
         });
         self.spent += began.elapsed();
@@ -281,8 +293,15 @@ impl Output {
                 file.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
                 Ok(())
             }
+            Target::Writer(writer) => writer.0.write_all(bytes),
             Target::Discard => Ok(()),
         }
+    }
+
+    /// An output that passes its bytes to a writer, in order. `name` is its name in errors.
+    #[must_use]
+    pub fn to_writer(name: &str, writer: Box<dyn Write + Send>) -> Self {
+        Self::on(Path::new(name), Target::Writer(CallersWriter(writer)), &PartialFiles::default())
     }
 }
 
@@ -308,6 +327,7 @@ impl Write for Output {
         let flushed = self.flush_buffer().and_then(|()| match &mut self.target {
             Target::InPlace(file) => file.flush(),
             Target::Stdout(out) => out.flush(),
+            Target::Writer(writer) => writer.0.flush(),
             Target::Replace(_) | Target::Memory(_) | Target::Discard => Ok(()),
         });
         self.spent += began.elapsed();
