@@ -17,15 +17,16 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// The commands, each of 0.2 to 0.6 s on two threads, and their outputs. Any two neighbours share an output.
+/// The commands, each of about 0.3 s on two threads, and their outputs, of which each shares one with others. Little memory
+/// makes several bands, so that partial files grow during the render.
 const COMMANDS: [(&str, &[&str]); 7] = [
-    ("--size 700x701 --max-iter 6000", &["a.png"]),
-    ("--size 640x480 --max-iter 9000 --center -0.5,0.1", &["b.npy", "c.csv"]),
-    ("--size 700x520 --max-iter 8000 --zoom 0.9", &["a.png", "b.npy"]),
-    ("--size 600x601 --max-iter 7000 --scale histogram", &["a.png"]),
-    ("--size 900x901 --max-iter 20000 --strategy mariani-silver --tile 96x64", &["b.npy", "a.png"]),
-    ("--size 350x350 --max-iter 6000 --aa 2 --depth 16", &["a.png"]),
-    ("--size 700x701 --max-iter 6001", &["c.csv", "a.png"]),
+    ("--size 1600x1201 --max-iter 10000 --max-memory 40M", &["a.png"]),
+    ("--size 1400x1000 --max-iter 20000 --center -0.5,0.1 --max-memory 40M", &["b.npy", "c.csv"]),
+    ("--size 1400x901 --max-iter 14000 --zoom 0.9 --max-memory 40M", &["a.png", "b.npy"]),
+    ("--size 700x701 --max-iter 36000 --scale histogram", &["a.png"]),
+    ("--size 900x901 --max-iter 60000 --strategy mariani-silver --tile 96x64", &["b.npy", "a.png"]),
+    ("--size 350x350 --max-iter 36000 --aa 2 --depth 16", &["a.png"]),
+    ("--size 1600x1201 --max-iter 10001 --max-memory 40M", &["c.csv", "a.png"]),
 ];
 /// The times between journal entries, in seconds.
 const INTERVALS: [&str; 4] = ["0.1", "0.15", "0.3", "1"];
@@ -131,6 +132,15 @@ fn undisturbed(command: usize) -> Expected {
     Expected { time, files, field_blake3: field_blake3(&folder, command) }
 }
 
+/// A started command.
+struct Run {
+    child: Child,
+    command: usize,
+    started: Instant,
+    /// The time from its start at which it is to be killed.
+    moment: Duration,
+}
+
 /// A trial in a folder of its own.
 struct Trial<'a> {
     folder: Folder,
@@ -144,40 +154,39 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn start(&mut self, command: usize, more: &[&str]) -> Child {
+    fn start(&mut self, command: usize, more: &[&str]) -> Run {
         let (threads, interval) = (1 + self.random.below(2), self.random.one_of(&INTERVALS));
         let mut words = words(command, threads, interval);
         words.extend(more.iter().map(|word| (*word).to_owned()));
         self.log.push(words.join(" "));
         let mut start = self.folder.command();
-        start.args(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        let child = start.args(words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let moment = self.expected[command].time.mul_f64(self.random.fraction() * 2.0 / threads as f64);
+        Run { child, command, started: Instant::now(), moment }
     }
 
-    /// A random part of the time of an undisturbed run.
-    fn moment(&mut self, command: usize) -> Duration {
-        self.expected[command].time.mul_f64(self.random.fraction())
-    }
-
-    /// Kills a run after some time. True if it was still running; otherwise its end is checked.
-    fn kill(&mut self, mut child: Child, command: usize, after: Duration, alone: bool) -> Result<bool, String> {
-        std::thread::sleep(after);
-        if child.try_wait().unwrap().is_none() {
-            child.kill().unwrap();
-            let status = child.wait().unwrap();
-            // The render may have ended between the look and the kill.
-            if status.code().is_none() {
-                self.log.push(format!("  killed after {after:?}"));
+    /// Kills a run at its moment. True if it was still running; otherwise its end is checked.
+    fn kill(&mut self, mut run: Run, alone: bool) -> Result<bool, String> {
+        while run.started.elapsed() < run.moment && run.child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if run.child.try_wait().unwrap().is_none() {
+            run.child.kill().unwrap();
+            // The render may have ended before the signal.
+            if run.child.wait().unwrap().code().is_none() {
+                self.log.push(format!("  killed after {:?}", run.started.elapsed()));
                 self.counts.add("kills");
                 return Ok(true);
             }
         }
-        self.ended(child, command, alone)?;
+        self.ended(run, alone)?;
         Ok(false)
     }
 
     /// Checks the end of a run. True if it ended with exit code 0; false after a refusal that says what to do.
-    fn ended(&mut self, child: Child, command: usize, alone: bool) -> Result<bool, String> {
-        let ran = Ran::from(child.wait_with_output().unwrap());
+    fn ended(&mut self, run: Run, alone: bool) -> Result<bool, String> {
+        let command = run.command;
+        let ran = Ran::from(run.child.wait_with_output().unwrap());
         self.log.push(format!("  exit code {} {}", ran.code, ran.err.trim_end()));
         match ran.code {
             0 => self.right_bytes(command).map(|()| true),
@@ -211,12 +220,12 @@ impl Trial<'_> {
 
     /// Runs a command to its end, with `--fresh` if it is refused without.
     fn finish(&mut self, command: usize) -> Result<(), String> {
-        let child = self.start(command, &[]);
-        if self.ended(child, command, true)? {
+        let run = self.start(command, &[]);
+        if self.ended(run, true)? {
             return Ok(());
         }
-        let child = self.start(command, &["--fresh"]);
-        if self.ended(child, command, true)? { Ok(()) } else { Err("--fresh was refused".to_owned()) }
+        let run = self.start(command, &["--fresh"]);
+        if self.ended(run, true)? { Ok(()) } else { Err("--fresh was refused".to_owned()) }
     }
 
     /// Flips a random bit of a random file with this ending, if there is one that is not empty.
@@ -242,14 +251,10 @@ impl Trial<'_> {
     }
 
     /// Starts another command that shares an output, and kills it or waits for its end.
-    fn run_rival(&mut self, rival: usize, alone: bool) -> Result<(), String> {
+    fn run_rival(&mut self, rival: usize) -> Result<(), String> {
         self.counts.add("rivals");
-        let child = self.start(rival, &[]);
-        if self.random.below(2) == 0 {
-            return self.ended(child, rival, alone).map(drop);
-        }
-        let after = self.moment(rival);
-        self.kill(child, rival, after, alone).map(drop)
+        let run = self.start(rival, &[]);
+        if self.random.below(2) == 0 { self.ended(run, true).map(drop) } else { self.kill(run, true).map(drop) }
     }
 
     fn run(&mut self, disturbance: Disturbance) -> Result<(), String> {
@@ -258,24 +263,23 @@ impl Trial<'_> {
         let rivals: Vec<usize> = (0..COMMANDS.len()).filter(|rival| *rival != command).filter(shares).collect();
         let rival = self.random.one_of(&rivals);
         if disturbance == Disturbance::RivalBefore {
-            self.run_rival(rival, true)?;
+            self.run_rival(rival)?;
         }
         for kill in 0..=self.random.below(MOST_KILLS as usize) {
-            let (child, after) = (self.start(command, &[]), self.moment(command));
+            let run = self.start(command, &[]);
             let is_first = kill == 0;
             if is_first && disturbance == Disturbance::RivalAlongside {
-                std::thread::sleep(after / 2);
+                std::thread::sleep(run.moment.mul_f64(self.random.fraction()));
                 let other = self.start(rival, &[]);
                 self.counts.add("rivals");
-                let of_command = self.kill(child, command, after / 2, false);
-                let after = self.moment(rival);
-                let of_rival = self.kill(other, rival, after, false);
+                let of_command = self.kill(run, false);
+                let of_rival = self.kill(other, false);
                 of_command.and(of_rival)?;
                 continue;
             }
-            let was_killed = self.kill(child, command, after, true)?;
+            let was_killed = self.kill(run, true)?;
             match disturbance {
-                Disturbance::RivalBetween if is_first => self.run_rival(rival, true)?,
+                Disturbance::RivalBetween if is_first => self.run_rival(rival)?,
                 Disturbance::FlipInPartial if was_killed => self.flip(".dwell-partial"),
                 Disturbance::FlipInJournal if was_killed => self.flip(".dwell-journal"),
                 _ => {}
