@@ -9,8 +9,12 @@ mod palettes;
 mod pictures;
 mod readme;
 mod release;
+mod soak;
 mod speed;
 mod truth;
+
+// The fuzz targets name the crate of their macro, which is this one here: see soak/fuzz.rs.
+extern crate self as libfuzzer_sys;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -30,6 +34,10 @@ const HELP: &str = "cargo xtask COMMAND
   truth                  compare f32 and f64 dwells with arbitrary precision and write docs/truth.md (some minutes)
   speed                  compare renders with the machine's peak rate and write docs/speed.md (some minutes)
   pictures               render the pictures of README.md and docs/
+  soak [--kills N] [--power FACTOR] [--gigapixels N] [--fuzz N] [--seed S] [--record]
+                         test random kills, lost power, huge images and mutated inputs; all of them (some hours) without
+                         flags. --record writes the table of docs/reliability.md
+  soak --input TARGET FILE  run a stored input of a fuzz target
 ";
 
 fn main() -> ExitCode {
@@ -48,6 +56,7 @@ fn main() -> ExitCode {
         ["truth"] => truth::write(),
         ["speed"] => speed::write(),
         ["pictures"] => pictures::write(),
+        ["soak", flags @ ..] => soak::run(flags),
         _ => {
             eprint!("{HELP}");
             return ExitCode::from(2);
