@@ -1,6 +1,7 @@
 //! Runs the fuzz targets on seeded mutations of their corpora, without libFuzzer and on every thread.
 //!
-//! A target fails by a panic, or by taking more than 1 s and 1 s for each MiB of its input. Every input follows from the
+//! A target fails by a panic, or by taking more than 1 s and 1 s for each MiB of its input: time of a processor where the
+//! system reports that of a thread (Linux), so that other programs do not count. Every input follows from the
 //! seed and its number. The input of a failure is stored, and `cargo xtask soak --input TARGET FILE` runs it again.
 
 #![expect(unused_attributes, reason = "`no_main` of the fuzz targets, which are modules here")]
@@ -169,18 +170,66 @@ fn seal(bytes: &mut [u8]) {
     }
 }
 
-/// The input that a thread runs, and since when.
-type Running = Mutex<Option<(Instant, &'static str, Vec<u8>)>>;
+/// The most wall time of an input, as a multiple of [`allowed`]: an input that waits takes no processor time.
+const MOST_WAITING: u32 = 60;
+
+/// The processor time of a thread of this process.
+struct ThreadTime(Option<PathBuf>);
+
+impl ThreadTime {
+    /// That of the calling thread.
+    fn of_this_thread() -> Self {
+        let thread = std::fs::read_link("/proc/thread-self").ok();
+        Self(thread.map(|thread| Path::new("/proc").join(thread).join("schedstat")).filter(|path| path.is_file()))
+    }
+
+    /// The time so far, if the system reports it.
+    fn so_far(&self) -> Option<Duration> {
+        let text = std::fs::read_to_string(self.0.as_ref()?).ok()?;
+        Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))
+    }
+}
+
+/// The input that a thread runs.
+#[derive(Clone)]
+struct Started {
+    at: Instant,
+    /// The processor time of the thread before it.
+    before: Option<Duration>,
+    name: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl Started {
+    /// The time that the input has taken so far.
+    fn taken(&self, time: &ThreadTime) -> Duration {
+        let wall = self.at.elapsed();
+        match (self.before, time.so_far()) {
+            (Some(before), Some(now)) => wall.min(now.saturating_sub(before)),
+            _ => wall,
+        }
+    }
+
+    fn is_late(&self, time: &ThreadTime) -> bool {
+        let allowed = allowed(self.bytes.len());
+        // The wall time first, since it needs no file of the system.
+        self.at.elapsed() > allowed && (self.taken(time) > allowed || self.at.elapsed() > allowed * MOST_WAITING)
+    }
+}
+
+/// A thread and the input that it runs.
+type Running = Mutex<(ThreadTime, Option<Started>)>;
 
 /// Runs `inputs` inputs on every thread.
 pub(super) fn run(inputs: u64, seed: u64) -> Result<Row, Box<dyn std::error::Error>> {
     let seeds = TARGETS.iter().map(|(name, _)| seeds(name)).collect::<Result<Vec<_>, _>>()?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let running: Vec<Running> = (0..threads).map(|_| Mutex::new(None)).collect();
+    let running: Vec<Running> = (0..threads).map(|_| Mutex::new((ThreadTime(None), None))).collect();
     let (next, slowest, began) = (AtomicU64::new(0), AtomicU64::new(0), Instant::now());
     let failure: Mutex<Option<String>> = Mutex::new(None);
     let stop = AtomicBool::new(false);
     let work = |running: &Running| {
+        lock(running).0 = ThreadTime::of_this_thread();
         while !stop.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= inputs {
@@ -189,11 +238,16 @@ pub(super) fn run(inputs: u64, seed: u64) -> Result<Row, Box<dyn std::error::Err
             let which = (number % TARGETS.len() as u64) as usize;
             let (name, target) = TARGETS[which];
             let bytes = mutated(&seeds[which], &mut Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ number));
-            let begun = Instant::now();
-            *lock(running) = Some((begun, name, bytes.clone()));
+            {
+                let (time, started) = &mut *lock(running);
+                *started = Some(Started { at: Instant::now(), before: time.so_far(), name, bytes: bytes.clone() });
+            }
             let panicked = std::panic::catch_unwind(|| target(&bytes)).is_err();
-            *lock(running) = None;
-            slowest.fetch_max(begun.elapsed().as_micros() as u64, Ordering::Relaxed);
+            {
+                let (time, started) = &mut *lock(running);
+                let taken = started.take().map_or(Duration::ZERO, |started| started.taken(time));
+                slowest.fetch_max(taken.as_micros() as u64, Ordering::Relaxed);
+            }
             if panicked {
                 stop.store(true, Ordering::Relaxed);
                 *lock(&failure) = Some(stored(name, &bytes, "panics"));
@@ -205,11 +259,12 @@ pub(super) fn run(inputs: u64, seed: u64) -> Result<Row, Box<dyn std::error::Err
         while !workers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
             std::thread::sleep(TICK);
             let late = running.iter().find_map(|running| {
-                lock(running).clone().filter(|(begun, _, bytes)| begun.elapsed() > allowed(bytes.len()))
+                let (time, started) = &*lock(running);
+                started.clone().filter(|started| started.is_late(time))
             });
-            if let Some((begun, name, bytes)) = late {
+            if let Some(Started { name, bytes, .. }) = late {
                 // The thread cannot be stopped, so the program ends here.
-                let seconds = begun.elapsed().as_secs_f64();
+                let seconds = allowed(bytes.len()).as_secs_f64();
                 eprintln!("error: {}", stored(name, &bytes, &format!("takes more than {seconds:.1} s")));
                 std::process::exit(1);
             }
