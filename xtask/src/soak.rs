@@ -164,7 +164,7 @@ fn gigapixels(count: u64, format: &str) -> Result<Row, Box<dyn std::error::Error
     }
     let seconds = stats["seconds"]["total"].as_f64().unwrap_or(0.0);
     let result = format!("{} MiB of memory at most, {} MiB planned; {seconds:.0} s", peak >> 20, planned >> 20);
-    Ok(Row { what: format!("{count} gigapixels as {format}"), result })
+    Ok(Row { what: format!("gigapixels into /dev/null as {format}: {count}"), result })
 }
 
 /// Peak memory of this process in MiB, where the system reports it.
