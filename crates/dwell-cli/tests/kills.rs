@@ -198,6 +198,10 @@ impl Trial<'_> {
                 self.counts.add("refused: --fresh is needed");
                 Ok(false)
             }
+            4 if ran.err.contains("dwell-journal") && ran.err.contains("hint: remove it") => {
+                self.counts.add("refused: the journal must be removed");
+                Ok(false)
+            }
             code => Err(format!("exit code {code}: {}", ran.err)),
         }
     }
@@ -218,14 +222,24 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Runs a command to its end, with `--fresh` if it is refused without.
+    /// Runs a command to its end. If it is refused, it is run with `--fresh`, and then after the journal and the partial
+    /// files were removed, as the hints say.
     fn finish(&mut self, command: usize) -> Result<(), String> {
         let run = self.start(command, &[]);
         if self.ended(run, true)? {
             return Ok(());
         }
         let run = self.start(command, &["--fresh"]);
-        if self.ended(run, true)? { Ok(()) } else { Err("--fresh was refused".to_owned()) }
+        if self.ended(run, true)? {
+            return Ok(());
+        }
+        for name in self.folder.names() {
+            if [".dwell-journal", ".dwell-partial"].iter().any(|ending| name.ends_with(ending)) {
+                std::fs::remove_file(self.folder.join(&name)).unwrap();
+            }
+        }
+        let run = self.start(command, &[]);
+        if self.ended(run, true)? { Ok(()) } else { Err("refused without a journal".to_owned()) }
     }
 
     /// Flips a random bit of a random file with this ending, if there is one that is not empty.
