@@ -23,7 +23,7 @@ const LONG_VERSION: &str = concat!(
 #[derive(Debug, Parser)]
 #[command(name = "dwell", version, long_version = LONG_VERSION, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `dwell render -o mandelbrot.png`, then `dwell locations`.\n\n\
-Exit codes: 0 success; 1 `dwell compare` found a difference; 2 invalid input; 4 an output could not be written; \
+Exit codes: 0 success; 1 `dwell compare` or `dwell check` found a difference; 2 invalid input; 4 an output could not be written; \
 5 the engine named by --engine is not available; 130 interrupted.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Gallery(GalleryArgs),
     /// Compare two fields or two images pixel by pixel, or a field with arbitrary precision
     Compare(Box<CompareArgs>),
+    /// Check that files are what their own record says, by a second render or by the statistics of their render
+    Check(CheckArgs),
     /// Print the dwell of one point in f32, f64 and arbitrary precision
     Point(PointArgs),
     /// Measure the highest iteration rate that this machine can reach
@@ -506,6 +508,57 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) max_memory: Option<String>,
     /// Print no progress
+    #[arg(short, long, help_heading = "Running")]
+    pub(crate) quiet: bool,
+}
+
+const CHECK_EXAMPLES: &str = "Examples:
+  dwell check seahorse.png
+      The checksums of a picture, then all of its pixels against a second render of the
+      scene that its text describes.
+  dwell check *.png --engine cpu --json
+      Several pictures, on the processors; the reports as JSON.
+  dwell render -o a.npy -o a.png --stats a.json
+  dwell check a.npy a.png --stats a.json
+      Both files of a render against the lengths and hashes in its statistics. Nothing is
+      rendered.
+  dwell check converted.csv --stats a.json
+      The dwells of a field that another program converted.
+
+Exit codes: 0 every file is what its record says; 1 a file is damaged or differs from its
+record; 2 a file has no record, or it or the statistics cannot be read; 130 interrupted.
+Of several files, the highest.";
+
+#[derive(Debug, Args)]
+#[command(after_long_help = CHECK_EXAMPLES)]
+pub(crate) struct CheckArgs {
+    /// Pictures made by dwell (PNG); with --stats, files of any format
+    ///
+    /// A PNG made by dwell stores everything that it depends on as text. Its checksums are verified, the scene is rendered
+    /// again, and every pixel is compared. Neither picture is kept in memory.
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Check against the statistics that `dwell render --stats` wrote; `-` is standard input
+    ///
+    /// A file is compared with the output of the same name, or with the only output, by its length and BLAKE3 hash. A field
+    /// of another name (.npy, .csv) is compared by the hash of its dwells, so that it may have been converted. Nothing is
+    /// rendered.
+    #[arg(long, value_name = "STATS", value_hint = ValueHint::FilePath)]
+    pub(crate) stats: Option<PathBuf>,
+    /// Print the reports as a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) engine_choice: EngineChoiceArgs,
+    /// Memory limit in bytes, or with a suffix K, M, G or T [default: 90 % of the available memory]
+    ///
+    /// Suffixes are powers of 1024. Less memory means smaller bands of the image.
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
+    pub(crate) max_memory: Option<String>,
+    /// Print no progress, and only files that are not what their record says
     #[arg(short, long, help_heading = "Running")]
     pub(crate) quiet: bool,
 }

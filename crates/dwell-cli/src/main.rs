@@ -42,6 +42,10 @@ fn main() -> ExitCode {
             Ok(Verdict::Different) => return ExitCode::from(1),
             Err(error) => Err(error),
         },
+        Command::Check(args) => match commands::check::run(&args, &interrupt) {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error),
+        },
         Command::Point(args) => commands::point::run(&args, &interrupt),
         Command::Peak(args) => commands::peak::run(&args, &interrupt),
         Command::Info(args) => commands::info::run(&args),

@@ -10,9 +10,19 @@ use common::Folder;
 fn help_lists_the_commands_and_render_help_has_examples() {
     let folder = Folder::new();
     let help = folder.good("--help").text();
-    for word in
-        ["render", "locations", "palettes", "compare", "point", "peak", "info", "completions", "man", "Exit codes"]
-    {
+    for word in [
+        "render",
+        "locations",
+        "palettes",
+        "compare",
+        "check",
+        "point",
+        "peak",
+        "info",
+        "completions",
+        "man",
+        "Exit codes",
+    ] {
         assert!(help.contains(word), "{word}");
     }
     let help = folder.good("render --help").text();
@@ -113,7 +123,7 @@ fn completions_and_manual_pages() {
     std::fs::create_dir(folder.join("man1")).unwrap();
     folder.good("man --output-dir man1");
     let pages = std::fs::read_dir(folder.join("man1")).unwrap().count();
-    assert_eq!(pages, 12);
+    assert_eq!(pages, 13);
 }
 
 #[test]

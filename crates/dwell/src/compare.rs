@@ -1,4 +1,5 @@
-//! Comparison of two rasters, both fields or both images, pixel by pixel; and of a field with the true dwells.
+//! Comparison of two rasters, both fields or both images, pixel by pixel; of a field with the true dwells; and of a file with
+//! the record of its render.
 //!
 //! A [`Raster`] is read from a file of any program, a piece of a row at a time. The numbers in a [`ComparisonReport`] are counts
 //! and exact sums, so they do not depend on the order of summation.
@@ -9,13 +10,19 @@ mod picture;
 #[cfg(not(feature = "png"))]
 #[path = "compare/no_picture.rs"]
 mod picture;
+#[cfg(feature = "png")]
+mod png_chunks;
 mod raster;
+mod record;
 mod report;
 mod tally;
 mod value;
 
 pub use check::{MethodCounts, PixelCounts, Selection, TruthReport, WrongPixel, check};
+#[cfg(feature = "png")]
+pub use png_chunks::check_png_chunks;
 pub use raster::Raster;
+pub use record::{Digest, PictureCheck, digest, field_blake3};
 pub use report::{
     Area, Compared, ComparisonReport, Details, DifferingPixel, FieldDifferences, FileInfo, ImageDifferences,
     LargestDifference, PixelValue,

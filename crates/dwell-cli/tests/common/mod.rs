@@ -18,6 +18,10 @@ impl Folder {
     pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
+    /// Keeps the folder after the test. Returns its path.
+    pub(crate) fn keep(self) -> PathBuf {
+        self.0.keep()
+    }
     /// Writes an input file.
     pub(crate) fn with(self, name: &str, bytes: &[u8]) -> Self {
         #[expect(clippy::disallowed_methods, reason = "an input of a test")]

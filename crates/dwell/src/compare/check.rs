@@ -259,6 +259,13 @@ fn no_memory_for(pixels: usize) -> InputError {
     InputError::new(Problem::Memory { what, needed_bytes, allowed_bytes: None }).about(Parameter::Size)
 }
 
+/// The error of a value that is no dwell.
+pub(super) fn no_dwell(value: Value, column: u32, row: u32) -> InputError {
+    InputError::malformed(format!("{value} is no dwell"))
+        .accepts("whole numbers from 0 to 4294967295; 0 = did not escape")
+        .within(Place::Pixel { column: column.into(), row: row.into() })
+}
+
 /// The rows of a field of dwells, from the top.
 struct Rows {
     cells: Box<dyn Cells>,
@@ -274,13 +281,8 @@ impl Rows {
             let piece = &mut self.piece[..dwells.len()];
             self.cells.read(piece).map_err(|e| e.in_file(&self.name))?;
             for (place, (dwell, value)) in dwells.iter_mut().zip(piece).enumerate() {
-                *dwell = value.dwell().ok_or_else(|| {
-                    let (column, row) = ((index * PIECE + place) as u64, u64::from(self.row));
-                    InputError::malformed(format!("{value} is no dwell"))
-                        .accepts("whole numbers from 0 to 4294967295; 0 = did not escape")
-                        .within(Place::Pixel { column, row })
-                        .in_file(&self.name)
-                })?;
+                let column = (index * PIECE + place) as u32;
+                *dwell = value.dwell().ok_or_else(|| no_dwell(*value, column, self.row).in_file(&self.name))?;
             }
         }
         self.row += 1;

@@ -46,7 +46,7 @@ const ACCEPTED: &str = "npy, csv, png, ppm, pgm";
 pub(super) type Pixel = [u16; 4];
 
 /// A reader of numbers, pixel by pixel from the top left.
-pub(super) trait Cells {
+pub(super) trait Cells: Send {
     /// Reads the next pixels, which are all in one row.
     fn read(&mut self, into: &mut [Value]) -> Result<(), InputError>;
     /// Checks, after the last pixel, that the file ends.
@@ -54,7 +54,7 @@ pub(super) trait Cells {
 }
 
 /// A reader of colours, pixel by pixel from the top left.
-pub(super) trait Pixels {
+pub(super) trait Pixels: Send {
     /// Reads the next pixels, which are all in one row.
     fn read(&mut self, into: &mut [Pixel]) -> Result<(), InputError>;
     /// Checks, after the last pixel, that the file ends.
@@ -206,8 +206,8 @@ fn size(width: u64, height: u64) -> Result<Size, InputError> {
 }
 
 /// A buffered reader that can seek if the file can.
-pub(super) trait Bytes: BufRead + Seek {}
-impl<T: BufRead + Seek> Bytes for T {}
+pub(super) trait Bytes: BufRead + Seek + Send {}
+impl<T: BufRead + Seek + Send> Bytes for T {}
 
 /// An open file whose format is not yet known.
 struct RasterInput {
@@ -228,7 +228,7 @@ impl RasterInput {
         }
     }
 
-    fn one_way(from: impl Read + 'static) -> Self {
+    fn one_way(from: impl Read + Send + 'static) -> Self {
         let bytes = Box::new(Unseekable(BufReader::with_capacity(BUFFER, from)));
         Self { bytes, length: None, seekable: false }
     }

@@ -2,6 +2,7 @@
 
 use super::value::{Difference, Value};
 use serde::Serialize;
+use std::fmt;
 
 /// A compared file.
 #[derive(Clone, Debug, Serialize)]
@@ -94,6 +95,19 @@ pub enum PixelValue {
     /// The channels of a pixel of an image: red, green, blue, and opacity if one of the two images has it, each 0 to
     /// [`ImageDifferences::most`].
     Channels(Vec<u16>),
+}
+
+impl fmt::Display for PixelValue {
+    /// The number, or the channels separated by commas.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => value.fmt(f),
+            Self::Channels(channels) => {
+                let channels: Vec<_> = channels.iter().map(u16::to_string).collect();
+                f.write_str(&channels.join(","))
+            }
+        }
+    }
 }
 
 /// The values that exist only for fields or only for images.

@@ -19,7 +19,7 @@ pub(crate) enum Opened {
     /// A regular file, positioned at its start, and its length in bytes.
     File(File, u64),
     /// Standard input, a pipe or a device, which is read once.
-    Stream(Box<dyn Read>),
+    Stream(Box<dyn Read + Send>),
 }
 
 /// The error when the system cannot read on.
@@ -54,12 +54,12 @@ fn open_at_once(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(not(unix))]
-fn standard_input() -> Box<dyn Read> {
+fn standard_input() -> Box<dyn Read + Send> {
     Box::new(io::stdin())
 }
 
 #[cfg(not(unix))]
-fn stream(file: File, _: &Path, _: &std::fs::Metadata, _: Duration) -> Box<dyn Read> {
+fn stream(file: File, _: &Path, _: &std::fs::Metadata, _: Duration) -> Box<dyn Read + Send> {
     Box::new(file)
 }
 
@@ -83,12 +83,12 @@ mod unix {
         OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
     }
 
-    pub(super) fn standard_input() -> Box<dyn Read> {
+    pub(super) fn standard_input() -> Box<dyn Read + Send> {
         Box::new(Patient { source: io::stdin(), writer_by: None })
     }
 
     /// The bytes of a pipe or a device that was opened without waiting.
-    pub(super) fn stream(file: File, path: &Path, metadata: &Metadata, patience: Duration) -> Box<dyn Read> {
+    pub(super) fn stream(file: File, path: &Path, metadata: &Metadata, patience: Duration) -> Box<dyn Read + Send> {
         // A pipe that is open already, as that of `<(command)`, is at its end once its writers are gone.
         let is_open = ["/dev/fd", "/dev/stdin", "/proc"].iter().any(|names| path.starts_with(names));
         let named = metadata.file_type().is_fifo() && !is_open;

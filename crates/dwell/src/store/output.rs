@@ -46,8 +46,19 @@ enum Target {
         disk: Arc<dyn Disk>,
         place: PathBuf,
     },
+    /// Passed to a writer of the caller.
+    Writer(CallersWriter),
     /// Discards all bytes: for benchmarks.
     Discard,
+}
+
+/// A writer that the caller of the library gave.
+struct CallersWriter(Box<dyn Write + Send>);
+
+impl std::fmt::Debug for CallersWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CallersWriter")
+    }
 }
 
 #[derive(Debug)]
@@ -179,6 +190,12 @@ impl Output {
     pub fn in_memory(name: &str) -> (Self, MemoryFile) {
         let file = MemoryFile::default();
         (Self::on(Path::new(name), Target::Memory(Arc::clone(&file.0)), &PartialFiles::default()), file)
+    }
+
+    /// An output that passes its bytes to a writer, in order. `name` is its name in errors.
+    #[must_use]
+    pub fn to_writer(name: &str, writer: Box<dyn Write + Send>) -> Self {
+        Self::on(Path::new(name), Target::Writer(CallersWriter(writer)), &PartialFiles::default())
     }
 
     /// The final path, as given.
@@ -326,6 +343,7 @@ impl Output {
             }
             Target::InPlace(file) => file.flush(),
             Target::Stdout(out) => out.flush(),
+            Target::Writer(writer) => writer.0.flush(),
             Target::Memory(_) | Target::Published { .. } | Target::Discard => Ok(()),
         });
         self.spent += began.elapsed();
@@ -435,6 +453,7 @@ impl Output {
                 file.extend_from_slice(bytes);
             }
             Target::Published { .. } => return Err(io::Error::other("it is complete")),
+            Target::Writer(writer) => writer.0.write_all(bytes)?,
             Target::Discard => {}
         }
         self.length += bytes.len() as u64;
@@ -482,6 +501,7 @@ impl Write for Output {
         let flushed = self.flush_buffer().and_then(|()| match &mut self.target {
             Target::InPlace(file) => file.flush(),
             Target::Stdout(out) => out.flush(),
+            Target::Writer(writer) => writer.0.flush(),
             Target::Replace(_) | Target::Memory(_) | Target::Published { .. } | Target::Discard => Ok(()),
         });
         self.spent += began.elapsed();

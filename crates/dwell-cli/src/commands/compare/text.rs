@@ -1,8 +1,8 @@
 //! Reports for people.
 
 use dwell::compare::{
-    Compared, ComparisonReport, Details, DifferingPixel, FieldDifferences, ImageDifferences, PixelCounts, PixelValue,
-    TruthReport, WrongPixel,
+    Compared, ComparisonReport, Details, DifferingPixel, FieldDifferences, ImageDifferences, PixelCounts, TruthReport,
+    WrongPixel,
 };
 use std::fmt::Write;
 
@@ -116,14 +116,7 @@ fn images(text: &mut String, found: &ImageDifferences) {
 }
 
 fn of_pair(pair: &DifferingPixel) -> [String; 4] {
-    let shown = |shown: &PixelValue| match shown {
-        PixelValue::Value(value) => value.to_string(),
-        PixelValue::Channels(channels) => {
-            let channels: Vec<_> = channels.iter().map(u16::to_string).collect();
-            channels.join(",")
-        }
-    };
-    [pair.column.to_string(), pair.row.to_string(), shown(&pair.a), shown(&pair.b)]
+    [pair.column.to_string(), pair.row.to_string(), pair.a.to_string(), pair.b.to_string()]
 }
 
 /// A table, numbers to the right.

@@ -287,7 +287,11 @@ mod tests {
     }
 
     /// The size, the memory and the numbers of a table from a pipe.
-    fn piped(bytes: impl std::io::Read + 'static, other: Option<Size>, most: u64) -> Result<(Size, u64), InputError> {
+    fn piped(
+        bytes: impl std::io::Read + Send + 'static,
+        other: Option<Size>,
+        most: u64,
+    ) -> Result<(Size, u64), InputError> {
         let limits = Limits { memory_bytes: BUFFERS + most };
         let raster = Raster::of(RasterInput::one_way(bytes), other, &limits)?;
         let (size, memory) = (raster.size(), raster.memory_bytes());

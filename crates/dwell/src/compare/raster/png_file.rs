@@ -38,6 +38,8 @@ fn wrong(error: DecodingError) -> InputError {
 pub(super) fn open(input: RasterInput, limits: &Limits) -> Result<Opened, InputError> {
     let length = input.length;
     let mut decoder = Decoder::new_with_limits(input.bytes, png::Limits { bytes: MOST_BYTES });
+    // The checksum of the pixels, too, which the reader does not check by default.
+    decoder.ignore_checksums(false);
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
     // Expands palettes to colours, a transparent colour to an opacity channel, and fewer than 8 bits to 8.
