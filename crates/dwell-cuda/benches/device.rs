@@ -419,7 +419,7 @@ fn pictures(device: &Device) {
                     ] {
                         let palette = Palette::built_in("ember").unwrap();
                         let colouring = Colouring { by, scale, density: 1.3, offset: -0.2, palette };
-                        let painter = Painter::new(&colouring, limit, depth, samples);
+                        let painter = Painter::new(&colouring, limit, depth, samples).unwrap();
                         let engine = cuda(device, Options::default(), Shortcuts::EXACT);
                         if colouring.check().is_err() {
                             continue;

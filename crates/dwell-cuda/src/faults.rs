@@ -125,7 +125,7 @@ impl DeviceSession for FakeSession {
         script.loads += 1;
         let painter = spec.painter.map(|painter| {
             let depth = if painter.bytes_per_pixel() == 3 { Depth::Eight } else { Depth::Sixteen };
-            Painter::new(painter.colouring(), spec.plan.limit(), depth, painter.samples())
+            Painter::new(painter.colouring(), spec.plan.limit(), depth, painter.samples()).unwrap()
         });
         // As a device, a session does not keep the points alive.
         let plan = Plan::new(spec.plan.view(), &settings_of(spec.plan), &Limits::default()).unwrap();
@@ -247,7 +247,7 @@ fn truth(plan: &Plan, channels: ChannelSet) -> Field {
 /// The painter of a way to colour.
 fn painter(plan: &Plan, by: By, depth: Depth, samples: u32) -> Painter {
     let colouring = Colouring { by, scale: Scale::Root, ..Colouring::of(Palette::default()) };
-    Painter::new(&colouring, plan.limit(), depth, samples)
+    Painter::new(&colouring, plan.limit(), depth, samples).unwrap()
 }
 
 /// A picture of a plan by an engine.

@@ -10,7 +10,7 @@ use crate::field::FieldRowsMut;
 use crate::iterate::engine::{Control, Engine, EngineInfo, Notes, Outcome, Requirements, Task, Times};
 use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
-use crate::iterate::tiles::{self, Tile, TileSize};
+use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use crate::plan::points::{DirectPoints, PointsVisitor};
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts};
 use dwell_kernels::{Kernels, Level};
@@ -90,12 +90,12 @@ impl CpuEngine {
     }
 
     /// Buffers of an earlier call, or new ones.
-    fn take_buffers<N: Kernels>(&self) -> Box<Buffers<N>> {
+    fn take_buffers<N: Kernels>(&self) -> Result<Box<Buffers<N>>, InputError> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        match idle.iter().rposition(|buffers| buffers.is::<Buffers<N>>()) {
-            Some(place) => idle.swap_remove(place).downcast().unwrap_or_default(),
-            None => Box::default(),
-        }
+        let place = idle.iter().rposition(|buffers| buffers.is::<Buffers<N>>());
+        let found = place.and_then(|place| idle.swap_remove(place).downcast().ok());
+        drop(idle);
+        found.map_or_else(|| Buffers::new().map(Box::new), Ok)
     }
 
     fn return_buffers<N: Kernels>(&self, buffers: Box<Buffers<N>>) {
@@ -134,7 +134,7 @@ impl Engine for CpuEngine {
         impl PointsVisitor for OfThread<'_> {
             type Output = u64;
             fn direct<N: Kernels>(self, _: &DirectPoints<N>) -> u64 {
-                Buffers::<N>::bytes(self.0, self.1.channels) as u64
+                Buffers::<N>::bytes(self.0, self.1.channels, self.1.strategy) as u64
             }
         }
         let of_thread = task.plan.points().visit(OfThread(tile, task)).unwrap_or_default();
@@ -151,7 +151,7 @@ impl Engine for CpuEngine {
             return Err(InputError::malformed(problem).about(Parameter::Named("field")).into());
         }
         let pixels = u64::from(columns) * rows.rows().len() as u64;
-        let tiles = tiles::cut(rows, self.tile(task.strategy, pixels, columns));
+        let tiles = Tiles::new(rows, self.tile(task.strategy, pixels, columns));
         let times = plan.points().visit(Run { engine: self, task, tiles, control });
         let times = times.ok_or_else(|| plan.points().unsupported_by("cpu"))??;
         Ok(Outcome { times, notes: Notes::default() })
@@ -162,7 +162,7 @@ impl Engine for CpuEngine {
 struct Run<'a, 't> {
     engine: &'a CpuEngine,
     task: &'a Task<'a>,
-    tiles: Vec<Tile<'t>>,
+    tiles: Tiles<'t>,
     control: &'a Control<'a>,
 }
 
@@ -181,20 +181,21 @@ impl PointsVisitor for Run<'_, '_> {
             shortcuts: KernelShortcuts { interior, cycles },
         };
         let call = Call { level: engine.level, points, settings, cancel };
-        let start = || {
-            let worker = Worker { call: &call, buffers: engine.take_buffers(), channels: Duration::ZERO };
-            (worker, Duration::ZERO)
+        let start = || -> Result<_, Error> {
+            let worker = Worker { call: &call, buffers: engine.take_buffers()?, channels: Duration::ZERO };
+            Ok((worker, Duration::ZERO))
         };
-        let work = |(worker, spent): &mut (Worker<'_, N>, Duration), mut tile: Tile<'_>| {
+        let work = |(worker, spent): &mut (Worker<'_, N>, Duration), mut tile: Tile<'_>| -> Result<(), Error> {
             let begun = Instant::now();
+            cancel.check()?;
             let mut scratch = std::mem::take(&mut worker.buffers.scratch);
-            if !cancel.is_cancelled() && task.strategy.fill(&mut tile, worker, &mut scratch) {
-                progress.add((tile.width() * tile.height()) as u64);
-            }
+            task.strategy.fill(&mut tile, worker, &mut scratch)?;
             worker.buffers.scratch = scratch;
+            progress.add((tile.width() * tile.height()) as u64);
             *spent += begun.elapsed();
+            Ok(())
         };
-        let workers = engine.pool.for_each(engine.schedule, tiles, start, work);
+        let workers = engine.pool.for_each(engine.schedule, tiles, start, work)?;
         let wall = began.elapsed();
         let mut all = Duration::ZERO;
         let mut channels = Duration::ZERO;

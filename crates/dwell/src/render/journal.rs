@@ -86,9 +86,12 @@ pub(crate) struct ComputedRows {
 
 impl ComputedRows {
     /// A copy of some rows.
-    pub(crate) fn of(rows: FieldRows<'_>) -> Self {
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(crate) fn of(rows: FieldRows<'_>) -> Result<Self, InputError> {
         let count = rows.dwell().len() / rows.width().max(1) as usize;
-        Self { rows: count as u32, bytes: rows.channels().to_bytes() }
+        Ok(Self { rows: count as u32, bytes: rows.channels().to_bytes()? })
     }
 
     /// The bytes of the rows.

@@ -14,6 +14,7 @@ use crate::iterate::engine::{Engine, Task};
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::TileSize;
 use crate::render::mirror::{self, Mirror};
+use crate::render::pipeline::Pipeline;
 use crate::render::request::Request;
 
 /// Maximum number of bands in memory: one is computed while the others are painted, encoded and written.
@@ -136,6 +137,7 @@ impl Layout {
             // Twice the picture of a chunk, since the encoder copies it.
             ("painting threads", threads.min(chunks_of_image).saturating_mul(picture_chunk_bytes).saturating_mul(2)),
             ("encoded rows", encoded.saturating_mul(rows_in_pipeline)),
+            ("lists of chunks", Pipeline::list_bytes(band.div_ceil(u64::from(chunk_rows)) * bands)),
             // A copy of the computed rows, while the journal is written.
             (
                 "journal",
@@ -160,6 +162,11 @@ impl Layout {
             mirrored_bytes,
             overhang,
         }
+    }
+
+    /// What the engine computes in a render of this layout.
+    pub(crate) fn task<'r>(&self, request: &Request<'r>) -> Task<'r> {
+        Task { plan: request.plan, strategy: request.strategy, channels: self.channels }
     }
 
     /// All planned allocations on this machine, in bytes.

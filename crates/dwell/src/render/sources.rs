@@ -4,8 +4,8 @@
 use super::bands::{Bands, Position};
 use super::clock::Clock;
 use super::resumption::damaged;
-use crate::base::error::Error;
-use crate::base::limits::resize;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::{copied, resize};
 use crate::base::thread_pool::BackgroundJobs;
 use crate::colour::Painter;
 use crate::field::Field;
@@ -30,7 +30,7 @@ impl<'a> RowSource<'_, '_, 'a> {
     pub(super) fn kept(&self, field: &'a Field) -> Result<(), Error> {
         for start in (0..self.bands.plan.size().height).step_by(self.bands.layout.band_rows as usize) {
             self.pipeline.cancel().check()?;
-            self.pipeline.submit(BandRows::Kept(field), self.bands.from(start), self.jobs);
+            self.pipeline.submit(BandRows::Kept(field), self.bands.from(start), self.jobs)?;
         }
         Ok(())
     }
@@ -57,8 +57,9 @@ impl<'a> RowSource<'_, '_, 'a> {
             filler.tally.add_outcome(outcome.times, outcome.notes);
             position.first = band.end;
             let (iterations, interior_pixels) = (outcome.iterations, outcome.interior_pixels);
-            self.pipeline.submit(BandRows::Picture { buffers, iterations, interior_pixels }, band, self.jobs);
-            self.checkpoint_if_due(|| State { row: position.first, tally: self.tally(filler), ..State::default() });
+            self.pipeline.submit(BandRows::Picture { buffers, iterations, interior_pixels }, band, self.jobs)?;
+            let state = || Ok(State { row: position.first, tally: self.tally(filler), ..State::default() });
+            self.checkpoint_if_due(state)?;
         }
         // Rows that an earlier process computed are painted, or begin before the rows that are left.
         position.computed = None;
@@ -76,15 +77,17 @@ impl<'a> RowSource<'_, '_, 'a> {
         while first < size.height {
             let band = self.bands.from(first);
             filler.fill(&mut band_buffers.field, band.end, |filler, field| {
-                self.checkpoint_if_due(|| State {
-                    counted: self.bands.layout.passes > 1,
-                    row: first,
-                    tally: self.tally(filler),
-                    counts: self.counts.to_vec(),
-                    computed: ComputedRows::of(field.some_rows(first..filler.next)),
-                    ..State::default()
-                });
-                Ok(())
+                let state = || {
+                    Ok(State {
+                        counted: self.bands.layout.passes > 1,
+                        row: first,
+                        tally: self.tally(filler),
+                        counts: copied(self.counts, "the counts for the colours")?,
+                        computed: ComputedRows::of(field.some_rows(first..filler.next))?,
+                        ..State::default()
+                    })
+                };
+                Ok(self.checkpoint_if_due(state)?)
             })?;
             first = band.end;
             let mut next = BandBuffers::default();
@@ -94,16 +97,14 @@ impl<'a> RowSource<'_, '_, 'a> {
                 next.field.copy_rows(&band_buffers.field, first..filler.next);
             }
             let buffers = std::mem::replace(&mut band_buffers, next);
-            self.pipeline.submit(BandRows::Field(buffers), band, self.jobs);
+            self.pipeline.submit(BandRows::Field(buffers), band, self.jobs)?;
         }
         position.first = first;
         Ok(())
     }
 
-    fn checkpoint_if_due(&self, state: impl FnOnce() -> State) {
-        if self.clock.is_due() {
-            self.pipeline.checkpoint(state);
-        }
+    fn checkpoint_if_due(&self, state: impl FnOnce() -> Result<State, InputError>) -> Result<(), InputError> {
+        if self.clock.is_due() { self.pipeline.checkpoint(state) } else { Ok(()) }
     }
 
     fn tally(&self, filler: &FieldFiller<'_>) -> crate::render::tally::Tally {
