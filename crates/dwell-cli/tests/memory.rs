@@ -127,16 +127,6 @@ fn a_limit_on_address_space_or_data_is_kept() {
     assert!(info["available_bytes"].as_u64().unwrap() < 300_000 << 10, "{info}");
 }
 
-#[test]
-#[cfg(target_os = "linux")]
-fn a_limit_on_processes_is_done_without_threads() {
-    let folder = Folder::new();
-    // Root is not subject to the limit, which then changes nothing.
-    let script = "ulimit -u 1 && exec \"$0\" render --size 500x400 --max-iter 50 --threads 8 -o a.png -q";
-    let ran = Ran::from(folder.shell(script).output().unwrap());
-    assert_eq!(ran.code, 0, "{}", ran.err);
-}
-
 /// A control group inside that of this process, with a limit on memory; removed when dropped.
 #[cfg(target_os = "linux")]
 struct Group(std::path::PathBuf);

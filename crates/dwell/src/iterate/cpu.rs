@@ -12,6 +12,7 @@ use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use crate::plan::points::{DirectPoints, PointsVisitor};
+use crate::view::Size;
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts};
 use dwell_kernels::{Kernels, Level};
 use std::any::Any;
@@ -126,10 +127,11 @@ impl Engine for CpuEngine {
         &self.pool
     }
 
-    fn requirements(&self, task: &Task<'_>) -> Requirements {
-        let size = task.plan.size();
-        let tile = self.tile(task.strategy, size.pixels(), size.width);
-        let tile = TileSize { width: tile.width.min(size.width), height: tile.height.min(size.height) };
+    fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
+        let Size { width, height } = task.plan.size();
+        let rows = rows.clamp(1, height);
+        let tile = self.tile(task.strategy, u64::from(width) * u64::from(rows), width);
+        let tile = TileSize { width: tile.width.min(width), height: tile.height.min(rows) };
         struct OfThread<'a>(TileSize, &'a Task<'a>);
         impl PointsVisitor for OfThread<'_> {
             type Output = u64;
@@ -139,7 +141,7 @@ impl Engine for CpuEngine {
         }
         let of_thread = task.plan.points().visit(OfThread(tile, task)).unwrap_or_default();
         // A thread that gets no tile allocates nothing, so at most as many threads as tiles are counted.
-        let tiles = size.pixels().div_ceil(u64::from(tile.width) * u64::from(tile.height)) + 1;
+        let tiles = u64::from(width.div_ceil(tile.width)) * u64::from(rows.div_ceil(tile.height));
         let threads = (self.pool.threads() as u64).min(tiles);
         Requirements { host_bytes: threads * of_thread, ..Requirements::default() }
     }
@@ -218,7 +220,7 @@ mod tests {
     use crate::base::cancel::Cancel;
     use crate::base::progress::Progress;
     use crate::field::channels::{ChannelSet, ChannelSlicesMut};
-    use crate::{Limits, Plan, Settings, Size, View};
+    use crate::{Limits, Plan, Settings, View};
 
     #[test]
     fn requirements_grow_with_threads_and_tiles() {
@@ -227,8 +229,10 @@ mod tests {
         let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH };
         let engine = |threads, tile| CpuEngine::new(Level::best(), threads).with_tile(tile);
         let large = Some(TileSize { width: 1024, height: 1024 });
-        assert!(engine(4096, large).requirements(&task).host_bytes > 512 << 20);
-        assert!(engine(2, None).requirements(&task).host_bytes < 8 << 20);
+        assert!(engine(4096, large).requirements(&task, 8192).host_bytes > 512 << 20);
+        assert!(engine(2, None).requirements(&task, 8192).host_bytes < 8 << 20);
+        // Eight tiles, of which each has 64 rows: no more threads have buffers, and these are smaller.
+        assert!(engine(4096, large).requirements(&task, 64).host_bytes < 32 << 20);
     }
 
     #[test]

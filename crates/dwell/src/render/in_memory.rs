@@ -80,7 +80,8 @@ fn fill(
     let (plan, channels) = (task.plan, task.channels);
     let size = plan.size();
     let max_mirrored = if mirror::is_needed(engine, task) { u64::MAX } else { 0 };
-    let buffers = Mirror::bytes(plan, channels, max_mirrored).saturating_add(engine.requirements(task).host_bytes);
+    let buffers =
+        Mirror::bytes(plan, channels, max_mirrored).saturating_add(engine.requirements(task, size.height).host_bytes);
     let bytes = channels.bytes(size.pixels()).saturating_add(buffers).saturating_add(other_bytes);
     limits.reserve("the field", bytes)?;
     field.prepare(size.width, 0..size.height, channels)?;

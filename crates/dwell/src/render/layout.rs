@@ -100,7 +100,6 @@ impl Layout {
         let with_picture = formats.iter().any(|format| format.is_picture());
         let channels = if with_picture { paint.colouring.channels() } else { ChannelSet::NONE };
         let task = Task { plan, strategy, channels };
-        let requirements = engine.requirements(&task);
         let pixels_across = u64::from(size.width / samples);
         let row_bytes = pixels_across * if with_picture { paint.depth.bytes_per_pixel() as u64 } else { 4 };
         let chunk_rows = encode::chunk_rows(row_bytes).min(size.height / samples) * samples;
@@ -111,6 +110,7 @@ impl Layout {
             Some(tile) if !strategy.is_exact() => tile.height - 1,
             _ => 0,
         };
+        let requirements = engine.requirements(&task, band_rows.saturating_add(overhang));
         let counted = with_picture && paint.colouring.needs_counts();
         let kept = counted && channels.bytes(size.pixels()) <= max_kept_bytes;
 
@@ -130,7 +130,7 @@ impl Layout {
             ("program", BASE_BYTES),
             ("coordinates", plan.bytes()),
             ("iterating threads", requirements.host_bytes),
-            ("rows to be mirrored", if kept { 0 } else { Mirror::bytes(plan, channels, mirrored_bytes) }),
+            ("rows to be mirrored", Mirror::bytes(plan, channels, mirrored_bytes)),
             ("field", if kept { channels.bytes(size.pixels()) } else { one_band.saturating_mul(bands) }),
             ("verification", if request.verify { row(ChannelSet::NONE) * (band + u64::from(overhang)) } else { 0 }),
             ("counts for the colours", if counted { OCTAVE_BYTES * octaves * (threads + 2) } else { 0 }),
