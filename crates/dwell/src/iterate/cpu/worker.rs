@@ -78,7 +78,9 @@ impl<N: Kernels> Buffers<N> {
     pub(super) fn bytes(tile: TileSize, channels: ChannelSet, strategy: Strategy) -> usize {
         let (width, height) = (tile.width as usize, tile.height as usize);
         let keep_ends = needs_escaped_z(channels);
-        let of_block = Workspace::<N>::bytes(width, height, keep_ends);
+        // Strategies that infer compute lists alone.
+        let (width_at_once, height_at_once) = if strategy.is_exact() { (width, height) } else { (0, 0) };
+        let of_block = Workspace::<N>::bytes(width_at_once, height_at_once, keep_ends);
         let of_list = Workspace::<N>::bytes(LIST, 1, keep_ends) - Workspace::<N>::bytes(0, 0, keep_ends);
         let rows = LIST * size_of::<(u32, u32)>() + Tiles::bytes(tile, channels);
         let scratch = if strategy.is_exact() { 0 } else { PixelRequests::bytes(width * height) };
