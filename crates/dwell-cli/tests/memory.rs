@@ -46,7 +46,7 @@ const RENDERS: [&str; 42] = [
     // Samples, ranks, strategies, verification and several outputs, with few threads and many.
     "--size 2000x1500 --max-iter 50 --depth 16 --aa 2 --threads 16 -o a.png -o b.ppm",
     "--size 500x400 --aa 16 --max-iter 20 -o a.png",
-    "--size 3000x2000 --max-iter 40 --scale histogram --threads 16 -o a.png",
+    "--size 3000x2000 --max-iter 40 --scale histogram --threads 8 -o a.png",
     "--size 2000x2000 --max-iter 60 --strategy boundary-trace --threads 16 -o a.npy",
     "--size 3000x3000 --max-iter 60 --strategy mariani-silver --verify --threads 4 -o a.npy -o b.csv",
     "--size 3000x3000 --max-iter 60 --strategy mariani-silver --tile 4096x256 --threads 8 -o a.png",
