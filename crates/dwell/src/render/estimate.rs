@@ -3,7 +3,8 @@
 //! Trial renders grow until one takes long enough. The time of an image follows from the *difference* of the last two:
 //! starting threads and computing tables takes as long for a few pixels as for many. Iterating is counted by pixels that
 //! are computed, since mirrored rows are copied, and everything else by pixels. A trial takes blocks of neighbouring pixels,
-//! since single pixels far from each other escape at unlike times and compress badly.
+//! since single pixels far from each other escape at unlike times and compress badly. Other work on the machine makes a
+//! short trial take longer, so the last one is repeated and its shortest times count.
 
 use super::layout::Layout;
 use super::render;
@@ -23,6 +24,10 @@ const TRIALS: [([u32; 2], [u32; 2]); 4] =
     [([64, 32], [1, 1]), ([256, 128], [4, 2]), ([1024, 512], [32, 8]), ([2048, 1024], [64, 16])];
 /// The shortest time that is measured accurately enough.
 const ENOUGH: Duration = Duration::from_millis(150);
+/// The most repeats of the last trial.
+const REPEATS: u32 = 6;
+/// The time of the last trial and its repeats together, after which no further one begins.
+const REPEATING: Duration = Duration::from_millis(700);
 
 /// What a render takes, in seconds, and what it takes it for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,6 +64,7 @@ pub fn estimate(request: &Request<'_>, formats: &[Format]) -> Result<f64, Error>
     let mut scratch = Scratch::default();
     let all = cost_of(request, request.plan, &layout);
     let (mut first, mut second) = (Cost::default(), Cost::default());
+    let mut last = None;
     for (most, block) in TRIALS {
         let samples = request.paint.samples;
         let size = |[width, height]: [u32; 2]| Size { width: width * samples, height: height * samples };
@@ -68,9 +74,19 @@ pub fn estimate(request: &Request<'_>, formats: &[Format]) -> Result<f64, Error>
         if second.pixels >= all.pixels {
             return Ok(second.iterating + second.other);
         }
-        if second.iterating + second.other > ENOUGH.as_secs_f64() {
+        let is_enough = second.iterating + second.other > ENOUGH.as_secs_f64();
+        last = Some(plan);
+        if is_enough {
             break;
         }
+    }
+    let mut spent = second.iterating + second.other;
+    for _ in 0..REPEATS {
+        let Some(plan) = last.as_ref().filter(|_| spent < REPEATING.as_secs_f64()) else { break };
+        let again = trial(request, plan, formats, &mut scratch)?;
+        spent += again.iterating + again.other;
+        second.iterating = second.iterating.min(again.iterating);
+        second.other = second.other.min(again.other);
     }
     Ok(all.seconds_after(first, second))
 }
