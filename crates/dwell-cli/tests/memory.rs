@@ -196,7 +196,7 @@ fn too_small_a_memory_limit_is_an_immediate_error() {
     for line in [
         "--size 100000x100000 --max-memory 16M -o a.png",
         "--size 2147483647x2147483647 --zoom 1e-9 --max-memory 1G -o a.png",
-        "--size 4000x4000 --threads 64 --tile 1024x1024 --max-memory 64M -o a.png",
+        "--size 4000x4000 --threads 64 --tile 1024x1024 --max-memory 13M -o a.png",
     ] {
         let began = std::time::Instant::now();
         let ran = folder.run(format!("render {line}").split(' '));

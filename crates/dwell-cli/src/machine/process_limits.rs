@@ -25,14 +25,18 @@ pub(super) fn allowance(_: usize) -> Allowance {
     Allowance::UNLIMITED
 }
 
-/// What a limit allows, of which `used` bytes are taken. Arenas may take half of the rest: the C library does without
+/// Threads beside those of the engine: the writer's, and that of signals.
+#[cfg(target_os = "linux")]
+const OTHERS: usize = 2;
+
+/// What a limit allows, of which `used` bytes are taken. Arenas may take two thirds of the rest: the C library does without
 /// those for which there is no room.
 #[cfg(target_os = "linux")]
 fn of(limit: Option<u64>, used: u64, threads: usize, arena: u64) -> Allowance {
     let Some(all) = limit else { return Allowance::UNLIMITED };
-    let threads = threads as u64;
+    let threads = (threads + OTHERS) as u64;
     let left = all.saturating_sub(used).saturating_sub(threads.saturating_mul(STACK));
-    Allowance { all, left: left.saturating_sub(threads.saturating_mul(arena)).max(left / 2) }
+    Allowance { all, left: left.saturating_sub(threads.saturating_mul(arena)).max(left / 3) }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -43,7 +47,7 @@ mod tests {
     fn stacks_and_arenas_are_left_out_of_what_is_left() {
         const MIB: u64 = 1 << 20;
         let left = |limit: u64, threads| of(Some(limit * MIB), 20 * MIB, threads, ARENA).left / MIB;
-        assert_eq!([left(1000, 2), left(100, 2), left(100, 100), left(10, 1)], [848, 38, 0, 0]);
+        assert_eq!([left(1000, 2), left(100, 2), left(100, 100), left(10, 1)], [716, 24, 0, 0]);
         assert_eq!(of(None, 1, 1, 1), Allowance::UNLIMITED);
     }
 }
