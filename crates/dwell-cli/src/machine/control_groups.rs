@@ -1,8 +1,7 @@
 //! The memory that Linux control groups allow: those of containers, batch systems and services.
 //!
-//! A process is in one group of each hierarchy, and every ancestor of the group limits it too. A process in a namespace of
-//! its own sees only a part of the hierarchy, whose root it takes for the root of all; the limits above it are those of
-//! nobody it can ask, and the kernel gives the process less than it reads only there.
+//! A process is in one group of each hierarchy, and every ancestor of the group limits it too. A process with a namespace of
+//! its own sees a part of the hierarchy; limits above that part cannot be read.
 
 use super::Allowance;
 use std::fs;
