@@ -1,10 +1,10 @@
 //! Estimates the time of a render by rendering a few of its own pixels.
 //!
-//! Trial renders grow until one takes long enough. The time of an image follows from the *difference* of the last two:
-//! starting threads and computing tables takes as long for a few pixels as for many. Iterating is counted by pixels that
-//! are computed, since mirrored rows are copied, and everything else by pixels. A trial takes blocks of neighbouring pixels,
-//! since single pixels far from each other escape at unlike times and compress badly. Other work on the machine makes a
-//! short trial take longer, so the last one is repeated and its shortest times count.
+//! Trial renders grow until one takes long enough, and the last one is repeated. Its shortest times count: starting threads
+//! and the first access to memory take as long for a few pixels as for many, and so does other work on the machine. Iterating
+//! is in proportion to the pixels that are computed, since mirrored rows are copied, and everything else to all pixels. A
+//! trial takes blocks of neighbouring pixels, since single pixels far from each other escape at unlike times and compress
+//! badly. Storing the files is not included.
 
 use super::layout::Layout;
 use super::render;
@@ -41,16 +41,9 @@ struct Cost {
 }
 
 impl Cost {
-    /// The cost of an image of `self.computed` and `self.pixels` after two trials.
-    fn seconds_after(self, first: Self, second: Self) -> f64 {
-        let rest = |first: [f64; 2], second: [f64; 2], all: f64| {
-            let difference = (second[1] - first[1]) / (second[0] - first[0]);
-            // The smaller trial may have been disturbed.
-            let each = if difference > 0.0 { difference } else { second[1] / second[0].max(1.0) };
-            second[1] + (all - second[0]).max(0.0) * each
-        };
-        rest([first.computed, first.iterating], [second.computed, second.iterating], self.computed)
-            + rest([first.pixels, first.other], [second.pixels, second.other], self.pixels)
+    /// The seconds of an image of `self.computed` and `self.pixels`, in proportion to a trial.
+    fn seconds_by(self, trial: Self) -> f64 {
+        trial.iterating * self.computed / trial.computed.max(1.0) + trial.other * self.pixels / trial.pixels.max(1.0)
     }
 }
 
@@ -63,32 +56,27 @@ pub fn estimate(request: &Request<'_>, formats: &[Format]) -> Result<f64, Error>
     let layout = Layout::new(request, formats, &request.limits)?;
     let mut scratch = Scratch::default();
     let all = cost_of(request, request.plan, &layout);
-    let (mut first, mut second) = (Cost::default(), Cost::default());
-    let mut last = None;
+    let (mut shortest, mut last) = (Cost::default(), None);
     for (most, block) in TRIALS {
         let samples = request.paint.samples;
         let size = |[width, height]: [u32; 2]| Size { width: width * samples, height: height * samples };
         let plan = request.plan.thinned(size(most), size(block));
-        first = second;
-        second = trial(request, &plan, formats, &mut scratch)?;
-        if second.pixels >= all.pixels {
-            return Ok(second.iterating + second.other);
-        }
-        let is_enough = second.iterating + second.other > ENOUGH.as_secs_f64();
+        shortest = trial(request, &plan, formats, &mut scratch)?;
+        let is_enough = shortest.iterating + shortest.other > ENOUGH.as_secs_f64() || shortest.pixels >= all.pixels;
         last = Some(plan);
         if is_enough {
             break;
         }
     }
-    let mut spent = second.iterating + second.other;
+    let mut spent = shortest.iterating + shortest.other;
     for _ in 0..REPEATS {
         let Some(plan) = last.as_ref().filter(|_| spent < REPEATING.as_secs_f64()) else { break };
         let again = trial(request, plan, formats, &mut scratch)?;
         spent += again.iterating + again.other;
-        second.iterating = second.iterating.min(again.iterating);
-        second.other = second.other.min(again.other);
+        shortest.iterating = shortest.iterating.min(again.iterating);
+        shortest.other = shortest.other.min(again.other);
     }
-    Ok(all.seconds_after(first, second))
+    Ok(all.seconds_by(shortest))
 }
 
 /// The pixels of a plan, without times.
@@ -116,14 +104,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fixed_costs_are_counted_once_and_mirrored_rows_are_not_iterated() {
+    fn mirrored_rows_are_not_iterated_but_count_for_everything_else() {
         let cost = |computed, pixels, iterating, other| Cost { computed, pixels, iterating, other };
         let all = cost(500.0, 1000.0, 0.0, 0.0);
-        // 1 s of set-up each, then 0.1 s for a computed pixel and 0.01 s for any.
-        let (first, second) = (cost(10.0, 10.0, 2.0, 1.1), cost(20.0, 40.0, 3.0, 1.4));
-        assert!((all.seconds_after(first, second) - (51.0 + 11.0)).abs() < 1e-9);
-        // Without a difference, in proportion.
-        assert!((all.seconds_after(second, second) - (75.0 + 35.0)).abs() < 1e-9);
-        assert!((all.seconds_after(Cost::default(), second) - (75.0 + 35.0)).abs() < 1e-9);
+        assert!((all.seconds_by(cost(20.0, 40.0, 3.0, 1.4)) - (75.0 + 35.0)).abs() < 1e-9);
     }
 }
