@@ -419,7 +419,7 @@ fn pictures(device: &Device) {
                     ] {
                         let palette = Palette::built_in("ember").unwrap();
                         let colouring = Colouring { by, scale, density: 1.3, offset: -0.2, palette };
-                        let painter = Painter::new(&colouring, limit, depth, samples);
+                        let painter = Painter::new(&colouring, limit, depth, samples).expect("memory for the tables");
                         let engine = cuda(device, Options::default(), Shortcuts::EXACT);
                         if colouring.check().is_err() {
                             continue;
@@ -482,7 +482,8 @@ fn whole(device: &Device) {
         let mut last = None;
         for _ in 0..5 {
             let begun = Instant::now();
-            let bytes = dwell::png_bytes(picture, size, Depth::Eight, "", engine.pool()).unwrap();
+            let bytes =
+                dwell::png_bytes(picture, size, Depth::Eight, "", engine.pool()).expect("memory for the counts");
             encode = encode.min(begun.elapsed().as_secs_f64());
             assert!(bytes.len() > 1 << 20);
             let report = dwell::render(&request, vec![(Format::Png, Output::discarding())], &mut scratch).unwrap();

@@ -304,8 +304,8 @@ impl Engine for CudaEngine {
         self.cpu.pool()
     }
 
-    fn requirements(&self, task: &Task<'_>) -> Requirements {
-        let on_cpu = self.cpu.requirements(task);
+    fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
+        let on_cpu = self.cpu.requirements(task, rows);
         if !computes(task.strategy, task.channels) {
             return on_cpu;
         }

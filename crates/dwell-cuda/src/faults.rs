@@ -125,7 +125,7 @@ impl DeviceSession for FakeSession {
         script.loads += 1;
         let painter = spec.painter.map(|painter| {
             let depth = if painter.bytes_per_pixel() == 3 { Depth::Eight } else { Depth::Sixteen };
-            Painter::new(painter.colouring(), spec.plan.limit(), depth, painter.samples())
+            Painter::new(painter.colouring(), spec.plan.limit(), depth, painter.samples()).unwrap()
         });
         // As a device, a session does not keep the points alive.
         let plan = Plan::new(spec.plan.view(), &settings_of(spec.plan), &Limits::default()).unwrap();
@@ -247,7 +247,7 @@ fn truth(plan: &Plan, channels: ChannelSet) -> Field {
 /// The painter of a way to colour.
 fn painter(plan: &Plan, by: By, depth: Depth, samples: u32) -> Painter {
     let colouring = Colouring { by, scale: Scale::Root, ..Colouring::of(Palette::default()) };
-    Painter::new(&colouring, plan.limit(), depth, samples)
+    Painter::new(&colouring, plan.limit(), depth, samples).unwrap()
 }
 
 /// A picture of a plan by an engine.
@@ -474,8 +474,8 @@ impl Engine for Stopper<'_> {
     fn pool(&self) -> &ThreadPool {
         self.inner.pool()
     }
-    fn requirements(&self, task: &Task<'_>) -> Requirements {
-        self.inner.requirements(task)
+    fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
+        self.inner.requirements(task, rows)
     }
     fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
         self.call();
@@ -706,7 +706,7 @@ fn requirements_are_within_the_memory() {
     let requirements = |memory_bytes| {
         let fake = Box::new(FakeDevice(Arc::default()));
         let options = Options { memory_bytes, ..Options::default() };
-        CudaEngine::over(device(), fake, cpu(), options, PIECES).unwrap().requirements(&task)
+        CudaEngine::over(device(), fake, cpu(), options, PIECES).unwrap().requirements(&task, plan.size().height)
     };
     let (all, little) = (requirements(u64::MAX), requirements(1 << 16));
     // Dwells, both parts of z_n and smooth values of 96 x 66 pixels, rounded up, and coordinates and tables.
@@ -715,5 +715,5 @@ fn requirements_are_within_the_memory() {
     let distances = Task { channels: ChannelSet::DISTANCE, ..task };
     let fake = Box::new(FakeDevice(Arc::default()));
     let engine = CudaEngine::over(device(), fake, cpu(), Options::default(), PIECES).unwrap();
-    assert_eq!(engine.requirements(&distances), cpu().requirements(&distances));
+    assert_eq!(engine.requirements(&distances, 64), cpu().requirements(&distances, 64));
 }

@@ -171,7 +171,8 @@ impl PaintTables {
         }
         self.loaded = None;
         let unpainted = || Fault::Lost("no kernel paints these colours".to_owned());
-        let tables = painter.tables().filter(|_| can_paint(painter)).ok_or_else(unpainted)?;
+        let tables =
+            painter.tables().map_err(|_| Fault::Memory)?.filter(|_| can_paint(painter)).ok_or_else(unpainted)?;
         let entry = |c: &[u16; 3]| u64::from(c[0]) | u64::from(c[1]) << 16 | u64::from(c[2]) << 32;
         let palette: Vec<u64> = tables.palette.iter().map(entry).collect();
         let bands: Vec<u16> = tables.bands.iter().map(|entry| u16::try_from(*entry).unwrap_or(0)).collect();

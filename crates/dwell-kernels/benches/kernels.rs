@@ -201,7 +201,7 @@ fn run_case<N: Kernels>(level: Level, case: &Case, check: bool) {
     let map = Map { formula, recipe: Recipe::Fused, julia: case.julia.map(|c| c.map(N::nearest)) };
     let settings = KernelSettings { map, limit: case.limit, radius_squared: N::from(4_u8), shortcuts: case.shortcuts };
     let stop = AtomicBool::new(false);
-    let mut workspace = Workspace::default();
+    let mut workspace = Workspace::new().expect("memory for a workspace");
     let mut values = Values { dwell: vec![u32::MAX; SIDE * SIDE], value: vec![f64::NAN; SIDE * SIDE] };
     let mut compute = |Values { dwell, value }: &mut Values| {
         let mut dwell_rows: Vec<&mut [u32]> = dwell.chunks_mut(width).collect();

@@ -278,7 +278,7 @@ mod tests {
     use crate::recipe::Recipe;
 
     fn distance_of<N: Number>(level: Level, map: Map<N>, points: &[(N, N)], limit: u32) -> (Vec<u32>, Vec<f64>) {
-        let mut workspace = Workspace::default();
+        let mut workspace = Workspace::new().unwrap();
         let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
         let negative_zero = [Grid::<N>::negative_zero()];
         let grid = Grid::list(&re, &im, &negative_zero);

@@ -301,7 +301,7 @@ mod tests {
     /// Compares dwell and z_n of these points with the plain loop, on every level.
     fn check<N: Cast>(map: Map<N>, points: &[(N, N)], limit: u32, radius: f64) {
         let stop = AtomicBool::new(false);
-        let mut workspace = Workspace::default();
+        let mut workspace = Workspace::new().unwrap();
         let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
         let negative_zero = [Grid::<N>::negative_zero()];
         let grid = Grid::list(&re, &im, &negative_zero);
@@ -501,7 +501,7 @@ mod tests {
         let grid = Grid::list(re, im, &negative_zero);
         let mut dwell = vec![7; re.len()];
         let stop = AtomicBool::new(stop);
-        dwells(level, settings, &mut Workspace::default(), grid, &mut [&mut dwell], false, &stop).then_some(dwell)
+        dwells(level, settings, &mut Workspace::new().unwrap(), grid, &mut [&mut dwell], false, &stop).then_some(dwell)
     }
 
     #[test]
@@ -535,7 +535,7 @@ mod tests {
     fn blocks_of_every_shape() {
         // Numbers of rows and columns around those of vectors and bundles; rotated, so that all four arrays contribute.
         let mut random = Random(9);
-        let mut workspace = Workspace::default();
+        let mut workspace = Workspace::new().unwrap();
         for (width, height) in [(1, 1), (1, 9), (3, 2), (16, 4), (17, 5), (33, 7), (64, 3), (130, 131), (5, 40)] {
             let mut samples = |n: usize, from: f64, step: f64| -> Vec<f64> {
                 (0..n).map(|i| from + (i as f64 + random.unit()) * step / n as f64).collect()

@@ -62,10 +62,10 @@ fn main() {
 
 fn one(case: &Case, field: &Field, engine: &CpuEngine, check: bool) {
     let colouring = Colouring { by: case.by, scale: case.scale, ..Colouring::of(Palette::default()) };
-    let mut painter = Painter::new(&colouring, 1000, case.depth, case.samples);
+    let mut painter = Painter::new(&colouring, 1000, case.depth, case.samples).expect("memory for the tables");
     if colouring.needs_counts() {
-        painter.count(field.all_rows(), engine.pool());
-        painter.finish_counting();
+        painter.count(field.all_rows(), engine.pool()).expect("memory for the counts");
+        painter.finish_counting().expect("memory for the counts");
     }
     let samples = field.dwell().len();
     let pixels = samples / (case.samples * case.samples) as usize;

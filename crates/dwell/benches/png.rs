@@ -43,10 +43,10 @@ fn one(name: &str, depth: Depth, size: Size, all: usize, check: bool) {
     let none = Cancel::default();
     let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
     let field = dwell::field(&task, &engine, &Limits::default(), &none).unwrap();
-    let mut painter = Painter::new(&scene.colouring, plan.limit(), depth, 1);
+    let mut painter = Painter::new(&scene.colouring, plan.limit(), depth, 1).expect("memory for the tables");
     if scene.colouring.needs_counts() {
-        painter.count(field.all_rows(), engine.pool());
-        painter.finish_counting();
+        painter.count(field.all_rows(), engine.pool()).expect("memory for the counts");
+        painter.finish_counting().expect("memory for the counts");
     }
     let mut picture = vec![0; field.dwell().len() * depth.bytes_per_pixel()];
     painter.paint(field.all_rows(), &mut picture);

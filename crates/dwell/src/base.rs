@@ -4,6 +4,7 @@ pub(crate) mod cancel;
 pub(crate) mod error;
 pub(crate) mod limits;
 pub(crate) mod names;
+pub(crate) mod pieces;
 pub(crate) mod place;
 pub(crate) mod problem;
 pub(crate) mod progress;

@@ -10,6 +10,7 @@ mod npy;
 #[cfg(feature = "png")]
 mod png;
 mod ppm;
+mod space;
 
 pub(crate) use adler::Adler;
 pub(crate) use encoder::{DwellEncoder, FileEncoder, Header, PictureEncoder, chunk_rows};
@@ -17,6 +18,7 @@ pub(crate) use encoder::{DwellEncoder, FileEncoder, Header, PictureEncoder, chun
 pub use png::png_bytes;
 #[cfg(all(feature = "png", feature = "toml"))]
 pub(crate) use png::text as png_text;
+pub(crate) use space::error_of_writing;
 
 use crate::base::error::InputError;
 use crate::base::place::Parameter;
@@ -81,7 +83,7 @@ impl Encoder {
     pub(crate) fn new(format: Format, header: Header<'_>) -> Result<Self, InputError> {
         Ok(match format {
             #[cfg(feature = "png")]
-            Format::Png => Self::Picture(Box::new(png::Png::new(header))),
+            Format::Png => Self::Picture(Box::new(png::Png::new(header)?)),
             #[cfg(not(feature = "png"))]
             Format::Png => {
                 return Err(InputError::new(Problem::LeftOut { what: "writing a PNG", feature: "png" }));

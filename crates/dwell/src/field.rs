@@ -180,6 +180,15 @@ impl<'a> FieldRowsMut<'a> {
         self.channels.reborrow()
     }
 
+    /// Removes the first `count` rows, at most all, and returns them.
+    pub(crate) fn take_top(&mut self, count: u32) -> Self {
+        let middle = self.rows.end.min(self.rows.start.saturating_add(count));
+        let rows = self.rows.start..middle;
+        let channels = self.channels.take_front(self.width as usize * rows.len());
+        self.rows.start = middle;
+        Self { width: self.width, rows, channels }
+    }
+
     /// Some of these rows, numbered as in the image.
     ///
     /// # Panics

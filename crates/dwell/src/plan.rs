@@ -134,10 +134,10 @@ impl Plan {
 }
 
 impl Plan {
-    /// The same view, reduced to at most `columns` x `rows` of its own pixels, evenly spaced.
-    pub(crate) fn thinned(&self, columns: u32, rows: u32) -> Self {
-        let size = Size { width: self.size.width.min(columns), height: self.size.height.min(rows) };
-        Self { size, points: Arc::new(self.points.thinned(size)), ..self.clone() }
+    /// The same view, reduced to at most `most` of its own pixels: blocks of `block` neighbours at even spacing.
+    pub(crate) fn thinned(&self, most: Size, block: Size) -> Self {
+        let (points, size) = self.points.thinned(most, block);
+        Self { size, points: Arc::new(points), ..self.clone() }
     }
 }
 

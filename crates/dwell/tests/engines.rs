@@ -111,8 +111,8 @@ impl Engine for Faulty {
     fn pool(&self) -> &ThreadPool {
         self.inner.pool()
     }
-    fn requirements(&self, task: &Task<'_>) -> Requirements {
-        self.inner.requirements(task)
+    fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
+        self.inner.requirements(task, rows)
     }
     fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
         self.call()?;

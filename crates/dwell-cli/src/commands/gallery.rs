@@ -28,7 +28,7 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failu
     let samples = scene::samples(&args.aa)?;
     let cpu = engine::engine(&args.engine)?;
     let asked = choice::name(args.engine_choice.engine.as_deref())?;
-    let limits = Limits { memory_bytes: Machine::look().available_bytes / 10 * 9 };
+    let limits = Limits { memory_bytes: Machine::planned_bytes(cpu.pool().threads()) };
     let (folder, index) = (&args.output, args.output.join("index.html"));
     let locations = Location::built_in_names()
         .map(|name| Ok(resolved(Location::built_in(name)?, size, samples)))

@@ -109,7 +109,7 @@ impl<'a> Job<'a> {
         }
         let memory_bytes = match &args.max_memory {
             Some(text) => engine::bytes("--max-memory", text)?,
-            None => Machine::look().available_bytes / 10 * 9,
+            None => Machine::planned_bytes(engine::level_and_threads(&args.engine)?.1),
         };
         Ok(Self {
             args,

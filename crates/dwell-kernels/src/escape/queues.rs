@@ -4,6 +4,7 @@ use super::{MAX_BUNDLE, MAX_LANES};
 use crate::number::Number;
 use crate::vector::{Mask, Vector};
 use fearless_simd::{Simd, SimdMask};
+use std::collections::TryReserveError;
 
 /// The capacity of a queue in points. Up to one bundle less one point may be waiting when the survivors of another
 /// bundle are added, and whole vectors are written behind the last point.
@@ -29,13 +30,16 @@ struct Column<N>([N; QUEUES * CAPACITY]);
 /// All queues, column by column. `position` and `n` are integers stored in the bits of numbers.
 pub(super) struct Queues<N> {
     len: [usize; QUEUES],
-    x: Box<Column<N>>,
-    y: Box<Column<N>>,
-    a: Box<Column<N>>,
-    b: Box<Column<N>>,
-    position: Box<Column<N>>,
-    n: Box<Column<N>>,
+    x: OneColumn<N>,
+    y: OneColumn<N>,
+    a: OneColumn<N>,
+    b: OneColumn<N>,
+    position: OneColumn<N>,
+    n: OneColumn<N>,
 }
+
+/// A column on the heap. An array of one, since a vector of one element, whose allocation may fail, becomes that.
+type OneColumn<N> = Box<[Column<N>; 1]>;
 
 /// A vector of points: z = x + iy, c = a + ib, the position in the block, and n.
 #[derive(Clone, Copy)]
@@ -52,9 +56,20 @@ impl<N: Number> Queues<N> {
     /// Bytes of all columns.
     pub(super) const BYTES: usize = 6 * size_of::<Column<N>>();
 
-    pub(super) fn new() -> Self {
-        let column = || Box::new(Column([N::default(); QUEUES * CAPACITY]));
-        Self { len: [0; QUEUES], x: column(), y: column(), a: column(), b: column(), position: column(), n: column() }
+    /// Empty queues.
+    ///
+    /// # Errors
+    /// When an allocation fails.
+    pub(super) fn new() -> Result<Self, TryReserveError> {
+        let column = || -> Result<OneColumn<N>, TryReserveError> {
+            let mut column = Vec::new();
+            column.try_reserve_exact(1)?;
+            column.push(Column([N::default(); QUEUES * CAPACITY]));
+            let Ok(column) = column.into_boxed_slice().try_into() else { unreachable!("one element") };
+            Ok(column)
+        };
+        let len = [0; QUEUES];
+        Ok(Self { len, x: column()?, y: column()?, a: column()?, b: column()?, position: column()?, n: column()? })
     }
 
     /// Empties all queues.
@@ -78,19 +93,19 @@ impl<N: Number> Queues<N> {
     #[inline(always)]
     pub(super) fn get<S: Simd>(&self, simd: S, at: usize) -> QueuedPoints<S, N> {
         QueuedPoints {
-            x: Vector::load(simd, &self.x.0[at..]),
-            y: Vector::load(simd, &self.y.0[at..]),
-            a: Vector::load(simd, &self.a.0[at..]),
-            b: Vector::load(simd, &self.b.0[at..]),
-            position: Vector::load(simd, &self.position.0[at..]),
-            n: Vector::load(simd, &self.n.0[at..]),
+            x: Vector::load(simd, &self.x[0].0[at..]),
+            y: Vector::load(simd, &self.y[0].0[at..]),
+            a: Vector::load(simd, &self.a[0].0[at..]),
+            b: Vector::load(simd, &self.b[0].0[at..]),
+            position: Vector::load(simd, &self.position[0].0[at..]),
+            n: Vector::load(simd, &self.n[0].0[at..]),
         }
     }
 
     /// The position and the n of the point at an index.
     #[inline(always)]
     pub(super) fn position_and_n(&self, at: usize) -> (u32, u32) {
-        (self.position.0[at].low_bits(), self.n.0[at].low_bits())
+        (self.position[0].0[at].low_bits(), self.n[0].0[at].low_bits())
     }
 
     /// Appends the points in the lanes `chosen` to a queue. Whole vectors are written; the numbers behind the last
@@ -111,12 +126,12 @@ impl<N: Number> Queues<N> {
             n = n.compress(mask);
             self.len[queue] += chosen.count_ones() as usize;
         }
-        x.store(&mut self.x.0[to..]);
-        y.store(&mut self.y.0[to..]);
-        a.store(&mut self.a.0[to..]);
-        b.store(&mut self.b.0[to..]);
-        position.store(&mut self.position.0[to..]);
-        n.store(&mut self.n.0[to..]);
+        x.store(&mut self.x[0].0[to..]);
+        y.store(&mut self.y[0].0[to..]);
+        a.store(&mut self.a[0].0[to..]);
+        b.store(&mut self.b[0].0[to..]);
+        position.store(&mut self.position[0].0[to..]);
+        n.store(&mut self.n[0].0[to..]);
     }
 }
 

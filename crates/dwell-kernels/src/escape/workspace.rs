@@ -5,6 +5,7 @@ use super::queues::Queues;
 use super::{MAX_LANES, PROLOGUE_VECTORS};
 use crate::grid::Grid;
 use crate::number::Number;
+use std::collections::TryReserveError;
 
 /// The greatest number of columns, and of rows, of a block: a position is a row and a column in 16 bits each.
 pub const MAX_SIDE: usize = 1 << 15;
@@ -31,26 +32,45 @@ impl<N> std::fmt::Debug for Workspace<N> {
     }
 }
 
-impl<N: Number> Default for Workspace<N> {
-    fn default() -> Self {
-        Self {
+impl<N: Number> Workspace<N> {
+    /// A workspace without space for a block.
+    ///
+    /// # Errors
+    /// When an allocation fails.
+    pub fn new() -> Result<Self, TryReserveError> {
+        Ok(Self {
             padded_columns: [Vec::new(), Vec::new()],
             padded_from: 0,
             escaped_z: [Vec::new(), Vec::new()],
             pitch: 0,
-            queues: Box::new(Queues::new()),
+            queues: Box::new(Queues::new()?),
             bundle: Box::new(Bundle::new()),
-        }
+        })
     }
-}
 
-impl<N: Number> Workspace<N> {
     /// The bytes that a workspace takes after blocks of up to `width` columns and `height` rows, with z_n kept or not.
     #[must_use]
     pub fn bytes(width: usize, height: usize, keep_escaped_z: bool) -> usize {
         let escaped_z =
             if keep_escaped_z { 2 * (width.next_multiple_of(MAX_LANES) * height + MAX_GROUP_COLUMNS) } else { 0 };
         Queues::<N>::BYTES + size_of::<Bundle<N>>() + (escaped_z + 4 * MAX_GROUP_COLUMNS) * size_of::<N>()
+    }
+
+    /// Makes space for a block, with z_n kept or not, so that computing it allocates no more than a few kilobytes.
+    ///
+    /// # Errors
+    /// When the allocation fails.
+    pub fn reserve(&mut self, grid: Grid<'_, N>, keep_escaped_z: bool) -> Result<(), TryReserveError> {
+        let size = Self::escaped_z_size(grid);
+        for escaped_z in self.escaped_z.iter_mut().filter(|_| keep_escaped_z) {
+            escaped_z.try_reserve_exact(size.saturating_sub(escaped_z.len()))?;
+        }
+        Ok(())
+    }
+
+    /// The numbers of x, and of y, of z_n of a block.
+    fn escaped_z_size(grid: Grid<'_, N>) -> usize {
+        grid.width().next_multiple_of(MAX_LANES) * grid.height() + MAX_GROUP_COLUMNS
     }
 
     /// Prepares the workspace for a block: copies the padded columns, grows the buffers and empties the queues.
@@ -66,7 +86,7 @@ impl<N: Number> Workspace<N> {
             padded_columns.resize(width - self.padded_from + MAX_GROUP_COLUMNS, filler);
         }
         self.pitch = width.next_multiple_of(MAX_LANES);
-        let size = self.pitch * grid.height() + MAX_GROUP_COLUMNS;
+        let size = Self::escaped_z_size(grid);
         for escaped_z in &mut self.escaped_z {
             if keep_escaped_z && escaped_z.len() < size {
                 escaped_z.resize(size, N::default());

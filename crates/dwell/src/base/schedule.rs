@@ -5,10 +5,11 @@
 //! are many pieces, and their costs differ by orders of magnitude.
 
 use crate::base::error::InputError;
+use crate::base::pieces::Pieces;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::base::quote::quote;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The order in which threads receive pieces of work. It changes the time that the work takes, never its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,117 +87,90 @@ impl std::fmt::Display for Schedule {
     }
 }
 
-/// Distributes the indices of pieces among threads as ranges. Each index is returned once.
-pub(super) enum Dispenser {
-    Blocks { count: usize, threads: usize, taken: Vec<AtomicBool> },
-    Chunks { count: usize, chunk: usize, next: AtomicUsize },
-    Shrinking { count: usize, threads: usize, next: AtomicUsize },
-    Stealing { ranges: Vec<AtomicU64> },
+/// Distributes pieces among threads. Each piece is returned once.
+pub(super) enum Dispenser<P> {
+    /// The block of each thread, until the thread has received it.
+    Blocks(Vec<Mutex<Option<P>>>),
+    /// The pieces that are left, from which all threads receive up to `chunk` at once.
+    Chunks { left: Mutex<P>, chunk: usize },
+    /// The pieces that are left, from which all of the `threads` receive shrinking shares.
+    Shrinking { left: Mutex<P>, threads: usize },
+    /// The pieces of each thread that are left.
+    Stealing(Vec<Mutex<P>>),
 }
 
-/// A range in one 64-bit word, so that one atomic operation changes it.
-fn packed(first: usize, end: usize) -> u64 {
-    (first as u64) << 32 | end as u64
-}
-
-fn unpacked(range: u64) -> (usize, usize) {
-    ((range >> 32) as usize, (range & 0xffff_ffff) as usize)
-}
-
-impl Dispenser {
-    pub(super) fn new(schedule: Schedule, threads: usize, count: usize) -> Self {
-        assert!(u32::try_from(count).is_ok(), "{count} pieces are more than the 32 bits of a range hold");
-        match schedule {
-            Schedule::Static => {
-                Self::Blocks { count, threads, taken: (0..threads).map(|_| AtomicBool::new(false)).collect() }
-            }
-            Schedule::Dynamic { chunk } => Self::Chunks { count, chunk: chunk.max(1), next: AtomicUsize::new(0) },
-            Schedule::Guided => Self::Shrinking { count, threads, next: AtomicUsize::new(0) },
-            Schedule::WorkStealing => {
-                let block = |thread| block(count, threads, thread);
-                Self::Stealing {
-                    ranges: (0..threads).map(block).map(|(first, end)| AtomicU64::new(packed(first, end))).collect(),
-                }
-            }
-        }
+impl<P> Dispenser<P> {
+    pub(super) fn new<E>(schedule: Schedule, threads: usize, mut pieces: P) -> Result<Self, E>
+    where
+        P: Pieces<E>,
+    {
+        let threads = threads.max(1);
+        let mut blocks = || -> Result<Vec<P>, E> {
+            // Every block but the last is cut off from what is left, so that the last takes the rest.
+            (0..threads).map(|thread| pieces.take_front(pieces.count() / (threads - thread))).collect()
+        };
+        Ok(match schedule {
+            Schedule::Static => Self::Blocks(blocks()?.into_iter().map(|block| Mutex::new(Some(block))).collect()),
+            Schedule::Dynamic { chunk } => Self::Chunks { left: Mutex::new(pieces), chunk: chunk.max(1) },
+            Schedule::Guided => Self::Shrinking { left: Mutex::new(pieces), threads },
+            Schedule::WorkStealing => Self::Stealing(blocks()?.into_iter().map(Mutex::new).collect()),
+        })
     }
 
-    /// The next range for this thread, not empty; `None` when no pieces are left for it.
-    pub(super) fn next(&self, thread: usize) -> Option<(usize, usize)> {
+    /// The next pieces for this thread, at least one; `None` when no pieces are left for it.
+    pub(super) fn next<E>(&self, thread: usize) -> Result<Option<P>, E>
+    where
+        P: Pieces<E>,
+    {
         match self {
-            Self::Blocks { count, threads, taken } => {
-                let (first, end) = block(*count, *threads, thread);
-                (!taken[thread].swap(true, Ordering::Relaxed) && first < end).then_some((first, end))
-            }
-            Self::Chunks { count, chunk, next } => take(next, *count, |_| *chunk),
-            Self::Shrinking { count, threads, next } => take(next, *count, |left| left.div_ceil(2 * threads)),
-            Self::Stealing { ranges } => {
-                let own = &ranges[thread];
-                loop {
-                    let range = own.load(Ordering::Relaxed);
-                    let (first, end) = unpacked(range);
-                    if first < end {
-                        if change(own, range, packed(first + 1, end)) {
-                            return Some((first, first + 1));
-                        }
-                    } else {
-                        // Take half of the longest range.
-                        let left = |range: u64| unpacked(range).1.saturating_sub(unpacked(range).0);
-                        let (longest, range) = ranges
-                            .iter()
-                            .map(|range| (range, range.load(Ordering::Relaxed)))
-                            .max_by_key(|(_, range)| left(*range))?;
-                        let (first, end) = unpacked(range);
-                        if first >= end {
-                            return None;
-                        }
-                        let middle = first + (end - first) / 2;
-                        // Each index is returned once, so a range never takes a former value again. The comparison
-                        // therefore succeeds only if the range has not changed since it was loaded.
-                        if change(longest, range, packed(first, middle)) {
-                            own.store(packed(middle + 1, end), Ordering::Relaxed);
-                            return Some((middle, middle + 1));
-                        }
-                    }
+            Self::Blocks(blocks) => Ok(lock(&blocks[thread]).take().filter(|block| block.count() > 0)),
+            Self::Chunks { left, chunk } => front(&mut *lock(left), |_| *chunk),
+            Self::Shrinking { left, threads } => front(&mut *lock(left), |left| left.div_ceil(2 * threads)),
+            Self::Stealing(blocks) => loop {
+                if let Some(own) = front(&mut *lock(&blocks[thread]), |_| 1)? {
+                    return Ok(Some(own));
                 }
-            }
+                let counts = blocks.iter().map(|block| lock(block).count());
+                let Some((longest, 1..)) = counts.enumerate().max_by_key(|(_, count)| *count) else { return Ok(None) };
+                // No thread holds two locks. Meanwhile others may have taken pieces of that block, even all of them.
+                let stolen = {
+                    let mut block = lock(&blocks[longest]);
+                    let first = block.count() / 2;
+                    let first = block.take_front(first)?;
+                    std::mem::replace(&mut *block, first)
+                };
+                *lock(&blocks[thread]) = stolen;
+            },
         }
     }
 }
 
-/// The block of `thread` when `count` pieces are divided equally among `threads`.
-fn block(count: usize, threads: usize, thread: usize) -> (usize, usize) {
-    (count * thread / threads, count * (thread + 1) / threads)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The next pieces of a sequence that all threads share: `size(left)` of the `left` that remain.
-fn take(next: &AtomicUsize, count: usize, size: impl Fn(usize) -> usize) -> Option<(usize, usize)> {
-    loop {
-        let first = next.load(Ordering::Relaxed);
-        if first >= count {
-            return None;
-        }
-        let end = first + size(count - first).clamp(1, count - first);
-        if next.compare_exchange_weak(first, end, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            return Some((first, end));
-        }
+/// The first `share(left)` pieces of the `left` that remain, at least one; `None` if none remain.
+fn front<E, P: Pieces<E>>(pieces: &mut P, share: impl Fn(usize) -> usize) -> Result<Option<P>, E> {
+    match pieces.count() {
+        0 => Ok(None),
+        left => pieces.take_front(share(left).clamp(1, left)).map(Some),
     }
-}
-
-/// Replaces `from` by `to`; `false` if the range was not `from`.
-fn change(range: &AtomicU64, from: u64, to: u64) -> bool {
-    range.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
 
     #[test]
     fn each_schedule_returns_its_documented_ranges() {
         let all = |schedule, thread: usize| {
-            let dispenser = Dispenser::new(schedule, 4, 100);
-            std::iter::from_fn(|| dispenser.next(thread)).collect::<Vec<_>>()
+            let Ok(dispenser) = Dispenser::new::<Infallible>(schedule, 4, 0..100);
+            let next = || {
+                let Ok(range) = dispenser.next::<Infallible>(thread);
+                range.map(|range| (range.start, range.end))
+            };
+            std::iter::from_fn(next).collect::<Vec<_>>()
         };
         assert_eq!(all(Schedule::Static, 1), [(25, 50)]);
         assert_eq!(all(Schedule::Dynamic { chunk: 30 }, 2), [(0, 30), (30, 60), (60, 90), (90, 100)]);

@@ -1,8 +1,11 @@
 //! A pool of threads that do pieces of work, distributed by a [`Schedule`], and background jobs.
 
+use crate::base::pieces::{ChunksMut, Pieces};
 use crate::base::schedule::{Dispenser, Schedule};
 use dwell_kernels::{keep_standard_floats, with_standard_floats};
 use rayon::ThreadPoolBuilder;
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Threads that wait between calls, with the standard floating-point environment; work on the calling thread is done in it too.
@@ -41,35 +44,50 @@ impl ThreadPool {
         /// Bytes of one piece: copying them takes longer than waking a thread.
         const PIECE: usize = 1 << 20;
         assert_eq!(to.len(), from.len(), "a copy between buffers of equal length");
-        let pieces: Vec<_> = to.chunks_mut(PIECE).zip(from.chunks(PIECE)).collect();
-        self.for_each(Schedule::default(), pieces, || (), |(), (to, from)| to.copy_from_slice(from));
+        let work = |(): &mut (), (number, to): (usize, &mut [u8])| {
+            let first = number * PIECE;
+            to.copy_from_slice(&from[first..first + to.len()]);
+            Ok(())
+        };
+        let Ok(_) = self.for_each::<Infallible, _, _>(Schedule::default(), ChunksMut::new(to, PIECE), || Ok(()), work);
     }
 
     /// Calls `work(state, piece)` for every piece; each thread has its own `state`, made by `start`. Returns the final
     /// states, one for each thread that took part: at most the number of pieces, at least 1.
-    pub(crate) fn for_each<P: Send, S: Send>(
+    ///
+    /// # Errors
+    /// The first error of `start`, `work` or `pieces`. Pieces that no thread has begun are then left out.
+    pub(crate) fn for_each<E: Send, P: Pieces<E>, S: Send>(
         &self,
         schedule: Schedule,
-        pieces: Vec<P>,
-        start: impl Fn() -> S + Sync,
-        work: impl Fn(&mut S, P) + Sync,
-    ) -> Vec<S> {
-        let pool = if self.threads.min(pieces.len()) > 1 { self.pool() } else { None };
-        let threads = pool.map_or(1, |pool| pool.current_num_threads() + 1).min(pieces.len()).max(1);
-        let dispenser = Dispenser::new(schedule, threads, pieces.len());
-        // Each piece is locked once, by the one thread that received its index.
-        let pieces: Vec<Mutex<Option<P>>> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
-        let states = Mutex::new(Vec::new());
-        let run = |thread: usize| {
-            let mut state = start();
-            while let Some((first, end)) = dispenser.next(thread) {
-                for piece in &pieces[first..end] {
-                    if let Some(piece) = piece.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                        work(&mut state, piece);
+        pieces: P,
+        start: impl Fn() -> Result<S, E> + Sync,
+        work: impl Fn(&mut S, P::Piece) -> Result<(), E> + Sync,
+    ) -> Result<Vec<S>, E> {
+        let count = pieces.count();
+        let pool = if self.threads.min(count) > 1 { self.pool() } else { None };
+        let threads = pool.map_or(1, |pool| pool.current_num_threads() + 1).min(count).max(1);
+        let dispenser = Dispenser::new(schedule, threads, pieces)?;
+        let (states, error) = (Mutex::new(Vec::new()), Mutex::new(None));
+        let failed = AtomicBool::new(false);
+        let run_pieces = |thread: usize| -> Result<S, E> {
+            let mut state = start()?;
+            while let Some(mut taken) = dispenser.next(thread)? {
+                while let Some(piece) = taken.next()? {
+                    if failed.load(Ordering::Relaxed) {
+                        return Ok(state);
                     }
+                    work(&mut state, piece)?;
                 }
             }
-            states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
+            Ok(state)
+        };
+        let run = |thread: usize| match run_pieces(thread) {
+            Ok(state) => states.lock().unwrap_or_else(PoisonError::into_inner).push(state),
+            Err(first) => {
+                failed.store(true, Ordering::Relaxed);
+                error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(first);
+            }
         };
         match pool {
             // The calling thread works too instead of sleeping: the system is slow to move a thread to its idle
@@ -84,7 +102,10 @@ impl ThreadPool {
             }),
             _ => with_standard_floats(|| run(0)),
         }
-        states.into_inner().unwrap_or_else(PoisonError::into_inner)
+        match error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(states.into_inner().unwrap_or_else(PoisonError::into_inner)),
+        }
     }
 
     /// Runs `work` with access to the background jobs of the pool, which its threads run when they have no pieces of
@@ -126,6 +147,7 @@ impl<'scope> BackgroundJobs<'_, 'scope> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicUsize;
 
     const SCHEDULES: [Schedule; 6] = [
         Schedule::Static,
@@ -141,16 +163,33 @@ mod tests {
         for schedule in SCHEDULES {
             for (threads, pieces) in [(1, 1000), (2, 1000), (3, 1000), (8, 1000), (8, 5), (8, 1), (2, 0)] {
                 let pool = ThreadPool::new(threads);
-                let states = pool.for_each(schedule, (0..pieces).collect(), Vec::new, |seen, piece| {
+                let work = |seen: &mut Vec<usize>, piece: usize| {
                     // Pieces of unequal cost, so that work stealing moves some of them.
                     let cost: u64 = if piece < 100 { 20_000 } else { 10 };
                     std::hint::black_box((0..cost).fold(0, |a, b| a ^ b));
                     seen.push(piece);
-                });
+                    Ok(())
+                };
+                let Ok(states) = pool.for_each::<Infallible, _, _>(schedule, 0..pieces, || Ok(Vec::new()), work);
                 assert_eq!(states.len(), threads.min(pieces).max(1), "{schedule}");
                 let mut all: Vec<usize> = states.into_iter().flatten().collect();
                 all.sort_unstable();
                 assert!(all.into_iter().eq(0..pieces), "{schedule} {threads} {pieces}");
+            }
+        }
+    }
+    #[test]
+    fn the_first_error_ends_the_work() {
+        for schedule in SCHEDULES {
+            for threads in [1, 3] {
+                let begun = AtomicUsize::new(0);
+                let work = |(): &mut (), piece: usize| {
+                    begun.fetch_add(1, Ordering::Relaxed);
+                    if piece == 10 { Err("a test") } else { Ok(()) }
+                };
+                let done = ThreadPool::new(threads).for_each(schedule, 0..1_000_000, || Ok(()), work);
+                assert_eq!(done.map(drop), Err("a test"), "{schedule}");
+                assert!(begun.into_inner() < 1_000_000, "{schedule}");
             }
         }
     }

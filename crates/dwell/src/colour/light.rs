@@ -5,6 +5,8 @@
 
 use super::rgb::Rgb16;
 use super::srgb::linear_from_srgb;
+use crate::base::error::InputError;
+use crate::base::limits::collected;
 
 /// Full light. Fine enough for the darkest step of 16-bit sRGB, which is 9.9 units; 256 of them fit in 32 bits.
 const FULL: u32 = 1 << 23;
@@ -50,20 +52,23 @@ impl Encoder {
     }
 
     /// The encoder for values up to `most`: 255 or 65535.
-    pub(super) fn new(most: u16) -> Self {
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(super) fn new(most: u16) -> Result<Self, InputError> {
+        const WHAT: &str = "the tables of the colours";
         let midpoint = |value: u16| light((f64::from(value) + 0.5) / f64::from(most));
-        let midpoints: Vec<u32> = (0..most).map(midpoint).collect();
+        let midpoints: Vec<u32> = collected((0..most).map(midpoint), WHAT)?;
         let shift = if most == 255 { 11 } else { 7 };
         let mut value = 0_u16;
-        let start = (0..=FULL >> shift)
-            .map(|bits| {
-                while midpoints.get(usize::from(value)).is_some_and(|next| *next <= bits << shift) {
-                    value += 1;
-                }
-                value
-            })
-            .collect();
-        Self { midpoints, start, shift }
+        let start = (0..=FULL >> shift).map(|bits| {
+            while midpoints.get(usize::from(value)).is_some_and(|next| *next <= bits << shift) {
+                value += 1;
+            }
+            value
+        });
+        let start = collected(start, WHAT)?;
+        Ok(Self { midpoints, start, shift })
     }
 
     /// The nearest value.
@@ -84,7 +89,7 @@ mod tests {
     #[test]
     fn every_value_is_encoded_as_itself() {
         for most in [255_u16, 65535] {
-            let encoder = Encoder::new(most);
+            let encoder = Encoder::new(most).unwrap();
             for value in 0..=most {
                 assert_eq!(encoder.encode(light(f64::from(value) / f64::from(most))), value, "of {most}");
             }
@@ -95,7 +100,7 @@ mod tests {
     #[test]
     fn light_is_encoded_as_the_nearest_value() {
         // Half the light of white is 188, not 128; known values of IEC 61966-2-1.
-        let encoder = Encoder::new(255);
+        let encoder = Encoder::new(255).unwrap();
         assert_eq!(encoder.encode(FULL / 2), 188);
         assert_eq!(encoder.encode(FULL / 4), 137);
         assert_eq!((encoder.encode(0), encoder.encode(FULL)), (0, 255));

@@ -16,6 +16,8 @@ use super::light::{self, Encoder, EncoderTables};
 use super::mapping::{By, Scale};
 use super::palette::TABLE;
 use super::ranks::Ranks;
+use crate::base::error::InputError;
+use crate::base::limits::{collected, reserved};
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::field::FieldRows;
@@ -63,6 +65,9 @@ const CHUNK: usize = 240;
 const SPAN: usize = 1 << 14;
 /// With a limit up to this, dwells are coloured by one table of all dwells.
 const MOST_BANDS: u32 = (1 << 16) - 1;
+
+/// The name of the tables, for messages.
+const WHAT: &str = "the tables of the colours";
 
 /// Colours as they are written into a picture, padded so that each is read by one load.
 #[derive(Debug)]
@@ -137,24 +142,26 @@ impl Painter {
     ///
     /// If [`Colouring::needs_counts`], call [`Self::count`] with all rows and [`Self::finish_counting`] before
     /// painting.
-    #[must_use]
-    pub fn new(colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Self {
+    ///
+    /// # Errors
+    /// When the system has not enough memory for the tables.
+    pub fn new(colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Result<Self, InputError> {
         with_standard_floats(|| Self::prepared(colouring, limit, depth, samples))
     }
 
-    fn prepared(colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Self {
+    fn prepared(colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Result<Self, InputError> {
         let palette = &colouring.palette;
         let per_turn = TABLE as f64 / palette.period();
         let samples = samples.clamp(1, MOST_SAMPLES);
         let codes = match depth {
             Depth::Eight => Codes::Eight(Table {
                 interior: eight(palette.interior()),
-                palette: palette.table().iter().copied().map(eight).collect(),
+                palette: collected(palette.table().iter().copied().map(eight), WHAT)?,
                 bands: Vec::new(),
             }),
             Depth::Sixteen => Codes::Sixteen(Table {
                 interior: sixteen(palette.interior()),
-                palette: palette.table().iter().copied().map(sixteen).collect(),
+                palette: collected(palette.table().iter().copied().map(sixteen), WHAT)?,
                 bands: Vec::new(),
             }),
         };
@@ -170,16 +177,16 @@ impl Painter {
             depth,
             level: Level::best(),
             codes,
-            light: if several { colours.map(light::of_colour).collect() } else { Vec::new() },
-            encoder: several.then(|| Encoder::new(if depth == Depth::Eight { 255 } else { 65535 })),
+            light: if several { collected(colours.map(light::of_colour), WHAT)? } else { Vec::new() },
+            encoder: several.then(|| Encoder::new(if depth == Depth::Eight { 255 } else { 65535 })).transpose()?,
             ranks: Ranks::default(),
             counts: Mutex::default(),
             colouring: colouring.clone(),
         };
         if !colouring.needs_counts() {
-            painter.prepare_bands();
+            painter.prepare_bands()?;
         }
-        painter
+        Ok(painter)
     }
 
     /// Whether [`Self::new`] would make an equal painter from these values. False where colours depend on a field,
@@ -211,10 +218,12 @@ impl Painter {
 
     /// The tables, for engines that paint where they iterate; none where colours depend on the whole field (the scale
     /// `histogram`).
-    #[must_use]
-    pub fn tables(&self) -> Option<Tables<'_>> {
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub fn tables(&self) -> Result<Option<Tables<'_>>, InputError> {
         if self.scale == Scale::Histogram {
-            return None;
+            return Ok(None);
         }
         let colours = self.colouring.palette.table().iter().copied().chain([self.colouring.palette.interior()]);
         let code = |colour: [u16; 3]| match self.depth {
@@ -224,7 +233,7 @@ impl Painter {
             }
             Depth::Sixteen => colour,
         };
-        Some(Tables {
+        Ok(Some(Tables {
             by: self.by,
             scale: self.scale,
             slope: self.slope,
@@ -232,42 +241,52 @@ impl Painter {
             depth: self.depth,
             samples: self.samples,
             palette: colours.map(code).collect(),
-            bands: if self.has_bands() { with_standard_floats(|| self.band_entries()) } else { Vec::new() },
+            bands: if self.has_bands() { with_standard_floats(|| self.band_entries())? } else { Vec::new() },
             light: &self.light,
             encoder: self.encoder.as_ref().map(Encoder::tables),
-        })
+        }))
     }
 
     /// Counts the values of some rows, for the scale `histogram`.
-    pub fn count(&self, rows: FieldRows<'_>, team: &ThreadPool) {
-        let values = self.values(rows);
-        let spans = rows.dwell().chunks(SPAN).zip(values.chunks_or_empty(SPAN)).collect();
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub fn count(&self, rows: FieldRows<'_>, team: &ThreadPool) -> Result<(), InputError> {
+        let (dwell, values) = (rows.dwell(), self.values(rows).unwrap_or_default());
         let lock = || self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = || lock().pop().unwrap_or_default();
-        let counted = team.for_each(Schedule::default(), spans, start, |ranks, (dwell, values): (&[u32], &[f64])| {
+        let start = || Ok(lock().pop().unwrap_or_default());
+        let work = |ranks: &mut Ranks, span: usize| -> Result<(), InputError> {
+            let first = span * SPAN;
+            let dwell = &dwell[first..dwell.len().min(first + SPAN)];
             let mut v = [0.0; CHUNK];
-            for (from, dwell) in (0..).step_by(CHUNK).zip(dwell.chunks(CHUNK)) {
+            for (from, dwell) in (first..).step_by(CHUNK).zip(dwell.chunks(CHUNK)) {
                 self.quantities(dwell, slice(values, from, dwell.len()), &mut v);
                 for (dwell, v) in dwell.iter().zip(v) {
                     if *dwell != 0 {
-                        ranks.count(v);
+                        ranks.count(v)?;
                     }
                 }
             }
-        });
+            Ok(())
+        };
+        let counted = team.for_each(Schedule::default(), 0..dwell.len().div_ceil(SPAN), start, work)?;
         lock().extend(counted);
+        Ok(())
     }
 
     /// The counts so far, as bytes for a journal.
-    pub(crate) fn counts(&self) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(crate) fn counts(&self) -> Result<Vec<u8>, InputError> {
         let mut all = Ranks::default();
         for counts in self.counts.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            all.add(counts);
+            all.add(counts)?;
         }
         all.to_bytes()
     }
 
-    /// Restores counts from [`Self::counts`]. False if the bytes are not counts.
+    /// Restores counts from [`Self::counts`]. False if the bytes are not counts or the system has not enough memory.
     pub(crate) fn restore_counts(&mut self, bytes: &[u8]) -> bool {
         let counts = Ranks::from_bytes(bytes);
         let found = counts.is_some();
@@ -276,16 +295,19 @@ impl Painter {
     }
 
     /// Prepares painting after all rows have been counted.
-    pub fn finish_counting(&mut self) {
-        let counts = std::mem::take(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner));
-        self.ranks = Ranks::default();
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub fn finish_counting(&mut self) -> Result<(), InputError> {
+        let mut counts = std::mem::take(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+        self.ranks = counts.pop().unwrap_or_default();
         for counts in counts {
-            self.ranks.add(&counts);
+            self.ranks.add(&counts)?;
         }
         with_standard_floats(|| {
-            self.ranks.finish();
-            self.prepare_bands();
-        });
+            self.ranks.finish()?;
+            self.prepare_bands()
+        })
     }
 
     /// Paints rows of a field, a multiple of the samples along a side of a pixel, into rows of the picture.
@@ -325,7 +347,7 @@ impl Painter {
             }
             return;
         }
-        let values = self.values(rows).0.unwrap_or_default();
+        let values = self.values(rows).unwrap_or_default();
         let mut positions = [0.0; CHUNK];
         let chunks = picture.chunks_mut(CHUNK * BYTES).zip(rows.dwell().chunks(CHUNK));
         for (from, (out, dwell)) in (0..).step_by(CHUNK).zip(chunks) {
@@ -343,19 +365,20 @@ impl Painter {
         let samples = self.samples as usize;
         let (width, bytes) = (rows.width() as usize, self.bytes_per_pixel());
         let across = width / samples;
-        let values = self.values(rows).0.unwrap_or_default();
+        let values = self.values(rows).unwrap_or_default();
         let chunk = CHUNK / samples * samples;
         let count = self.samples * self.samples;
-        let mut sums = vec![[0_u32; 3]; across];
         let lines = picture.chunks_mut(across * bytes).zip(rows.dwell().chunks(width * samples));
         for (line, (out, dwell)) in lines.enumerate() {
-            sums.fill([0; 3]);
             let first = line * width * samples;
-            let mut positions = [0.0; CHUNK];
-            for (row, dwell) in dwell.chunks(width).enumerate() {
-                for (from, dwell) in (0..).step_by(chunk).zip(dwell.chunks(chunk)) {
+            // The pixels of a chunk, of which all rows of samples are summed before they are written.
+            let parts = out.chunks_mut(chunk / samples * bytes);
+            for (from, out) in (0..).step_by(chunk).zip(parts) {
+                let mut sums = [[0_u32; 3]; CHUNK];
+                let mut positions = [0.0; CHUNK];
+                for (row, dwell) in dwell.chunks(width).enumerate() {
+                    let dwell = &dwell[from..width.min(from + chunk)];
                     self.positions(dwell, slice(values, first + row * width + from, dwell.len()), &mut positions);
-                    let sums = &mut sums[from / samples..];
                     for ((sum, dwell), positions) in
                         sums.iter_mut().zip(dwell.chunks(samples)).zip(positions.chunks(samples))
                     {
@@ -365,15 +388,15 @@ impl Painter {
                         }
                     }
                 }
-            }
-            for (out, sum) in out.chunks_exact_mut(bytes).zip(&sums) {
-                let colour = sum.map(|sum| encoder.encode((sum + count / 2) / count));
-                match self.depth {
-                    // This encoder's values are at most 255.
-                    Depth::Eight => out.copy_from_slice(&colour.map(|value| value as u8)),
-                    Depth::Sixteen => {
-                        for (out, value) in out.chunks_exact_mut(2).zip(colour) {
-                            out.copy_from_slice(&value.to_be_bytes());
+                for (out, sum) in out.chunks_exact_mut(bytes).zip(&sums) {
+                    let colour = sum.map(|sum| encoder.encode((sum + count / 2) / count));
+                    match self.depth {
+                        // This encoder's values are at most 255.
+                        Depth::Eight => out.copy_from_slice(&colour.map(|value| value as u8)),
+                        Depth::Sixteen => {
+                            for (out, value) in out.chunks_exact_mut(2).zip(colour) {
+                                out.copy_from_slice(&value.to_be_bytes());
+                            }
                         }
                     }
                 }
@@ -382,11 +405,10 @@ impl Painter {
     }
 
     /// The channel that is coloured; none for the dwell.
-    fn values<'a>(&self, rows: FieldRows<'a>) -> Values<'a> {
-        let Some(channel) = self.by.channel() else { return Values(None) };
-        let values = rows.channel(channel);
+    fn values<'a>(&self, rows: FieldRows<'a>) -> Option<&'a [f64]> {
+        let values = rows.channel(self.by.channel()?);
         assert_eq!(values.len(), rows.dwell().len(), "a field with {} values", self.by.name());
-        Values(Some(values))
+        Some(values)
     }
 
     /// v of each of at most [`CHUNK`] samples; v of a sample that has not escaped is any number of at least 1.
@@ -420,47 +442,35 @@ impl Painter {
     }
 
     /// By dwell, its palette entry.
-    fn band_entries(&self) -> Vec<usize> {
+    fn band_entries(&self) -> Result<Vec<usize>, InputError> {
         // At most MOST_BANDS.
-        let dwells: Vec<u32> = (0..=self.limit as u32).collect();
-        let mut indices = Vec::with_capacity(dwells.len());
-        let mut positions = [0.0; CHUNK];
-        for dwells in dwells.chunks(CHUNK) {
+        let end = self.limit as u32 + 1;
+        let mut indices = reserved(end as usize, WHAT)?;
+        let (mut dwells, mut positions) = ([0; CHUNK], [0.0; CHUNK]);
+        for first in (0..end).step_by(CHUNK) {
+            let dwells = &mut dwells[..CHUNK.min((end - first) as usize)];
+            dwells.iter_mut().zip(first..).for_each(|(dwell, n)| *dwell = n);
             self.positions(dwells, &[], &mut positions);
             indices.extend(positions[..dwells.len()].iter().map(|position| index(*position)));
         }
-        indices
+        Ok(indices)
     }
 
     /// Fills the table of all dwells.
-    fn prepare_bands(&mut self) {
+    fn prepare_bands(&mut self) -> Result<(), InputError> {
         if !self.has_bands() {
-            return;
+            return Ok(());
         }
-        let indices = self.band_entries();
-        fn bands<const W: usize>(table: &mut Table<W>, indices: &[usize]) {
-            table.bands = indices.iter().map(|index| table.palette[*index]).collect();
+        let indices = self.band_entries()?;
+        fn bands<const W: usize>(table: &mut Table<W>, indices: &[usize]) -> Result<(), InputError> {
+            table.bands = collected(indices.iter().map(|index| table.palette[*index]), WHAT)?;
             table.bands[0] = table.interior;
+            Ok(())
         }
         match &mut self.codes {
             Codes::Eight(table) => bands(table, &indices),
             Codes::Sixteen(table) => bands(table, &indices),
         }
-    }
-}
-
-/// A channel by sample, or none.
-#[derive(Clone, Copy)]
-struct Values<'a>(Option<&'a [f64]>);
-
-impl<'a> Values<'a> {
-    /// Chunks of the values; without values, empty slices without end.
-    fn chunks_or_empty(self, size: usize) -> impl Iterator<Item = &'a [f64]> {
-        let (chunks, empty) = match self.0 {
-            Some(values) => (values.chunks(size), 0),
-            None => ([].chunks(size), usize::MAX),
-        };
-        chunks.chain(std::iter::repeat_n(&[][..], empty))
     }
 }
 
@@ -516,8 +526,8 @@ mod tests {
         let rows_of = FieldRows::new(WIDTH, field.slices()).unwrap();
         let team = ThreadPool::new(threads);
         if painter.colouring().needs_counts() {
-            painter.count(rows_of, &team);
-            painter.finish_counting();
+            painter.count(rows_of, &team).unwrap();
+            painter.finish_counting().unwrap();
         }
         let samples = painter.samples() as usize;
         let mut picture = vec![7; field.dwell.len() / (samples * samples) * painter.bytes_per_pixel()];
@@ -571,7 +581,7 @@ mod tests {
                 if limit != 901 && colouring.scale == Scale::Limit {
                     continue;
                 }
-                let picture = paint(&mut Painter::new(&colouring, limit, Depth::Sixteen, 1), 20, 2);
+                let picture = paint(&mut Painter::new(&colouring, limit, Depth::Sixteen, 1).unwrap(), 20, 2);
                 let mut far = 0;
                 for (found, expected) in picture.chunks(6).zip(&expected) {
                     let found = [0, 2, 4].map(|at| u16::from_be_bytes([found[at], found[at + 1]]));
@@ -588,13 +598,13 @@ mod tests {
     fn depths_agree_and_results_do_not_depend_on_threads() {
         for colouring in colourings() {
             for samples in [1, 2, 3] {
-                let eight = paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples), 12, 1);
-                let sixteen = paint(&mut Painter::new(&colouring, 901, Depth::Sixteen, samples), 12, 1);
+                let eight = paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples).unwrap(), 12, 1);
+                let sixteen = paint(&mut Painter::new(&colouring, 901, Depth::Sixteen, samples).unwrap(), 12, 1);
                 for (eight, sixteen) in eight.iter().zip(sixteen.chunks(2)) {
                     let wide = f64::from(u16::from_be_bytes([sixteen[0], sixteen[1]])) / 257.0;
                     assert!((wide - f64::from(*eight)).abs() <= 0.51, "{eight} {wide}");
                 }
-                assert_eq!(eight, paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples), 12, 3));
+                assert_eq!(eight, paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples).unwrap(), 12, 3));
             }
         }
     }
@@ -606,7 +616,7 @@ mod tests {
         let palette =
             Palette::parse("colours = [\"#000\", \"#fff\"]\nblend = \"step\"\ninterior = \"#000\"", "x").unwrap();
         let colouring = Colouring { by: By::Banded, scale: Scale::Linear, density: 128.0, offset: 0.0, palette };
-        let painter = Painter::new(&colouring, 10, Depth::Eight, 2);
+        let painter = Painter::new(&colouring, 10, Depth::Eight, 2).unwrap();
         let rows = FieldRows::new(4, ChannelSlices::of_dwells(&[2, 1, 0, 1, 1, 2, 1, 1])).unwrap();
         let mut picture = [0; 6];
         painter.paint(rows, &mut picture);

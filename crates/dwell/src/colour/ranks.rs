@@ -6,6 +6,9 @@
 //! numbers, so they do not depend on the order of the samples or on the threads. Memory is half a mebibyte for each
 //! octave with values, and as much again for the sums.
 
+use crate::base::error::InputError;
+use crate::base::limits::{collected, filled, reserve};
+
 /// The number of bits of an f64 below its exponent.
 const SIGNIFICAND_BITS: u32 = 52;
 /// The upper bits of the significand are the number of the bin within the octave. This is how many of them there are.
@@ -21,14 +24,17 @@ const EXPONENT_OF_ONE: u64 = 1023;
 /// Bytes of the number of a bin and its count in [`Ranks::to_bytes`].
 const BIN_BYTES: usize = size_of::<u16>() + size_of::<u64>();
 
+/// The name of the counts, for messages.
+const WHAT: &str = "the counts for the colours";
+
 /// Counts of values of at least 1, by bin. After [`Self::finish`] also the number of values below each bin.
 #[derive(Debug, Default)]
 pub(super) struct Ranks {
     /// By octave: the counts of its bins, `None` until a value is counted in it.
-    octaves: Vec<Option<Box<[u64]>>>,
+    octaves: Vec<Option<Vec<u64>>>,
     /// By octave: the number of values below the octave, and by bin, the number of values of the octave that are below
     /// the bin. Empty until [`Self::finish`].
-    below: Vec<(u64, Box<[u64]>)>,
+    below: Vec<(u64, Vec<u64>)>,
     /// The number of values. 0 until [`Self::finish`].
     total: u64,
 }
@@ -43,37 +49,57 @@ fn octave_and_bin(value: f64) -> (usize, usize) {
 
 impl Ranks {
     /// Counts a value, which is at least 1 and finite.
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
     #[inline]
-    pub(super) fn count(&mut self, value: f64) {
+    pub(super) fn count(&mut self, value: f64) -> Result<(), InputError> {
         let (octave, bin) = octave_and_bin(value);
+        if let Some(Some(bins)) = self.octaves.get_mut(octave) {
+            bins[bin] += 1;
+            return Ok(());
+        }
+        self.bins(octave)?[bin] += 1;
+        Ok(())
+    }
+
+    /// The bins of an octave, all 0 if no value was counted in it.
+    fn bins(&mut self, octave: usize) -> Result<&mut Vec<u64>, InputError> {
         if octave >= self.octaves.len() {
             self.octaves.resize_with(octave + 1, || None);
         }
-        let bins = self.octaves[octave].get_or_insert_with(|| vec![0; BINS].into_boxed_slice());
-        bins[bin] += 1;
+        let bins = &mut self.octaves[octave];
+        match bins {
+            Some(bins) => Ok(bins),
+            None => Ok(bins.insert(filled(BINS, 0, WHAT)?)),
+        }
     }
 
     /// Adds the counts of `other`.
-    pub(super) fn add(&mut self, other: &Self) {
-        if other.octaves.len() > self.octaves.len() {
-            self.octaves.resize_with(other.octaves.len(), || None);
-        }
-        for (own, other) in self.octaves.iter_mut().zip(&other.octaves) {
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(super) fn add(&mut self, other: &Self) -> Result<(), InputError> {
+        for (octave, other) in other.octaves.iter().enumerate() {
             let Some(other) = other else { continue };
-            let own = own.get_or_insert_with(|| vec![0; BINS].into_boxed_slice());
-            for (own, other) in own.iter_mut().zip(other) {
+            for (own, other) in self.bins(octave)?.iter_mut().zip(other) {
                 *own += other;
             }
         }
+        Ok(())
     }
 
     /// The counts as bytes: for each octave with values its number and the number of its bins with values, 4 bytes
     /// each, and for each of these bins its number in 2 bytes and its count in 8, all little-endian.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, InputError> {
         let mut bytes = Vec::new();
         for (octave, bins) in (0_u32..).zip(&self.octaves) {
             let Some(bins) = bins else { continue };
             let filled = bins.iter().filter(|count| **count > 0).count() as u32;
+            reserve(&mut bytes, 2 * size_of::<u32>() + filled as usize * BIN_BYTES, WHAT)?;
             bytes.extend_from_slice(&octave.to_le_bytes());
             bytes.extend_from_slice(&filled.to_le_bytes());
             for (bin, count) in (0..=u16::MAX).zip(bins).filter(|(_, count)| **count > 0) {
@@ -81,10 +107,11 @@ impl Ranks {
                 bytes.extend_from_slice(&count.to_le_bytes());
             }
         }
-        bytes
+        Ok(bytes)
     }
 
-    /// The counts from the bytes of [`Self::to_bytes`]; `None` if the bytes do not have that format.
+    /// The counts from the bytes of [`Self::to_bytes`]; `None` if the bytes do not have that format or the system has not
+    /// enough memory.
     pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let mut ranks = Self::default();
         while let Some((octave, rest)) = bytes.split_first_chunk() {
@@ -92,38 +119,33 @@ impl Ranks {
             let (filled, rest) = rest.split_first_chunk()?;
             let (filled, rest) =
                 rest.split_at_checked(usize::try_from(u32::from_le_bytes(*filled)).ok()?.checked_mul(BIN_BYTES)?)?;
-            if octave >= ranks.octaves.len() {
-                ranks.octaves.resize_with(octave + 1, || None);
-            }
-            let mut bins = vec![0; BINS].into_boxed_slice();
+            let bins = ranks.bins(octave).ok()?;
             for [low, high, count @ ..] in filled.as_chunks::<BIN_BYTES>().0 {
                 bins[usize::from(u16::from_le_bytes([*low, *high]))] = u64::from_le_bytes(*count);
             }
-            ranks.octaves[octave] = Some(bins);
             bytes = rest;
         }
         bytes.is_empty().then_some(ranks)
     }
 
     /// Computes the sums that [`Self::rank`] needs. Must be called once, after all values are counted.
-    pub(super) fn finish(&mut self) {
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(super) fn finish(&mut self) -> Result<(), InputError> {
         let mut below = 0;
         for bins in &self.octaves {
             let first = below;
-            let sums: Box<[u64]> = match bins {
-                None => Box::default(),
-                Some(bins) => bins
-                    .iter()
-                    .map(|count| {
-                        let sum = below - first;
-                        below += count;
-                        sum
-                    })
-                    .collect(),
-            };
+            let sums = bins.iter().flatten().map(|count| {
+                let sum = below - first;
+                below += count;
+                sum
+            });
+            let sums = collected(sums, WHAT)?;
             self.below.push((first, sums));
         }
         self.total = below;
+        Ok(())
     }
 
     /// The share of counted values that are smaller than `value`, 0 to 1, interpolated within a bin. 1 if no values are
@@ -150,12 +172,12 @@ mod tests {
         let mut ranks = Ranks::default();
         let (mut even, mut odd) = (Ranks::default(), Ranks::default());
         for (i, value) in values.iter().enumerate() {
-            ranks.count(*value);
-            if i % 2 == 0 { &mut even } else { &mut odd }.count(*value);
+            ranks.count(*value).unwrap();
+            if i % 2 == 0 { &mut even } else { &mut odd }.count(*value).unwrap();
         }
-        odd.add(&even);
-        ranks.finish();
-        odd.finish();
+        odd.add(&even).unwrap();
+        ranks.finish().unwrap();
+        odd.finish().unwrap();
         let mut sorted = values.clone();
         sorted.sort_by(f64::total_cmp);
         let mut last = 0.0;
@@ -174,15 +196,15 @@ mod tests {
     fn close_values_have_different_ranks() {
         let mut ranks = Ranks::default();
         for i in 0..1000 {
-            ranks.count(1e6 + f64::from(i));
+            ranks.count(1e6 + f64::from(i)).unwrap();
         }
-        ranks.finish();
+        ranks.finish().unwrap();
         let share = |i: i32| ranks.rank(1e6 + f64::from(i));
         assert!(share(0) < 0.02 && (share(500) - 0.5).abs() < 0.02 && share(999) > 0.98);
         assert!((1..1000).all(|i| share(i) > share(i - 1)));
         // No value was counted, or none as small.
         let mut none = Ranks::default();
-        none.finish();
+        none.finish().unwrap();
         assert_eq!(none.rank(5.0), 1.0);
         assert_eq!(ranks.rank(2.0), 0.0);
     }

@@ -394,19 +394,22 @@ struct Checker<'a> {
 impl Checker<'_> {
     /// Checks pixels; returns the findings of each thread.
     fn check(&self, chosen_pixels: &[ChosenPixel]) -> Result<Vec<Findings>, Error> {
-        let pieces = chosen_pixels.chunks(PIECE_OF_WORK).collect();
-        let states = self.threads.for_each(Schedule::default(), pieces, Findings::default, |found, chosen_pixels| {
-            for pixel in chosen_pixels {
-                // The only error is an interruption, which is reported after the loop.
-                let Ok((truth, method)) = self.true_dwells.dwell(pixel.column, pixel.row, self.controls.cancel) else {
-                    return;
-                };
-                found.add(*pixel, truth, method);
-            }
-            self.controls.progress.add(chosen_pixels.len() as u64);
-        });
-        self.controls.cancel.check()?;
-        Ok(states)
+        let pieces = 0..chosen_pixels.len().div_ceil(PIECE_OF_WORK);
+        self.threads.for_each(
+            Schedule::default(),
+            pieces,
+            || Ok(Findings::default()),
+            |found, piece| {
+                let first = piece * PIECE_OF_WORK;
+                let chosen_pixels = &chosen_pixels[first..chosen_pixels.len().min(first + PIECE_OF_WORK)];
+                for pixel in chosen_pixels {
+                    let (truth, method) = self.true_dwells.dwell(pixel.column, pixel.row, self.controls.cancel)?;
+                    found.add(*pixel, truth, method);
+                }
+                self.controls.progress.add(chosen_pixels.len() as u64);
+                Ok(())
+            },
+        )
     }
 }
 

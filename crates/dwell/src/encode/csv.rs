@@ -1,6 +1,7 @@
 //! Dwells as text: a line for each row, values separated by commas.
 
 use super::encoder::{DwellEncoder, FileEncoder};
+use super::space::make_space;
 use std::io;
 
 /// The encoder.
@@ -14,6 +15,9 @@ impl FileEncoder for Csv {
 
 impl DwellEncoder for Csv {
     fn chunk(&self, dwell: &[u32], width: usize, out: &mut Vec<u8>) -> io::Result<()> {
+        // Each value is followed by a comma or the end of the line.
+        let digits = dwell.iter().max().map_or(0, |most| most.checked_ilog10().unwrap_or(0) as usize + 1);
+        make_space(out, dwell.len() * (digits + 1))?;
         let mut number = itoa::Buffer::new();
         for row in dwell.chunks(width) {
             for (column, n) in row.iter().enumerate() {

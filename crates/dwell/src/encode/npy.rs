@@ -1,6 +1,7 @@
 //! NumPy arrays, format version 1.0: magic, version, header length, a Python literal padded to 64 bytes, raw data.
 
 use super::encoder::{DwellEncoder, FileEncoder};
+use super::space::make_space;
 use crate::field::channels::dwell_bytes;
 use crate::view::Size;
 use std::io;
@@ -31,6 +32,7 @@ impl FileEncoder for Npy {
 
 impl DwellEncoder for Npy {
     fn chunk(&self, dwell: &[u32], _: usize, out: &mut Vec<u8>) -> io::Result<()> {
+        make_space(out, size_of_val(dwell))?;
         out.extend_from_slice(&dwell_bytes(dwell));
         Ok(())
     }

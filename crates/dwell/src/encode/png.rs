@@ -14,6 +14,9 @@ pub use whole::png_bytes;
 
 use super::adler::Adler;
 use super::encoder::{FileEncoder, Header, PictureEncoder};
+use super::space::{Growing, WHAT, make_space, out_of_memory};
+use crate::base::error::InputError;
+use crate::base::limits::{copied, reserved};
 use crate::colour::Depth;
 use crate::view::Size;
 use filters::Filters;
@@ -32,12 +35,15 @@ const MOST_CHUNK: usize = 1 << 30;
 pub(super) struct Png {
     size: Size,
     depth: Depth,
-    text: String,
+    /// UTF-8.
+    text: Vec<u8>,
 }
 
 impl Png {
-    pub(super) fn new(header: Header<'_>) -> Self {
-        Self { size: header.size, depth: header.depth, text: header.text.to_owned() }
+    /// # Errors
+    /// When the system has not enough memory for the text.
+    pub(super) fn new(header: Header<'_>) -> Result<Self, InputError> {
+        Ok(Self { size: header.size, depth: header.depth, text: copied(header.text.as_bytes(), "the text")? })
     }
 }
 
@@ -52,12 +58,12 @@ impl FileEncoder for Png {
         });
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
         encoder.add_text_chunk("Software".to_owned(), concat!("dwell ", env!("CARGO_PKG_VERSION")).to_owned())?;
-        if !self.text.is_empty() {
-            encoder.add_itxt_chunk(KEYWORD.to_owned(), self.text.clone())?;
-        }
         drop(encoder.write_header()?);
         // Dropping the writer has appended the `IEND` chunk.
         bytes.truncate(bytes.len() - END);
+        if !self.text.is_empty() {
+            append_text(&mut bytes, KEYWORD, &self.text)?;
+        }
         append(&mut bytes, *b"IDAT", &zlib::HEADER);
         Ok(bytes)
     }
@@ -66,9 +72,8 @@ impl FileEncoder for Png {
         let mut bytes = Vec::new();
         append(&mut bytes, *b"IDAT", &zlib::end(sum));
         if !warnings.is_empty() {
-            // "Warning" is a keyword of the specification. The text is not compressed and names no language.
-            let text = [b"Warning\0\0\0\0\0", warnings.join("\n").as_bytes()].concat();
-            append(&mut bytes, *b"iTXt", &text);
+            // A keyword of the specification.
+            append_text(&mut bytes, "Warning", warnings.join("\n").as_bytes())?;
         }
         append(&mut bytes, *b"IEND", &[]);
         Ok(bytes)
@@ -80,22 +85,25 @@ impl PictureEncoder for Png {
         let pixel = self.depth.bytes_per_pixel();
         let row = self.size.width as usize * pixel;
         let raw = picture.len() / row * (row + 1);
-        let mut filters = Filters::new(pixel, row);
+        let mut filters = Filters::new(pixel, row).map_err(out_of_memory)?;
         // The stream's header takes the last bytes of the place for the chunk's header, which overwrites it.
         let start = out.len();
         out.resize(start + CHUNK_HEADER - zlib::HEADER_BYTES, 0);
         let stream = out.len();
         // Most chunks need no more.
-        out.reserve(raw / 3 + 64);
-        let mut compressor = fdeflate::Compressor::new(std::mem::take(out))?;
+        make_space(out, raw / 3 + 64)?;
+        let mut compressor = fdeflate::Compressor::new(Growing(std::mem::take(out)))?;
         let mut above = None;
         for row in picture.chunks_exact(row) {
             compressor.write_data(filters.filter(above, row))?;
             above = Some(row);
         }
-        *out = compressor.finish()?;
-        if out.len() - stream > fdeflate::StoredOnlyCompressor::<()>::compressed_size(raw) {
-            let mut stored = fdeflate::StoredOnlyCompressor::new(Cursor::new(Vec::new()))?;
+        *out = compressor.finish()?.0;
+        let stored_bytes = fdeflate::StoredOnlyCompressor::<()>::compressed_size(raw);
+        if out.len() - stream > stored_bytes {
+            // The compressor writes within this space.
+            let space = reserved(stored_bytes, WHAT).map_err(out_of_memory)?;
+            let mut stored = fdeflate::StoredOnlyCompressor::new(Cursor::new(space))?;
             for row in picture.chunks_exact(row) {
                 stored.write_data(&[0])?;
                 stored.write_data(row)?;
@@ -103,14 +111,17 @@ impl PictureEncoder for Png {
             out.truncate(stream);
             out.extend_from_slice(stored.finish()?.get_ref());
         }
+        // For the ends of the stream and of the chunk.
+        make_space(out, 64)?;
         let sum = zlib::open(out, stream, raw as u64)?;
         let data = out.len() - start - CHUNK_HEADER;
         if data <= MOST_CHUNK {
             seal(out, start, *b"IDAT");
         } else {
-            let data = out.split_off(start + CHUNK_HEADER);
+            let data = copied(&out[start + CHUNK_HEADER..], WHAT).map_err(out_of_memory)?;
             out.truncate(start);
             for data in data.chunks(MOST_CHUNK) {
+                make_space(out, data.len() + 64)?;
                 append(out, *b"IDAT", data);
             }
         }
@@ -124,6 +135,18 @@ fn append(out: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
     out.extend_from_slice(&[0; CHUNK_HEADER]);
     out.extend_from_slice(data);
     seal(out, start, kind);
+}
+
+/// Appends a text that is not compressed and names no language, as an `iTXt` chunk.
+fn append_text(out: &mut Vec<u8>, keyword: &str, text: &[u8]) -> io::Result<()> {
+    let parts = [keyword.as_bytes(), &[0; 5], text];
+    let length = parts.iter().map(|part| part.len()).sum::<usize>();
+    make_space(out, length + 64)?;
+    let start = out.len();
+    out.extend_from_slice(&[0; CHUNK_HEADER]);
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+    seal(out, start, *b"iTXt");
+    Ok(())
 }
 
 /// Completes the PNG chunk that begins at `start` with a place for its header: fills in length and kind, and appends
@@ -144,7 +167,7 @@ mod tests {
 
     /// A picture encoded in chunks of so many rows and decoded again, and the bytes of its file.
     fn round_trip(size: Size, depth: Depth, rows: usize, picture: &[u8]) -> (Vec<u8>, usize) {
-        let encoder = Png { size, depth, text: "text".to_owned() };
+        let encoder = Png { size, depth, text: b"text".to_vec() };
         let mut bytes = encoder.start().unwrap();
         let row = size.width as usize * depth.bytes_per_pixel();
         let mut sum = Adler::default();

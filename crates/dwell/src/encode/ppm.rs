@@ -2,6 +2,7 @@
 
 use super::adler::Adler;
 use super::encoder::{FileEncoder, Header, PictureEncoder};
+use super::space::make_space;
 use crate::colour::Depth;
 use crate::view::Size;
 use std::io;
@@ -27,6 +28,7 @@ impl FileEncoder for Ppm {
 
 impl PictureEncoder for Ppm {
     fn chunk(&self, picture: &[u8], out: &mut Vec<u8>) -> io::Result<Adler> {
+        make_space(out, picture.len())?;
         out.extend_from_slice(picture);
         Ok(Adler::default())
     }

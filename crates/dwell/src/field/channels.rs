@@ -6,7 +6,7 @@
 //! the code that computes it (an engine) and the code that reads it (a colouring).
 
 use crate::base::error::InputError;
-use crate::base::limits::resize;
+use crate::base::limits::{collected, copied, reserved, resize};
 use std::ops::{Index, IndexMut, Range};
 
 /// A value that a field can hold for each pixel beside its dwell. It is 0.0 where the dwell is 0.
@@ -196,13 +196,19 @@ impl<'a> ChannelSlices<'a> {
     }
 
     /// Little-endian bytes: of the dwells, then of each channel; none for a channel that is not in the set.
-    pub(crate) fn to_bytes(self) -> [Vec<u8>; 1 + Channel::COUNT] {
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(crate) fn to_bytes(self) -> Result<[Vec<u8>; 1 + Channel::COUNT], InputError> {
+        const WHAT: &str = "a copy of the rows";
         let mut bytes: [Vec<u8>; 1 + Channel::COUNT] = Default::default();
-        bytes[0] = dwell_bytes(self.dwell).into_owned();
+        bytes[0] = copied(&dwell_bytes(self.dwell), WHAT)?;
         for channel in Channel::ALL {
-            bytes[1 + channel as usize] = self[channel].iter().flat_map(|value| value.to_le_bytes()).collect();
+            let bytes = &mut bytes[1 + channel as usize];
+            *bytes = reserved(size_of_val(self[channel]), WHAT)?;
+            bytes.extend(self[channel].iter().flat_map(|value| value.to_le_bytes()));
         }
-        bytes
+        Ok(bytes)
     }
 }
 
@@ -235,12 +241,30 @@ impl<'a> ChannelSlicesMut<'a> {
         Self { dwell: &mut self.dwell[pixels.clone()], values: self.values.map(cut) }
     }
 
+    /// Removes the first `pixels` pixels and returns them.
+    pub(crate) fn take_front(&mut self, pixels: usize) -> Self {
+        fn cut<'a, T>(slice: &mut &'a mut [T], at: usize) -> &'a mut [T] {
+            let (front, rest) = std::mem::take(slice).split_at_mut(at);
+            *slice = rest;
+            front
+        }
+        let values = self.values.each_mut().map(|values| {
+            let at = if values.is_empty() { 0 } else { pixels };
+            cut(values, at)
+        });
+        Self { dwell: cut(&mut self.dwell, pixels), values }
+    }
+
     /// The pixels as rows of `width` columns.
-    pub(crate) fn into_rows(self, width: usize) -> ChannelRowsMut<'a> {
-        let mut values = self.values.map(Some);
-        Channels::from_fn(self.dwell.chunks_mut(width).collect(), |channel| {
-            values[channel as usize].take().map_or_else(Vec::new, |values| values.chunks_mut(width).collect())
-        })
+    ///
+    /// # Errors
+    /// When the system has not enough memory for the list of rows.
+    pub(crate) fn into_rows(self, width: usize) -> Result<ChannelRowsMut<'a>, InputError> {
+        let mut rows = ChannelRowsMut { dwell: collected(self.dwell.chunks_mut(width), ROWS)?, ..Default::default() };
+        for (rows, values) in rows.values.iter_mut().zip(self.values) {
+            *rows = collected(values.chunks_mut(width), ROWS)?;
+        }
+        Ok(rows)
     }
 
     /// Copies the values of as many pixels with the same channels.
@@ -284,7 +308,30 @@ impl<'a> ChannelSlicesMut<'a> {
     }
 }
 
-impl ChannelRowsMut<'_> {
+/// The name of a list of rows, for messages.
+const ROWS: &str = "the rows of a tile";
+
+impl<'a> ChannelRowsMut<'a> {
+    /// Removes the first `columns` columns of every row and returns them.
+    ///
+    /// # Errors
+    /// When the system has not enough memory for the list of rows.
+    pub(crate) fn take_left(&mut self, columns: usize) -> Result<Self, InputError> {
+        fn cut<'a, T>(rows: &mut [&'a mut [T]], columns: usize) -> Result<Vec<&'a mut [T]>, InputError> {
+            let left = rows.iter_mut().map(|row| {
+                let (left, rest) = std::mem::take(row).split_at_mut(columns);
+                *row = rest;
+                left
+            });
+            collected(left, ROWS)
+        }
+        let mut left = Self { dwell: cut(&mut self.dwell, columns)?, ..Self::default() };
+        for (left, rows) in left.values.iter_mut().zip(&mut self.values) {
+            *left = cut(rows, columns)?;
+        }
+        Ok(left)
+    }
+
     /// Whether there are rows for dwells alone.
     pub(crate) fn is_dwells_alone(&self) -> bool {
         self.values.iter().all(Vec::is_empty)
@@ -324,7 +371,7 @@ mod tests {
         buffers.resize(4, set).unwrap();
         buffers.dwell.copy_from_slice(&[1, 2, 3, u32::MAX]);
         buffers[Channel::Distance].copy_from_slice(&[0.5, -1.0, 2.0, f64::MAX]);
-        let bytes = buffers.slices().slice(1..4).to_bytes();
+        let bytes = buffers.slices().slice(1..4).to_bytes().unwrap();
         let mut other = ChannelBuffers::default();
         other.resize(3, set).unwrap();
         assert!(other.slices_mut().copy_from_bytes(&bytes));

@@ -10,8 +10,9 @@ use crate::field::FieldRowsMut;
 use crate::iterate::engine::{Control, Engine, EngineInfo, Notes, Outcome, Requirements, Task, Times};
 use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
-use crate::iterate::tiles::{self, Tile, TileSize};
+use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use crate::plan::points::{DirectPoints, PointsVisitor};
+use crate::view::Size;
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts};
 use dwell_kernels::{Kernels, Level};
 use std::any::Any;
@@ -90,12 +91,12 @@ impl CpuEngine {
     }
 
     /// Buffers of an earlier call, or new ones.
-    fn take_buffers<N: Kernels>(&self) -> Box<Buffers<N>> {
+    fn take_buffers<N: Kernels>(&self) -> Result<Box<Buffers<N>>, InputError> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        match idle.iter().rposition(|buffers| buffers.is::<Buffers<N>>()) {
-            Some(place) => idle.swap_remove(place).downcast().unwrap_or_default(),
-            None => Box::default(),
-        }
+        let place = idle.iter().rposition(|buffers| buffers.is::<Buffers<N>>());
+        let found = place.and_then(|place| idle.swap_remove(place).downcast().ok());
+        drop(idle);
+        found.map_or_else(|| Buffers::new().map(Box::new), Ok)
     }
 
     fn return_buffers<N: Kernels>(&self, buffers: Box<Buffers<N>>) {
@@ -127,20 +128,21 @@ impl Engine for CpuEngine {
         &self.pool
     }
 
-    fn requirements(&self, task: &Task<'_>) -> Requirements {
-        let size = task.plan.size();
-        let tile = self.tile(task.strategy, size.pixels(), size.width);
-        let tile = TileSize { width: tile.width.min(size.width), height: tile.height.min(size.height) };
+    fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
+        let Size { width, height } = task.plan.size();
+        let rows = rows.clamp(1, height);
+        let tile = self.tile(task.strategy, u64::from(width) * u64::from(rows), width);
+        let tile = TileSize { width: tile.width.min(width), height: tile.height.min(rows) };
         struct OfThread<'a>(TileSize, &'a Task<'a>);
         impl PointsVisitor for OfThread<'_> {
             type Output = u64;
             fn direct<N: Kernels>(self, _: &DirectPoints<N>) -> u64 {
-                Buffers::<N>::bytes(self.0, self.1.channels) as u64
+                Buffers::<N>::bytes(self.0, self.1.channels, self.1.strategy) as u64
             }
         }
         let of_thread = task.plan.points().visit(OfThread(tile, task)).unwrap_or_default();
         // A thread that gets no tile allocates nothing, so at most as many threads as tiles are counted.
-        let tiles = size.pixels().div_ceil(u64::from(tile.width) * u64::from(tile.height)) + 1;
+        let tiles = u64::from(width.div_ceil(tile.width)) * u64::from(rows.div_ceil(tile.height));
         let threads = (self.pool.threads() as u64).min(tiles);
         Requirements { host_bytes: threads * of_thread, ..Requirements::default() }
     }
@@ -152,7 +154,7 @@ impl Engine for CpuEngine {
             return Err(InputError::malformed(problem).about(Parameter::Named("field")).into());
         }
         let pixels = u64::from(columns) * rows.rows().len() as u64;
-        let tiles = tiles::cut(rows, self.tile(task.strategy, pixels, columns));
+        let tiles = Tiles::new(rows, self.tile(task.strategy, pixels, columns));
         let times = plan.points().visit(Run { engine: self, task, tiles, control });
         let times = times.ok_or_else(|| plan.points().unsupported_by("cpu"))??;
         Ok(Outcome { times, notes: Notes::default() })
@@ -163,7 +165,7 @@ impl Engine for CpuEngine {
 struct Run<'a, 't> {
     engine: &'a CpuEngine,
     task: &'a Task<'a>,
-    tiles: Vec<Tile<'t>>,
+    tiles: Tiles<'t>,
     control: &'a Control<'a>,
 }
 
@@ -182,20 +184,21 @@ impl PointsVisitor for Run<'_, '_> {
             shortcuts: KernelShortcuts { interior, cycles },
         };
         let call = Call { level: engine.level, points, settings, cancel };
-        let start = || {
-            let worker = Worker { call: &call, buffers: engine.take_buffers(), channels: Duration::ZERO };
-            (worker, Duration::ZERO)
+        let start = || -> Result<_, Error> {
+            let worker = Worker { call: &call, buffers: engine.take_buffers()?, channels: Duration::ZERO };
+            Ok((worker, Duration::ZERO))
         };
-        let work = |(worker, spent): &mut (Worker<'_, N>, Duration), mut tile: Tile<'_>| {
+        let work = |(worker, spent): &mut (Worker<'_, N>, Duration), mut tile: Tile<'_>| -> Result<(), Error> {
             let begun = Instant::now();
+            cancel.check()?;
             let mut scratch = std::mem::take(&mut worker.buffers.scratch);
-            if !cancel.is_cancelled() && task.strategy.fill(&mut tile, worker, &mut scratch) {
-                progress.add((tile.width() * tile.height()) as u64);
-            }
+            task.strategy.fill(&mut tile, worker, &mut scratch)?;
             worker.buffers.scratch = scratch;
+            progress.add((tile.width() * tile.height()) as u64);
             *spent += begun.elapsed();
+            Ok(())
         };
-        let workers = engine.pool.for_each(engine.schedule, tiles, start, work);
+        let workers = engine.pool.for_each(engine.schedule, tiles, start, work)?;
         let wall = began.elapsed();
         let mut all = Duration::ZERO;
         let mut channels = Duration::ZERO;
@@ -218,7 +221,7 @@ mod tests {
     use crate::base::cancel::Cancel;
     use crate::base::progress::Progress;
     use crate::field::channels::{ChannelSet, ChannelSlicesMut};
-    use crate::{Limits, Plan, Settings, Size, View};
+    use crate::{Limits, Plan, Settings, View};
 
     #[test]
     fn requirements_grow_with_threads_and_tiles() {
@@ -227,8 +230,10 @@ mod tests {
         let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH };
         let engine = |threads, tile| CpuEngine::new(Level::best(), threads).with_tile(tile);
         let large = Some(TileSize { width: 1024, height: 1024 });
-        assert!(engine(4096, large).requirements(&task).host_bytes > 512 << 20);
-        assert!(engine(2, None).requirements(&task).host_bytes < 8 << 20);
+        assert!(engine(4096, large).requirements(&task, 8192).host_bytes > 512 << 20);
+        assert!(engine(2, None).requirements(&task, 8192).host_bytes < 8 << 20);
+        // Eight tiles, of which each has 64 rows: no more threads have buffers, and these are smaller.
+        assert!(engine(4096, large).requirements(&task, 64).host_bytes < 32 << 20);
     }
 
     #[test]

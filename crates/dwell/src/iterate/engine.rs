@@ -29,8 +29,9 @@ pub trait Engine: Send + Sync {
     /// The thread pool that the engine computes with. Painting and encoding use it too.
     fn pool(&self) -> &ThreadPool;
 
-    /// The memory that a task takes, computed before the task begins.
-    fn requirements(&self, task: &Task<'_>) -> Requirements;
+    /// The memory that a task takes, of which each call of [`Self::run`] computes at most `rows` rows. Known before the
+    /// task begins.
+    fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements;
 
     /// Fills rows of the image of a task: every dwell, and every channel whose slices are not empty. Concurrent calls are
     /// independent of each other.

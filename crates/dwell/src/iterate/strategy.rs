@@ -19,6 +19,7 @@ mod boundary_trace;
 mod inference;
 mod mariani_silver;
 
+use crate::base::error::Error;
 use crate::iterate::tiles::{Tile, TileSize};
 pub(crate) use inference::{PixelRequests, TileComputer};
 
@@ -54,13 +55,16 @@ impl Strategy {
         (!self.is_exact()).then_some(SQUARE)
     }
 
-    /// Fills a tile. Returns false when the call was cancelled.
+    /// Fills a tile.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] when the call was cancelled, [`Error::Input`] when the system has not enough memory.
     pub(crate) fn fill(
         self,
         tile: &mut Tile<'_>,
         computer: &mut impl TileComputer,
         scratch: &mut PixelRequests,
-    ) -> bool {
+    ) -> Result<(), Error> {
         match self {
             Self::EveryPixel => computer.compute_all(tile),
             Self::MarianiSilver => mariani_silver::fill(tile, computer, scratch),
@@ -155,16 +159,16 @@ mod tests {
         // Counts the computed pixels. If the inside were computed, an island of another dwell would appear in the tile.
         struct Island(usize);
         impl TileComputer for Island {
-            fn compute_all(&mut self, _: &mut Tile<'_>) -> bool {
+            fn compute_all(&mut self, _: &mut Tile<'_>) -> Result<(), Error> {
                 panic!("not every pixel")
             }
-            fn compute_places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> bool {
+            fn compute_places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> Result<(), Error> {
                 self.0 += places.len();
                 for (column, row) in places {
                     let inside = (20..30).contains(column) && (20..30).contains(row);
                     tile.out.dwell[*row as usize][*column as usize] = if inside { 0 } else { 5 };
                 }
-                true
+                Ok(())
             }
             fn point(&self, _: &Tile<'_>, column: usize, row: usize) -> [f64; 2] {
                 [1.0 + column as f64, 1.0 + row as f64]
@@ -175,10 +179,10 @@ mod tests {
         }
         for strategy in HEURISTIC {
             let mut pixels = vec![9; 64 * 64];
-            let out = ChannelSlicesMut::of_dwells(&mut pixels).into_rows(64);
+            let out = ChannelSlicesMut::of_dwells(&mut pixels).into_rows(64).unwrap();
             let mut tile = Tile { columns: 0..64, rows: 0..64, out };
             let mut island = Island(0);
-            assert!(strategy.fill(&mut tile, &mut island, &mut PixelRequests::default()));
+            strategy.fill(&mut tile, &mut island, &mut PixelRequests::default()).unwrap();
             // The border is computed. The boundary trace also computes the pixels next to it and the nine points of its
             // lattice inside, none of which is on the island.
             let expected = 4 * 63 + if strategy == Strategy::BoundaryTrace { 4 * 61 + 9 } else { 0 };

@@ -1,9 +1,10 @@
 //! Tiles are the pieces of a field that are distributed to threads.
 
-use crate::base::error::InputError;
+use crate::base::error::{Error, InputError};
+use crate::base::pieces::Pieces;
 use crate::base::place::Parameter;
 use crate::field::FieldRowsMut;
-use crate::field::channels::{Channel, ChannelRowsMut};
+use crate::field::channels::{ChannelRowsMut, ChannelSet};
 use crate::view::Size;
 use std::ops::Range;
 
@@ -79,6 +80,7 @@ const MIN_AREA: u64 = 256;
 const MAX_AREA: u64 = 1 << 14;
 
 /// A rectangle of a field that a thread fills.
+#[derive(Default)]
 pub(crate) struct Tile<'a> {
     /// Its columns, numbered as in the image.
     pub(crate) columns: Range<u32>,
@@ -118,75 +120,171 @@ impl Tile<'_> {
             }
         }
     }
+
+    /// Removes the first `columns` columns and returns them.
+    fn take_left(&mut self, columns: u32) -> Result<Self, InputError> {
+        let middle = self.columns.end.min(self.columns.start.saturating_add(columns));
+        let left = self.columns.start..middle;
+        let out = self.out.take_left(left.len())?;
+        self.columns.start = middle;
+        Ok(Self { columns: left, rows: self.rows.clone(), out })
+    }
 }
 
-/// Cuts rows of a field into tiles, from the top left, row by row. Tiles at the right and bottom edges may be smaller.
-pub(crate) fn cut(field_rows: FieldRowsMut<'_>, size: TileSize) -> Vec<Tile<'_>> {
-    let (width, rows) = (field_rows.width(), field_rows.rows());
-    let (across, down) = (width.div_ceil(size.width), (rows.len() as u32).div_ceil(size.height));
-    let mut tiles: Vec<Tile<'_>> = (0..down)
-        .flat_map(|j| (0..across).map(move |i| (i, j)))
-        .map(|(i, j)| {
-            let (left, top) = (i * size.width, rows.start + j * size.height);
-            Tile {
-                columns: left..width.min(left.saturating_add(size.width)),
-                rows: top..rows.end.min(top.saturating_add(size.height)),
-                out: ChannelRowsMut::default(),
-            }
-        })
-        .collect();
-    let of_row = |row: usize| row / size.height as usize * across as usize;
-    let mut lines = field_rows.into_channels().into_rows(width as usize);
-    let (dwell, values) = lines.parts_mut();
-    for (row, dwell) in dwell.drain(..).enumerate() {
-        for (tile, dwell) in tiles[of_row(row)..].iter_mut().zip(dwell.chunks_mut(size.width as usize)) {
-            tile.out.dwell.push(dwell);
-        }
+/// The tiles of some rows of a field, from the top left, row by row. Tiles at the right and bottom edges may be smaller. A
+/// tile is cut when a thread takes it, so that their number takes no memory.
+pub(crate) struct Tiles<'a> {
+    size: TileSize,
+    /// The rest of a row of tiles.
+    first: Option<Tile<'a>>,
+    /// Whole rows of tiles.
+    rows: FieldRowsMut<'a>,
+    /// The start of a row of tiles.
+    last: Option<Tile<'a>>,
+}
+
+impl<'a> Tiles<'a> {
+    /// The tiles of `rows`.
+    pub(crate) fn new(rows: FieldRowsMut<'a>, size: TileSize) -> Self {
+        Self { size, first: None, rows, last: None }
     }
-    for (channel, values) in Channel::ALL.into_iter().zip(values) {
-        for (row, values) in values.drain(..).enumerate() {
-            for (tile, values) in tiles[of_row(row)..].iter_mut().zip(values.chunks_mut(size.width as usize)) {
-                tile.out[channel].push(values);
+
+    /// Bytes of the slices of the rows of a tile that is cut: for a division at most two rows of tiles and a tile.
+    pub(crate) fn bytes(size: TileSize, channels: ChannelSet) -> usize {
+        3 * size.height as usize * size_of::<&[u32]>() * (1 + channels.iter().count())
+    }
+
+    /// The number of tiles in whole rows of the image.
+    fn across(&self) -> usize {
+        self.rows.width().div_ceil(self.size.width) as usize
+    }
+
+    /// The number of tiles of a rectangle that is one tile high.
+    fn count_in(&self, tile: Option<&Tile<'a>>) -> usize {
+        tile.map_or(0, |tile| (tile.columns.len() as u32).div_ceil(self.size.width) as usize)
+    }
+
+    /// Removes the first `count` tiles of a rectangle that is one tile high.
+    fn take_tiles(&self, tile: &mut Tile<'a>, count: usize) -> Result<Tile<'a>, InputError> {
+        let columns = u32::try_from(count).unwrap_or(u32::MAX).saturating_mul(self.size.width);
+        if columns as usize >= tile.width() { Ok(std::mem::take(tile)) } else { tile.take_left(columns) }
+    }
+
+    /// Removes the first whole row of tiles.
+    fn take_row(&mut self) -> Result<Option<Tile<'a>>, InputError> {
+        if self.rows.rows().is_empty() {
+            return Ok(None);
+        }
+        let (columns, rows) = (0..self.rows.width(), self.rows.take_top(self.size.height));
+        let tile_rows = rows.rows();
+        let out = rows.into_channels().into_rows(columns.len())?;
+        Ok(Some(Tile { columns, rows: tile_rows, out }))
+    }
+}
+
+impl<'a> Pieces<Error> for Tiles<'a> {
+    type Piece = Tile<'a>;
+
+    fn count(&self) -> usize {
+        let down = (self.rows.rows().len() as u32).div_ceil(self.size.height) as usize;
+        self.count_in(self.first.as_ref()) + down * self.across() + self.count_in(self.last.as_ref())
+    }
+
+    fn take_front(&mut self, mut count: usize) -> Result<Self, Error> {
+        let mut front = Self { size: self.size, first: None, rows: self.rows.take_top(0), last: None };
+        if let Some(mut tile) = self.first.take() {
+            let tiles = self.count_in(Some(&tile));
+            front.first = Some(self.take_tiles(&mut tile, count)?).filter(|tile| tile.width() > 0);
+            self.first = Some(tile).filter(|tile| tile.width() > 0);
+            count = count.saturating_sub(tiles);
+        }
+        if self.first.is_none() && count > 0 {
+            let down = u32::try_from(count / self.across()).unwrap_or(u32::MAX);
+            let whole = (self.rows.rows().len() as u32).div_ceil(self.size.height).min(down);
+            front.rows = self.rows.take_top(whole.saturating_mul(self.size.height));
+            count -= whole as usize * self.across();
+        }
+        if self.first.is_none() && count > 0 {
+            // The division is within a row of tiles.
+            let row = self.take_row()?;
+            let is_whole = row.is_some();
+            if let Some(mut tile) = row.or_else(|| self.last.take()) {
+                front.last = Some(self.take_tiles(&mut tile, count)?);
+                let rest = Some(tile).filter(|tile| tile.width() > 0);
+                if is_whole { self.first = rest } else { self.last = rest }
             }
         }
+        Ok(front)
     }
-    tiles
+
+    fn next(&mut self) -> Result<Option<Tile<'a>>, Error> {
+        if self.first.is_none() {
+            self.first = self.take_row()?.or_else(|| self.last.take());
+        }
+        let Some(mut tile) = self.first.take() else { return Ok(None) };
+        let next = self.take_tiles(&mut tile, 1)?;
+        self.first = Some(tile).filter(|tile| tile.width() > 0);
+        Ok(Some(next))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field::channels::ChannelSlicesMut;
+    use crate::field::channels::{Channel, ChannelSlicesMut};
+
+    /// Adds a number that depends on its place to each pixel of some tiles. Returns the number of tiles.
+    fn mark(mut tiles: Tiles<'_>, size: (u32, u32)) -> usize {
+        let (count, mut seen) = (tiles.count(), 0);
+        while let Some(mut tile) = tiles.next().unwrap() {
+            assert!(tile.width() <= size.0 as usize && tile.height() <= size.1 as usize);
+            let smooth = std::mem::take(&mut tile.out[Channel::Smooth]);
+            assert_eq!((tile.out.dwell.len(), smooth.len()), (tile.height(), tile.height()));
+            for ((dwell, smooth), row) in tile.out.dwell.into_iter().zip(smooth).zip(tile.rows) {
+                assert_eq!((dwell.len(), smooth.len()), (tile.columns.len(), tile.columns.len()));
+                for ((dwell, smooth), column) in dwell.iter_mut().zip(smooth).zip(tile.columns.clone()) {
+                    *dwell += row * 1000 + column;
+                    *smooth += f64::from(row * 1000 + column);
+                }
+            }
+            seen += 1;
+        }
+        assert_eq!((seen, tiles.count()), (count, 0));
+        seen
+    }
 
     #[test]
-    fn every_pixel_is_in_exactly_one_tile() {
+    fn every_pixel_is_in_exactly_one_tile_however_tiles_are_divided() {
         for (width, rows, size) in [
             (1, 0..1, (1, 1)),
             (10, 5..9, (3, 2)),
             (10, 5..9, (1024, 1024)),
             (7, 0..100, (7, 1)),
             (33, 2..35, (16, 16)),
+            (33, 2..36, (1, 1)),
         ] {
-            let pixels = width as usize * rows.len();
-            let (mut dwell, mut smooth) = (vec![0; pixels], vec![0.0; pixels]);
-            let mut slices = ChannelSlicesMut::of_dwells(&mut dwell);
-            slices[Channel::Smooth] = &mut smooth;
-            let field_rows = FieldRowsMut::new(width, rows.clone(), slices).unwrap();
-            for mut tile in cut(field_rows, TileSize { width: size.0, height: size.1 }) {
-                assert!(tile.width() <= size.0 as usize && tile.height() <= size.1 as usize);
-                let smooth = std::mem::take(&mut tile.out[Channel::Smooth]);
-                assert_eq!((tile.out.dwell.len(), smooth.len()), (tile.height(), tile.height()));
-                for ((dwell, smooth), row) in tile.out.dwell.into_iter().zip(smooth).zip(tile.rows) {
-                    assert_eq!((dwell.len(), smooth.len()), (tile.columns.len(), tile.columns.len()));
-                    for ((dwell, smooth), column) in dwell.iter_mut().zip(smooth).zip(tile.columns.clone()) {
-                        *dwell += row * 1000 + column;
-                        *smooth += f64::from(row * 1000 + column);
-                    }
+            for step in [1, 2, 3, 5, 11, 64, usize::MAX] {
+                let pixels = width as usize * rows.len();
+                let (mut dwell, mut smooth) = (vec![0; pixels], vec![0.0; pixels]);
+                let mut slices = ChannelSlicesMut::of_dwells(&mut dwell);
+                slices[Channel::Smooth] = &mut smooth;
+                let field_rows = FieldRowsMut::new(width, rows.clone(), slices).unwrap();
+                let mut tiles = Tiles::new(field_rows, TileSize { width: size.0, height: size.1 });
+                let (count, mut marked) = (tiles.count(), 0);
+                assert_eq!(count as u32, width.div_ceil(size.0) * (rows.len() as u32).div_ceil(size.1));
+                while tiles.count() > 0 {
+                    let left = tiles.count();
+                    let mut front = tiles.take_front(step).unwrap();
+                    assert_eq!((front.count(), tiles.count()), (step.min(left), left - step.min(left)));
+                    // Divided again, as where a thread takes half of the pieces of another.
+                    let half = front.take_front(front.count() / 2).unwrap();
+                    marked += mark(half, size) + mark(front, size);
                 }
-            }
-            for (i, (dwell, smooth)) in (0..).zip(dwell.iter().zip(&smooth)) {
-                let expected = (rows.start + i / width) * 1000 + i % width;
-                assert_eq!((*dwell, *smooth), (expected, f64::from(expected)));
+                assert_eq!(marked, count);
+                for (i, (dwell, smooth)) in (0..).zip(dwell.iter().zip(&smooth)) {
+                    let expected = (rows.start + i / width) * 1000 + i % width;
+                    assert_eq!((*dwell, *smooth), (expected, f64::from(expected)), "{width} {rows:?} {size:?} {step}");
+                }
             }
         }
     }

@@ -64,16 +64,25 @@ impl<N: Number> Axes<N> {
         })
     }
 
-    /// The same axes reduced to `columns` columns and `rows` rows at even spacing.
-    pub(crate) fn thinned(&self, columns: usize, rows: usize) -> Self {
-        let thin = |axis: &Vec<N>, count: usize| {
-            (0..count).map(|i| axis[(2 * i + 1) * axis.len() / (2 * count)]).collect::<Vec<N>>()
-        };
+    /// The same axes reduced to at most `columns` columns and `rows` rows, in blocks of so many neighbours at even
+    /// spacing. The first and the last block are equally far from the ends, so that a symmetric axis stays symmetric.
+    pub(crate) fn thinned(&self, [columns, rows]: [usize; 2], [block_columns, block_rows]: [usize; 2]) -> Self {
+        fn thin<N: Copy>(axis: &[N], count: usize, block: usize) -> Vec<N> {
+            let block = block.clamp(1, axis.len().max(1));
+            let blocks = (count / block).max(1);
+            if count >= axis.len() || blocks * block >= axis.len() {
+                return axis.to_vec();
+            }
+            // In the second half, blocks are the mirror images of those in the first.
+            let start = |i: usize| (2 * i + 1) * axis.len() / (2 * blocks) - block.div_ceil(2);
+            let from = |i: usize| if 2 * i < blocks { start(i) } else { axis.len() - block - start(blocks - 1 - i) };
+            (0..blocks).flat_map(|i| axis[from(i)..from(i) + block].iter().copied()).collect()
+        }
         Self {
-            re_of_column: thin(&self.re_of_column, columns),
-            im_of_column: thin(&self.im_of_column, columns),
-            re_of_row: thin(&self.re_of_row, rows),
-            im_of_row: thin(&self.im_of_row, rows),
+            re_of_column: thin(&self.re_of_column, columns, block_columns),
+            im_of_column: thin(&self.im_of_column, columns, block_columns),
+            re_of_row: thin(&self.re_of_row, rows, block_rows),
+            im_of_row: thin(&self.im_of_row, rows, block_rows),
             rotated: self.rotated,
         }
     }

@@ -95,14 +95,24 @@ impl Points {
         }
     }
 
-    /// At most `size` of these points, evenly spaced.
-    pub(crate) fn thinned(&self, size: Size) -> Self {
-        fn thin<N: Kernels>(points: &DirectPoints<N>, size: Size) -> DirectPoints<N> {
-            DirectPoints { axes: points.axes.thinned(size.width as usize, size.height as usize), ..points.clone() }
+    /// At most `size` of these points, in blocks of neighbours at even spacing, and their number of columns and rows.
+    pub(crate) fn thinned(&self, size: Size, block: Size) -> (Self, Size) {
+        fn thin<N: Kernels>(points: &DirectPoints<N>, size: Size, block: Size) -> (DirectPoints<N>, Size) {
+            let sides = |size: Size| [size.width as usize, size.height as usize];
+            let axes = points.axes.thinned(sides(size), sides(block));
+            let [columns, _, rows, _] = axes.arrays().map(|axis| axis.len() as u32);
+            let thinned = Size { width: columns, height: rows };
+            (DirectPoints { axes, ..points.clone() }, thinned)
         }
         match self {
-            Self::F32(points) => Self::F32(thin(points, size)),
-            Self::F64(points) => Self::F64(thin(points, size)),
+            Self::F32(points) => {
+                let (points, size) = thin(points, size, block);
+                (Self::F32(points), size)
+            }
+            Self::F64(points) => {
+                let (points, size) = thin(points, size, block);
+                (Self::F64(points), size)
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Rows that are computed but not yet encoded, as a journal stores them.
 
+use crate::base::error::InputError;
 use crate::field::channels::Channel;
 use crate::field::{Field, FieldRows};
 use crate::render::record::{Reader, Record};
@@ -13,9 +14,12 @@ pub(crate) struct ComputedRows {
 
 impl ComputedRows {
     /// A copy of some rows.
-    pub(crate) fn of(rows: FieldRows<'_>) -> Self {
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(crate) fn of(rows: FieldRows<'_>) -> Result<Self, InputError> {
         let count = rows.dwell().len() / rows.width().max(1) as usize;
-        Self { rows: count as u32, bytes: rows.channels().to_bytes() }
+        Ok(Self { rows: count as u32, bytes: rows.channels().to_bytes()? })
     }
 
     /// The bytes of the rows, which follow the record of [`Self::write`] in a journal.

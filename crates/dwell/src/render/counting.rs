@@ -3,7 +3,7 @@
 use super::bands::{Bands, Position};
 use super::clock::Clock;
 use super::resumption::damaged;
-use crate::base::error::Error;
+use crate::base::error::{Error, InputError};
 use crate::colour::Painter;
 use crate::field::Field;
 use crate::render::computed_rows::ComputedRows;
@@ -40,7 +40,7 @@ impl Counting<'_> {
             let tally = clock.tally(&filler.tally, [0.0; 2], 1);
             writer.save(Reached {
                 tally,
-                computed: ComputedRows::of(field.some_rows(0..filler.next)),
+                computed: ComputedRows::of(field.some_rows(0..filler.next))?,
                 ..Reached::default()
             })
         };
@@ -54,7 +54,7 @@ impl Counting<'_> {
         if writer.journaled {
             save(filler, field, writer)?;
         }
-        self.count(field, 0..size.height, filler);
+        self.count(field, 0..size.height, filler)?;
         position.first = 0;
         Ok(())
     }
@@ -81,11 +81,11 @@ impl Counting<'_> {
                 if !clock.is_due() {
                     return Ok(());
                 }
-                let (tally, counts) = (clock.tally(&filler.tally, [0.0; 2], 1), painter.counts());
-                let computed = ComputedRows::of(field.some_rows(first..filler.next));
+                let (tally, counts) = (clock.tally(&filler.tally, [0.0; 2], 1), painter.counts()?);
+                let computed = ComputedRows::of(field.some_rows(first..filler.next))?;
                 writer.save(Reached { row: first, tally, counts, computed, ..Reached::default() })
             })?;
-            self.count(&field.field, band.clone(), filler);
+            self.count(&field.field, band.clone(), filler)?;
             first = band.end;
             if first < height {
                 self.bands.prepare(&mut next.field, first, filler.next.saturating_sub(first))?;
@@ -97,9 +97,10 @@ impl Counting<'_> {
         Ok(())
     }
 
-    fn count(&self, field: &Field, rows: Range<u32>, filler: &mut FieldFiller<'_>) {
+    fn count(&self, field: &Field, rows: Range<u32>, filler: &mut FieldFiller<'_>) -> Result<(), InputError> {
         let begun = Instant::now();
-        self.painter.count(field.some_rows(rows), filler.engine.pool());
+        self.painter.count(field.some_rows(rows), filler.engine.pool())?;
         filler.tally.seconds.colour += begun.elapsed().as_secs_f64();
+        Ok(())
     }
 }

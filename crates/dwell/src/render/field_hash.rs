@@ -1,15 +1,15 @@
 //! BLAKE3 with a state that can be stored, so that the hash of a field can be continued after an interruption.
 //!
 //! The hash is a binary tree over chunks of 1024 bytes in which every left subtree is the largest power of two. So the stream
-//! is cut into groups of 64 chunks, each group is hashed as a subtree, and subtrees of equal size are merged as a binary
+//! is cut into groups of 32 chunks, each group is hashed as a subtree, and subtrees of equal size are merged as a binary
 //! counter carries. The state is one subtree for each 1 in the binary number of groups so far, and the bytes of the group
 //! that is not full. The last group is merged only when it is known to be the last, since the root is computed in another way.
 
 use blake3::Hasher;
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 
-/// Bytes of a group of 64 chunks.
-const GROUP: usize = 64 * 1024;
+/// Bytes of a group of 32 chunks: enough for every vector instruction of the hash.
+const GROUP: usize = 32 * 1024;
 
 /// The state of a hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

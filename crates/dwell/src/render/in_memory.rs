@@ -6,6 +6,7 @@ use super::{check_samples, contained};
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::base::limits::{Limits, resize};
+use crate::base::pieces::ChunksMut;
 use crate::base::progress::Progress;
 use crate::base::schedule::Schedule;
 use crate::colour::Painter;
@@ -16,6 +17,7 @@ use crate::plan::Plan;
 use crate::render::field_filler::FieldFiller;
 use crate::render::mirror::{self, Mirror};
 use crate::scene::Scene;
+use std::convert::Infallible;
 
 /// Renders a scene into memory. The engine paints the picture if it can. Shortcuts, schedule and tiles are those of the
 /// engine.
@@ -78,7 +80,8 @@ fn fill(
     let (plan, channels) = (task.plan, task.channels);
     let size = plan.size();
     let max_mirrored = if mirror::is_needed(engine, task) { u64::MAX } else { 0 };
-    let buffers = Mirror::bytes(plan, channels, max_mirrored).saturating_add(engine.requirements(task).host_bytes);
+    let buffers =
+        Mirror::bytes(plan, channels, max_mirrored).saturating_add(engine.requirements(task, size.height).host_bytes);
     let bytes = channels.bytes(size.pixels()).saturating_add(buffers).saturating_add(other_bytes);
     limits.reserve("the field", bytes)?;
     field.prepare(size.width, 0..size.height, channels)?;
@@ -119,7 +122,7 @@ impl Scratch {
         let plan = Plan::new(&scene.sample_view()?, &scene.settings, limits)?;
         check_samples(plan.size(), scene.samples, std::iter::empty())?;
         scene.colouring.check()?;
-        let mut painter = self.take_painter(&scene.colouring, plan.limit(), scene.depth, scene.samples);
+        let mut painter = self.take_painter(&scene.colouring, plan.limit(), scene.depth, scene.samples)?;
         let task = Task { plan: &plan, strategy: scene.strategy, channels: scene.colouring.channels() };
         let line = scene.view.size.width as usize * painter.bytes_per_pixel();
         let length = line.saturating_mul(scene.view.size.height as usize);
@@ -136,8 +139,8 @@ impl Scratch {
             let (field, mirror) = (&mut self.kept, &mut self.mirror);
             notes.add(fill(&task, engine, limits, control, field, mirror, length as u64)?);
             if scene.colouring.needs_counts() {
-                painter.count(field.all_rows(), engine.pool());
-                painter.finish_counting();
+                painter.count(field.all_rows(), engine.pool())?;
+                painter.finish_counting()?;
             }
             paint(&painter, field, engine, line, &mut picture.bytes);
         }
@@ -151,14 +154,12 @@ impl Scratch {
 fn paint(painter: &Painter, field: &Field, engine: &dyn Engine, line: usize, picture: &mut [u8]) {
     let rows = chunk_rows(line as u64);
     let samples = painter.samples();
-    let chunks = picture.chunks_mut(line * rows as usize).zip((0..).step_by((rows * samples) as usize)).collect();
-    engine.pool().for_each(
-        Schedule::default(),
-        chunks,
-        || (),
-        |(), (out, first): (&mut [u8], u32)| {
-            let end = first.saturating_add(rows * samples).min(field.rows().end);
-            painter.paint(field.some_rows(first..end), out);
-        },
-    );
+    let chunks = ChunksMut::new(picture, line * rows as usize);
+    let work = |(): &mut (), (number, out): (usize, &mut [u8])| {
+        let first = number as u32 * rows * samples;
+        let end = first.saturating_add(rows * samples).min(field.rows().end);
+        painter.paint(field.some_rows(first..end), out);
+        Ok(())
+    };
+    let Ok(_) = engine.pool().for_each::<Infallible, _, _>(Schedule::default(), chunks, || Ok(()), work);
 }

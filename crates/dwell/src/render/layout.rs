@@ -7,13 +7,14 @@
 
 use crate::base::error::InputError;
 use crate::base::limits::Limits;
-use crate::colour::Depth;
+use crate::colour::{By, Depth};
 use crate::encode::{self, Format};
 use crate::field::channels::ChannelSet;
 use crate::iterate::engine::{Engine, Task};
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::TileSize;
 use crate::render::mirror::{self, Mirror};
+use crate::render::pipeline::Pipeline;
 use crate::render::request::Request;
 
 /// Maximum number of bands in memory: one is computed while the others are painted, encoded and written.
@@ -26,6 +27,8 @@ const MIRRORED_BYTES: u64 = 1 << 28;
 const BASE_BYTES: u64 = 12 << 20;
 /// Bytes of the counts of one octave of values, for colours by rank.
 const OCTAVE_BYTES: u64 = 1 << 19;
+/// Octaves of 1 + 1000 times the distance, for distances up to four heights of the view.
+const DISTANCE_OCTAVES: u64 = 12;
 
 /// The numbers of rows and the buffers of a render.
 #[derive(Clone, Debug)]
@@ -99,7 +102,6 @@ impl Layout {
         let with_picture = formats.iter().any(|format| format.is_picture());
         let channels = if with_picture { paint.colouring.channels() } else { ChannelSet::NONE };
         let task = Task { plan, strategy, channels };
-        let requirements = engine.requirements(&task);
         let pixels_across = u64::from(size.width / samples);
         let row_bytes = pixels_across * if with_picture { paint.depth.bytes_per_pixel() as u64 } else { 4 };
         let chunk_rows = encode::chunk_rows(row_bytes).min(size.height / samples) * samples;
@@ -110,6 +112,7 @@ impl Layout {
             Some(tile) if !strategy.is_exact() => tile.height - 1,
             _ => 0,
         };
+        let requirements = engine.requirements(&task, band_rows.saturating_add(overhang));
         let counted = with_picture && paint.colouring.needs_counts();
         let kept = counted && channels.bytes(size.pixels()) <= max_kept_bytes;
 
@@ -123,19 +126,24 @@ impl Layout {
         let encoded: u64 = formats.iter().map(|format| format.max_row_bytes(size.width / samples, paint.depth)).sum();
         let rows_in_pipeline = (bands - 1).max(1) * band / u64::from(samples);
         let picture_chunk_bytes = if with_picture { row_bytes * u64::from(chunk_rows / samples) } else { 0 };
-        let octaves = u64::from(plan.limit().ilog2() + 2);
+        let octaves = match paint.colouring.by {
+            // A smooth value is less than 1 above the dwell.
+            By::Banded | By::Smooth => u64::from(plan.limit().saturating_add(1).ilog2() + 1),
+            By::Distance => DISTANCE_OCTAVES,
+        };
         let chunks_of_image = u64::from(size.height.div_ceil(chunk_rows));
         let memory = vec![
             ("program", BASE_BYTES),
             ("coordinates", plan.bytes()),
             ("iterating threads", requirements.host_bytes),
-            ("rows to be mirrored", if kept { 0 } else { Mirror::bytes(plan, channels, mirrored_bytes) }),
+            ("rows to be mirrored", Mirror::bytes(plan, channels, mirrored_bytes)),
             ("field", if kept { channels.bytes(size.pixels()) } else { one_band.saturating_mul(bands) }),
             ("verification", if request.verify { row(ChannelSet::NONE) * (band + u64::from(overhang)) } else { 0 }),
-            ("counts for the colours", if counted { OCTAVE_BYTES * octaves * (threads + 2) } else { 0 }),
+            ("counts for the colours", if counted { OCTAVE_BYTES * octaves * (threads + 1) } else { 0 }),
             // Twice the picture of a chunk, since the encoder copies it.
             ("painting threads", threads.min(chunks_of_image).saturating_mul(picture_chunk_bytes).saturating_mul(2)),
             ("encoded rows", encoded.saturating_mul(rows_in_pipeline)),
+            ("lists of chunks", Pipeline::list_bytes(band.div_ceil(u64::from(chunk_rows)) * bands)),
             // A copy of the computed rows, while the journal is written.
             (
                 "journal",
@@ -160,6 +168,11 @@ impl Layout {
             mirrored_bytes,
             overhang,
         }
+    }
+
+    /// What the engine computes in a render of this layout.
+    pub(crate) fn task<'r>(&self, request: &Request<'r>) -> Task<'r> {
+        Task { plan: request.plan, strategy: request.strategy, channels: self.channels }
     }
 
     /// All planned allocations on this machine, in bytes.

@@ -30,7 +30,7 @@ pub(crate) struct Mirror {
 /// Whether a [`Mirror`] is needed for an engine: if its shortcut `symmetry` is enabled and it does not mirror rows
 /// itself.
 pub(crate) fn is_needed(engine: &dyn Engine, task: &Task<'_>) -> bool {
-    engine.info().shortcuts.symmetry && !engine.requirements(task).mirrors
+    engine.info().shortcuts.symmetry && !engine.requirements(task, task.plan.size().height).mirrors
 }
 
 impl Mirror {

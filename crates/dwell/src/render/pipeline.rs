@@ -12,11 +12,11 @@
 //! other work.
 
 use crate::base::cancel::Cancel;
-use crate::base::error::Error;
-use crate::base::limits::resize;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::{collected, resize};
 use crate::base::thread_pool::BackgroundJobs;
 use crate::colour::Painter;
-use crate::encode::{Adler, Encoder};
+use crate::encode::{Adler, Encoder, error_of_writing};
 use crate::field::{Field, FieldRows};
 use crate::render::writer::{Reached, Writer};
 use dwell_kernels::keep_standard_floats;
@@ -274,13 +274,21 @@ impl<'a> Pipeline<'a> {
     /// Submits the rows `range` as a band, divides it into chunks from its first row on, and queues a background job
     /// for each chunk. `range` begins at a multiple of `chunk_rows`. The computing thread processes chunks too,
     /// whenever it waits.
-    pub(crate) fn submit<'s>(&'s self, rows: BandRows<'a>, range: Range<u32>, jobs: &BackgroundJobs<'_, 's>)
+    ///
+    /// # Errors
+    /// When the system has not enough memory for the list of chunks.
+    pub(crate) fn submit<'s>(
+        &'s self,
+        rows: BandRows<'a>,
+        range: Range<u32>,
+        jobs: &BackgroundJobs<'_, 's>,
+    ) -> Result<(), InputError>
     where
         'a: 's,
     {
         let count = range.len().div_ceil(self.settings.chunk_rows as usize);
+        let chunks = collected((0..count).map(|_| Mutex::default()), "the chunks of a band")?;
         let number = self.submitted.fetch_add(1, Ordering::Relaxed);
-        let chunks = (0..count).map(|_| Mutex::default()).collect();
         let band = Band { number, range, rows, next: AtomicUsize::new(0), left: AtomicUsize::new(count), chunks };
         lock(&self.shared).unfinished.push_back(Arc::new(band));
         for _ in 0..count {
@@ -292,17 +300,29 @@ impl<'a> Pipeline<'a> {
         if lock(&self.sender).is_none() {
             while self.process_chunk() {}
         }
+        Ok(())
     }
 
-    /// Saves how far the render is once everything submitted so far is written. Does nothing while an earlier checkpoint is not saved.
-    pub(crate) fn checkpoint(&self, reached: impl FnOnce() -> Reached) {
+    /// Bytes of the list of chunks of a band.
+    pub(crate) fn list_bytes(chunks: u64) -> u64 {
+        chunks.saturating_mul(size_of::<Mutex<Chunk>>() as u64)
+    }
+
+    /// Saves how far the render is once everything submitted so far is written. Does nothing while an earlier checkpoint is
+    /// not saved.
+    ///
+    /// # Errors
+    /// Those of `reached`.
+    pub(crate) fn checkpoint(&self, reached: impl FnOnce() -> Result<Reached, InputError>) -> Result<(), InputError> {
         if self.saving.swap(true, Ordering::Relaxed) {
-            return;
+            return Ok(());
         }
         // Otherwise the checkpoint could wait long for chunks that no thread has taken.
         while self.process_chunk() {}
+        let reached = Box::new(reached()?);
         let number = self.submitted.fetch_add(1, Ordering::Relaxed);
-        self.deliver(Item::Checkpoint(number, Box::new(reached())));
+        self.deliver(Item::Checkpoint(number, reached));
+        Ok(())
     }
 
     /// Thread time spent on colours and on encoding.
@@ -445,7 +465,7 @@ impl<'a> Pipeline<'a> {
     /// The error of an encoder, with the path of its output, which has the same number.
     fn error_of(&self, output: usize, source: std::io::Error) -> Error {
         let path = lock(&self.writer).outputs.get(output).map(|output| output.path().to_owned());
-        Error::Write { path: path.unwrap_or_default(), source }
+        error_of_writing(path.unwrap_or_default(), source)
     }
 
     /// Passes an item to the writer's thread, or writes it here if there is none.
@@ -587,7 +607,7 @@ mod tests {
             let pipeline = Pipeline::new(settings, vec![BandBuffers::default()], writer);
             pool.with_background_jobs(|jobs| {
                 pipeline.run(|| {
-                    pipeline.submit(rows, 0..64, jobs);
+                    pipeline.submit(rows, 0..64, jobs)?;
                     // One buffer is free at the start, the next one only when the band is written.
                     pipeline.free_buffers()?;
                     pipeline.free_buffers().map(drop)
@@ -653,7 +673,7 @@ mod tests {
         let pipeline = Pipeline::new(settings, Vec::new(), writer);
         let done = ThreadPool::new(1).with_background_jobs(|jobs| {
             pipeline.run(|| {
-                pipeline.submit(BandRows::Kept(&field), 0..8, jobs);
+                pipeline.submit(BandRows::Kept(&field), 0..8, jobs)?;
                 Ok(())
             })
         });

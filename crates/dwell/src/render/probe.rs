@@ -9,13 +9,12 @@ use crate::iterate::strategy::Strategy;
 use crate::render::request::Request;
 use crate::view::Size;
 
-/// The number of strips of the probe, and of points across each.
-const PROBE: (u32, u32) = (64, 32);
+/// The points across each strip of the probe, and the number of strips.
+const PROBE: Size = Size { width: 32, height: 64 };
 
 /// The expected costs of strips of equal height, from the top of the image, in iterations of a coarse grid of its own points.
 pub(super) fn cost_of_strips(request: &Request<'_>) -> Result<Vec<f64>, Error> {
-    let (strips, across) = PROBE;
-    let probe = request.plan.thinned(across, strips);
+    let probe = request.plan.thinned(PROBE, Size { width: 1, height: 1 });
     let Size { width, height } = probe.size();
     let mut field = Field::default();
     field.prepare(width, 0..height, ChannelSet::NONE)?;

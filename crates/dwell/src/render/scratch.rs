@@ -1,5 +1,6 @@
 //! Buffers that are kept from one render to the next.
 
+use crate::base::error::InputError;
 use crate::colour::{Colouring, Depth, Painter};
 use crate::field::Field;
 use crate::render::mirror::Mirror;
@@ -22,8 +23,14 @@ pub struct Scratch {
 
 impl Scratch {
     /// A painter with these parameters: the one of the last call, if its parameters are equal.
-    pub(super) fn take_painter(&mut self, colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Painter {
+    pub(super) fn take_painter(
+        &mut self,
+        colouring: &Colouring,
+        limit: u32,
+        depth: Depth,
+        samples: u32,
+    ) -> Result<Painter, InputError> {
         let kept = self.painter.take().filter(|painter| painter.is_for(colouring, limit, depth, samples));
-        kept.unwrap_or_else(|| Painter::new(colouring, limit, depth, samples))
+        kept.map_or_else(|| Painter::new(colouring, limit, depth, samples), Ok)
     }
 }

@@ -71,7 +71,9 @@ impl<'r> Session<'r> {
             clock: Clock::new(request, began),
             encoders,
             pictures_only: formats.iter().all(|format| format.is_picture()),
-            painter: with_picture.then(|| Painter::new(paint.colouring, plan.limit(), paint.depth, paint.samples)),
+            painter: with_picture
+                .then(|| Painter::new(paint.colouring, plan.limit(), paint.depth, paint.samples))
+                .transpose()?,
             warnings: plan.warnings().iter().cloned().chain(warnings).collect(),
         };
         if let Some(start) = start {
@@ -152,11 +154,11 @@ impl<'r> Session<'r> {
                 (filler.verified, filler.next, *position) = (verified, 0, Position::default());
             }
             if self.clock.is_running() {
-                stored = painter.counts();
+                stored = painter.counts()?;
             }
         }
         let begun = Instant::now();
-        painter.finish_counting();
+        painter.finish_counting()?;
         filler.tally.seconds.colour += begun.elapsed().as_secs_f64();
         Ok(stored)
     }

@@ -4,8 +4,8 @@
 use super::bands::{Bands, Position};
 use super::clock::Clock;
 use super::resumption::damaged;
-use crate::base::error::Error;
-use crate::base::limits::resize;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::{copied, resize};
 use crate::base::thread_pool::BackgroundJobs;
 use crate::colour::Painter;
 use crate::field::Field;
@@ -33,7 +33,7 @@ impl<'a> RowSource<'_, '_, 'a> {
     pub(super) fn kept(&self, field: &'a Field) -> Result<(), Error> {
         for start in (0..self.bands.plan.size().height).step_by(self.bands.layout.band_rows as usize) {
             self.pipeline.cancel().check()?;
-            self.pipeline.submit(BandRows::Kept(field), self.bands.from(start), self.jobs);
+            self.pipeline.submit(BandRows::Kept(field), self.bands.from(start), self.jobs)?;
         }
         Ok(())
     }
@@ -60,8 +60,9 @@ impl<'a> RowSource<'_, '_, 'a> {
             filler.tally.add_outcome(outcome.times, outcome.notes);
             position.first = band.end;
             let (iterations, interior_pixels) = (outcome.iterations, outcome.interior_pixels);
-            self.pipeline.submit(BandRows::Picture { buffers, iterations, interior_pixels }, band, self.jobs);
-            self.checkpoint_if_due(|| Reached { row: position.first, tally: self.tally(filler), ..Reached::default() });
+            self.pipeline.submit(BandRows::Picture { buffers, iterations, interior_pixels }, band, self.jobs)?;
+            let reached = || Ok(Reached { row: position.first, tally: self.tally(filler), ..Reached::default() });
+            self.checkpoint_if_due(reached)?;
         }
         // Rows that an earlier process computed are painted, or begin before the rows that are left.
         position.computed = None;
@@ -79,15 +80,17 @@ impl<'a> RowSource<'_, '_, 'a> {
         while first < size.height {
             let band = self.bands.from(first);
             filler.fill(&mut band_buffers.field, band.end, |filler, field| {
-                self.checkpoint_if_due(|| Reached {
-                    counted: self.bands.layout.passes > 1,
-                    row: first,
-                    tally: self.tally(filler),
-                    counts: self.counts.to_vec(),
-                    computed: ComputedRows::of(field.some_rows(first..filler.next)),
-                    ..Reached::default()
-                });
-                Ok(())
+                let reached = || {
+                    Ok(Reached {
+                        counted: self.bands.layout.passes > 1,
+                        row: first,
+                        tally: self.tally(filler),
+                        counts: copied(self.counts, "the counts for the colours")?,
+                        computed: ComputedRows::of(field.some_rows(first..filler.next))?,
+                        ..Reached::default()
+                    })
+                };
+                Ok(self.checkpoint_if_due(reached)?)
             })?;
             first = band.end;
             let mut next = BandBuffers::default();
@@ -97,16 +100,14 @@ impl<'a> RowSource<'_, '_, 'a> {
                 next.field.copy_rows(&band_buffers.field, first..filler.next);
             }
             let buffers = std::mem::replace(&mut band_buffers, next);
-            self.pipeline.submit(BandRows::Field(buffers), band, self.jobs);
+            self.pipeline.submit(BandRows::Field(buffers), band, self.jobs)?;
         }
         position.first = first;
         Ok(())
     }
 
-    fn checkpoint_if_due(&self, reached: impl FnOnce() -> Reached) {
-        if self.clock.is_due() {
-            self.pipeline.checkpoint(reached);
-        }
+    fn checkpoint_if_due(&self, reached: impl FnOnce() -> Result<Reached, InputError>) -> Result<(), InputError> {
+        if self.clock.is_due() { self.pipeline.checkpoint(reached) } else { Ok(()) }
     }
 
     fn tally(&self, filler: &FieldFiller<'_>) -> crate::render::tally::Tally {

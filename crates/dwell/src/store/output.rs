@@ -11,6 +11,7 @@ use crate::base::error::{Error, InputError};
 use crate::base::limits::resize;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
+use crate::encode::error_of_writing;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -207,7 +208,7 @@ impl Output {
     /// The [`Error::Write`] of this output for an I/O error.
     #[must_use]
     pub fn error(&self, source: io::Error) -> Error {
-        Error::Write { path: self.path.clone(), source }
+        error_of_writing(self.path.clone(), source)
     }
 
     /// The wall time spent so far in passing bytes to the system.
@@ -486,7 +487,8 @@ fn exists_already(path: &Path) -> InputError {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.pending.len() + bytes.len() < BUFFER {
+        // Without memory for the buffer, bytes are passed on at once.
+        if self.pending.len() + bytes.len() < BUFFER && self.pending.try_reserve(bytes.len()).is_ok() {
             self.pending.extend_from_slice(bytes);
             return Ok(bytes.len());
         }

@@ -54,6 +54,9 @@ pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> R
     for (what, bytes) in layout.memory.iter().filter(|(_, bytes)| *bytes > 0) {
         line("", format!("{:>12}  {what}", mib(*bytes)));
     }
+    if layout.device_bytes > 0 {
+        line("device", format!("{} of its memory at most", mib(layout.device_bytes)));
+    }
     for (path, format) in files {
         line("output", format!("{} ({})", path.display(), format.name()));
     }

@@ -6,6 +6,9 @@
 //! filter of the row above is tried first: usually it is the best again, and a filter is abandoned once its sum reaches
 //! the smallest.
 
+use crate::base::error::InputError;
+use crate::base::limits::filled;
+
 /// The bytes from the start of one sample to the start of the next.
 const STRIDE: usize = 1024;
 /// The bytes of a sample.
@@ -38,8 +41,10 @@ pub(super) struct Filters {
 }
 
 impl Filters {
-    pub(super) fn new(pixel: usize, row: usize) -> Self {
-        Self { pixel, filtered: vec![0; row + 1], order: Kind::ALL }
+    /// # Errors
+    /// When the system has not enough memory for a row.
+    pub(super) fn new(pixel: usize, row: usize) -> Result<Self, InputError> {
+        Ok(Self { pixel, filtered: filled(row + 1, 0, "the filtered rows")?, order: Kind::ALL })
     }
 
     /// The filtered row, after the number of its filter. Without a row above, the filter is `Sub`, which does not use

@@ -1,9 +1,11 @@
 //! A worker thread: it computes the pixels that a strategy requests, with the kernels.
 
 use crate::base::cancel::Cancel;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::{exhausted, extend};
 use crate::field::channels::{Channel, ChannelBuffers, ChannelRowsMut, ChannelSet};
-use crate::iterate::strategy::{PixelRequests, TileComputer};
-use crate::iterate::tiles::{Tile, TileSize};
+use crate::iterate::strategy::{PixelRequests, Strategy, TileComputer};
+use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use crate::plan::points::DirectPoints;
 use dwell_kernels::escape::{KernelSettings, Workspace};
 use dwell_kernels::{Fold, Grid, Kernels, Level, Number};
@@ -13,6 +15,9 @@ use std::time::{Duration, Instant};
 const NARROW: usize = 24;
 /// Points of a list that are computed at once.
 const LIST: usize = 4096;
+
+/// The name of the buffers of a thread, for messages.
+const WHAT: &str = "the buffers of a thread";
 
 /// The parameters of a call, shared by all threads.
 pub(super) struct Call<'a, N> {
@@ -36,19 +41,26 @@ pub(super) struct Buffers<N> {
     workspace: Workspace<N>,
     re: Vec<N>,
     im: Vec<N>,
+    places: Vec<(u32, u32)>,
     listed: ChannelBuffers,
     pub(super) scratch: PixelRequests,
 }
 
-impl<N: Kernels> Default for Buffers<N> {
-    fn default() -> Self {
-        Self {
-            workspace: Workspace::default(),
+impl<N: Kernels> Buffers<N> {
+    /// Buffers without space for a tile.
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(super) fn new() -> Result<Self, InputError> {
+        let bytes = || Workspace::<N>::bytes(0, 0, false);
+        Ok(Self {
+            workspace: Workspace::new().map_err(|_| exhausted(bytes(), WHAT))?,
             re: Vec::new(),
             im: Vec::new(),
+            places: Vec::new(),
             listed: ChannelBuffers::default(),
             scratch: PixelRequests::default(),
-        }
+        })
     }
 }
 
@@ -63,29 +75,34 @@ fn needs_escaped_z(channels: ChannelSet) -> bool {
 impl<N: Kernels> Buffers<N> {
     /// Bytes that the buffers grow to for tiles of a size: the workspace, a list of points, and the scratch memory of a
     /// strategy.
-    pub(super) fn bytes(tile: TileSize, channels: ChannelSet) -> usize {
+    pub(super) fn bytes(tile: TileSize, channels: ChannelSet, strategy: Strategy) -> usize {
         let (width, height) = (tile.width as usize, tile.height as usize);
         let keep_ends = needs_escaped_z(channels);
-        let of_block = Workspace::<N>::bytes(width, height, keep_ends);
+        // Strategies that infer compute lists alone.
+        let (width_at_once, height_at_once) = if strategy.is_exact() { (width, height) } else { (0, 0) };
+        let of_block = Workspace::<N>::bytes(width_at_once, height_at_once, keep_ends);
         let of_list = Workspace::<N>::bytes(LIST, 1, keep_ends) - Workspace::<N>::bytes(0, 0, keep_ends);
-        let scratch = 2 + size_of::<(u32, u32)>();
-        of_block + of_list + LIST * (2 * size_of::<N>() + channels.bytes(1) as usize) + width * height * scratch
+        let rows = LIST * size_of::<(u32, u32)>() + Tiles::bytes(tile, channels);
+        let scratch = if strategy.is_exact() { 0 } else { PixelRequests::bytes(width * height) };
+        of_block + of_list + LIST * (2 * size_of::<N>() + channels.bytes(1) as usize) + rows + scratch
     }
 }
 
 impl<N: Kernels> Call<'_, N> {
     /// Computes the dwells of a grid and each channel that has rows in `out`. This is the only place that maps a channel to
-    /// its kernel. Returns the time that the channels took, or `None` when the call was cancelled.
+    /// its kernel. Returns the time that the channels took.
     fn compute(
         &self,
         workspace: &mut Workspace<N>,
         grid: Grid<'_, N>,
         out: &mut ChannelRowsMut<'_>,
-    ) -> Option<Duration> {
+    ) -> Result<Duration, Error> {
         let keep_ends = needs_escaped_z(out.set());
         let stop = self.cancel.flag();
+        let bytes = || Workspace::<N>::bytes(grid.width(), grid.height(), keep_ends);
+        workspace.reserve(grid, keep_ends).map_err(|_| exhausted(bytes(), WHAT))?;
         if !N::dwells(self.level, self.settings, workspace, grid, &mut out.dwell, keep_ends, stop) {
-            return None;
+            return Err(Error::Interrupted);
         }
         let begun = Instant::now();
         let map = &self.settings.map;
@@ -96,12 +113,12 @@ impl<N: Kernels> Call<'_, N> {
                 Channel::Distance => {
                     let per_height = self.points.per_height;
                     if !N::distances(self.level, map, workspace, grid, per_height, dwell, values, stop) {
-                        return None;
+                        return Err(Error::Interrupted);
                     }
                 }
             }
         }
-        Some(begun.elapsed())
+        Ok(begun.elapsed())
     }
 
     #[inline]
@@ -111,19 +128,25 @@ impl<N: Kernels> Call<'_, N> {
 }
 
 impl<N: Kernels> TileComputer for Worker<'_, N> {
-    fn compute_all(&mut self, tile: &mut Tile<'_>) -> bool {
+    fn compute_all(&mut self, tile: &mut Tile<'_>) -> Result<(), Error> {
         if tile.width() < NARROW {
-            let width = tile.columns.len() as u32;
-            let places = (0..tile.rows.len() as u32).flat_map(|row| (0..width).map(move |column| (column, row)));
-            return self.compute_places(tile, &places.collect::<Vec<_>>());
+            let (width, pixels) = (tile.width(), tile.width() * tile.height());
+            let place = |pixel: usize| ((pixel % width) as u32, (pixel / width) as u32);
+            let mut places = std::mem::take(&mut self.buffers.places);
+            for first in (0..pixels).step_by(LIST) {
+                places.clear();
+                extend(&mut places, (first..pixels.min(first + LIST)).map(place), WHAT)?;
+                self.compute_places(tile, &places)?;
+            }
+            self.buffers.places = places;
+            return Ok(());
         }
         let grid = self.call.grid(tile);
-        let spent = self.call.compute(&mut self.buffers.workspace, grid, &mut tile.out);
-        self.channels += spent.unwrap_or_default();
-        spent.is_some()
+        self.channels += self.call.compute(&mut self.buffers.workspace, grid, &mut tile.out)?;
+        Ok(())
     }
 
-    fn compute_places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> bool {
+    fn compute_places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> Result<(), Error> {
         let grid = self.call.grid(tile);
         let zero = [Grid::<N>::negative_zero()];
         let set = tile.out.set();
@@ -136,13 +159,10 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
                 re.push(a);
                 im.push(b);
             }
-            if listed.resize(places.len(), set).is_err() {
-                return false;
-            }
+            listed.resize(places.len(), set)?;
             let list = Grid::list(re, im, &zero);
-            let mut out = listed.slices_mut().into_rows(places.len());
-            let Some(spent) = self.call.compute(workspace, list, &mut out) else { return false };
-            self.channels += spent;
+            let mut out = listed.slices_mut().into_rows(places.len())?;
+            self.channels += self.call.compute(workspace, list, &mut out)?;
             for ((column, row), dwell) in places.iter().zip(&listed.dwell) {
                 tile.out.dwell[*row as usize][*column as usize] = *dwell;
             }
@@ -152,7 +172,7 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
                 }
             }
         }
-        true
+        Ok(())
     }
 
     #[inline]

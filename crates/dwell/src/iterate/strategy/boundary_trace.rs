@@ -14,6 +14,8 @@
 //! never computed takes the dwell of the pixel to its left, since no traced boundary lies between them.
 
 use super::inference::{PixelRequests, Rectangle, TileComputer};
+use crate::base::error::Error;
+use crate::base::limits::{collected, extend, push};
 use crate::iterate::tiles::Tile;
 
 /// Pixels from one point of the lattice to the next, in both directions. Any square of this many pixels on a side
@@ -21,21 +23,26 @@ use crate::iterate::tiles::Tile;
 /// no boundary leads to it from the border.
 const LATTICE: usize = 16;
 
-/// Computes the pixels at the boundaries in a tile and infers the others. Returns false when the call was cancelled.
-pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut PixelRequests) -> bool {
+/// The name of the pixels of a round, for messages.
+const WHAT: &str = "the boundaries in a tile";
+
+/// Computes the pixels at the boundaries in a tile and infers the others. Fails as [`TileComputer`] does.
+pub(super) fn fill(
+    tile: &mut Tile<'_>,
+    computer: &mut impl TileComputer,
+    scratch: &mut PixelRequests,
+) -> Result<(), Error> {
     let (width, height) = (tile.width(), tile.height());
-    scratch.start(tile);
+    scratch.start(tile)?;
     let whole = Rectangle::of(tile);
     // The pixels of the round, as columns and rows.
-    let mut front: Vec<(usize, usize)> = whole.border().collect();
+    let mut front: Vec<(usize, usize)> = collected(whole.border(), WHAT)?;
     if whole.may_hold_the_set(tile, computer) {
         let (column, row) = nearest_to_zero(tile, computer);
-        front.extend((0..width).map(|column| (column, row)));
-        front.extend((0..height).map(|row| (column, row)));
+        extend(&mut front, (0..width).map(|column| (column, row)), WHAT)?;
+        extend(&mut front, (0..height).map(|row| (column, row)), WHAT)?;
     }
-    if !seed_by_lattice(tile, computer, scratch, &mut front) {
-        return false;
-    }
+    seed_by_lattice(tile, computer, scratch, &mut front)?;
     // Each pixel is in one round only.
     front.retain(|(column, row)| !std::mem::replace(&mut scratch.seen[row * width + column], true));
     while !front.is_empty() {
@@ -45,9 +52,7 @@ pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratc
                 scratch.request(width, c, r);
             }
         }
-        if !scratch.compute_requested(tile, computer) {
-            return false;
-        }
+        scratch.compute_requested(tile, computer)?;
         let mut next = Vec::new();
         for &(column, row) in &front {
             let here = tile.out.dwell[row][column];
@@ -59,7 +64,7 @@ pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratc
                 for (c, r) in neighbours {
                     let diagonal = c != column && r != row;
                     if (diagonal || differs(c, r)) && !std::mem::replace(&mut scratch.seen[r * width + c], true) {
-                        next.push((c, r));
+                        push(&mut next, (c, r), WHAT)?;
                     }
                 }
             }
@@ -70,32 +75,30 @@ pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratc
 }
 
 /// Computes the points of the lattice and adds to `front` the pixels from each to its right or lower neighbour on the
-/// lattice where their dwells differ, both included. Returns false when the call was cancelled.
+/// lattice where their dwells differ, both included.
 fn seed_by_lattice(
     tile: &mut Tile<'_>,
     computer: &mut impl TileComputer,
     scratch: &mut PixelRequests,
     front: &mut Vec<(usize, usize)>,
-) -> bool {
+) -> Result<(), Error> {
     let (width, height) = (tile.width(), tile.height());
     let lattice = || (0..height).step_by(LATTICE).flat_map(|row| (0..width).step_by(LATTICE).map(move |c| (c, row)));
     for (column, row) in lattice() {
         scratch.request(width, column, row);
     }
-    if !scratch.compute_requested(tile, computer) {
-        return false;
-    }
+    scratch.compute_requested(tile, computer)?;
     for (column, row) in lattice() {
         let here = tile.out.dwell[row][column];
         let (right, below) = (column + LATTICE, row + LATTICE);
         if right < width && tile.out.dwell[row][right] != here {
-            front.extend((column..=right).map(|column| (column, row)));
+            extend(front, (column..=right).map(|column| (column, row)), WHAT)?;
         }
         if below < height && tile.out.dwell[below][column] != here {
-            front.extend((row..=below).map(|row| (column, row)));
+            extend(front, (row..=below).map(|row| (column, row)), WHAT)?;
         }
     }
-    true
+    Ok(())
 }
 
 /// The direct and diagonal neighbours of a pixel within the tile, up to eight, as columns and rows.
@@ -113,8 +116,8 @@ fn neighbours_of(
 
 /// Gives every pixel that was not computed the dwell to its left. If that is not 0, the pixel is computed after all
 /// where channels are requested, whose values differ from pixel to pixel, or where the set is not known to be
-/// connected. Returns false when the call was cancelled.
-fn infer(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut PixelRequests) -> bool {
+/// connected.
+fn infer(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut PixelRequests) -> Result<(), Error> {
     let width = tile.width();
     // Decided once, since the loop below runs over every pixel.
     let has_channels = tile.has_channels();

@@ -1,15 +1,17 @@
 //! What strategies that infer pixels have in common: the interface to the code that computes pixels, the buffers of a
 //! thread, and rectangles.
 
+use crate::base::error::{Error, InputError};
+use crate::base::limits::{reserve, resize};
 use crate::iterate::tiles::Tile;
 
-/// Computes pixels of a tile for a strategy. Places are columns and rows within the tile. Methods that compute return false
-/// when the call was cancelled.
+/// Computes pixels of a tile for a strategy. Places are columns and rows within the tile. Methods that compute fail with
+/// [`Error::Interrupted`] when the call was cancelled, and with [`Error::Input`] when the system has not enough memory.
 pub(crate) trait TileComputer {
     /// Computes every pixel of a tile.
-    fn compute_all(&mut self, tile: &mut Tile<'_>) -> bool;
+    fn compute_all(&mut self, tile: &mut Tile<'_>) -> Result<(), Error>;
     /// Computes the pixels at these places.
-    fn compute_places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> bool;
+    fn compute_places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> Result<(), Error>;
     /// c of a pixel.
     fn point(&self, tile: &Tile<'_>, column: usize, row: usize) -> [f64; 2];
     /// Whether the set of points that have not escaped after n steps is connected and contains c = 0, for every n.
@@ -27,19 +29,32 @@ pub(crate) struct PixelRequests {
     requested: Vec<(u32, u32)>,
 }
 
+/// The name of these buffers, for messages.
+const WHAT: &str = "the pixels of a tile";
+
 impl PixelRequests {
-    /// Resets the buffers for a tile.
-    pub(super) fn start(&mut self, tile: &Tile<'_>) {
+    /// Bytes that the buffers grow to for a tile of so many pixels, each of which is requested once.
+    pub(crate) fn bytes(pixels: usize) -> usize {
+        pixels * (2 * size_of::<bool>() + size_of::<(u32, u32)>())
+    }
+
+    /// Resets the buffers for a tile, and makes space for requests of all its pixels.
+    pub(super) fn start(&mut self, tile: &Tile<'_>) -> Result<(), InputError> {
         let pixels = tile.width() * tile.height();
         for flags in [&mut self.known, &mut self.seen] {
             flags.clear();
-            flags.resize(pixels, false);
+            resize(flags, pixels, false, WHAT)?;
         }
         self.requested.clear();
+        reserve(&mut self.requested, pixels, WHAT)
     }
 
-    /// Computes the requested pixels and clears the list. Returns false when the call was cancelled.
-    pub(super) fn compute_requested(&mut self, tile: &mut Tile<'_>, computer: &mut impl TileComputer) -> bool {
+    /// Computes the requested pixels and clears the list.
+    pub(super) fn compute_requested(
+        &mut self,
+        tile: &mut Tile<'_>,
+        computer: &mut impl TileComputer,
+    ) -> Result<(), Error> {
         let finished = computer.compute_places(tile, &self.requested);
         self.requested.clear();
         finished

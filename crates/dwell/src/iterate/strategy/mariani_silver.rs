@@ -4,24 +4,28 @@
 //! full, and a border between two rectangles is computed once.
 
 use super::inference::{PixelRequests, Rectangle, TileComputer};
+use crate::base::error::{Error, InputError};
+use crate::base::limits::push;
 use crate::iterate::tiles::Tile;
 
 /// A rectangle narrower or lower than this is computed rather than divided, since its border is most of it.
 const MIN_DIVIDED_SIDE: usize = 8;
 
-/// Fills a tile. Returns false when the call was cancelled.
-pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratch: &mut PixelRequests) -> bool {
+/// Fills a tile. Fails as [`TileComputer`] does.
+pub(super) fn fill(
+    tile: &mut Tile<'_>,
+    computer: &mut impl TileComputer,
+    scratch: &mut PixelRequests,
+) -> Result<(), Error> {
     let width = tile.width();
-    scratch.start(tile);
+    scratch.start(tile)?;
     let whole = Rectangle::of(tile);
     for (column, row) in whole.border() {
         scratch.request(width, column, row);
     }
     let mut rectangles = vec![whole];
     while !rectangles.is_empty() || scratch.has_requests() {
-        if !scratch.compute_requested(tile, computer) {
-            return false;
-        }
+        scratch.compute_requested(tile, computer)?;
         let mut parts = Vec::new();
         for rectangle in rectangles {
             let Rectangle { left, right, top, bottom } = rectangle;
@@ -45,12 +49,12 @@ pub(super) fn fill(tile: &mut Tile<'_>, computer: &mut impl TileComputer, scratc
                     }
                 }
             } else {
-                divide(rectangle, width, scratch, &mut parts);
+                divide(rectangle, width, scratch, &mut parts)?;
             }
         }
         rectangles = parts;
     }
-    true
+    Ok(())
 }
 
 /// The dwell of all pixels of the border, if they are equal.
@@ -70,7 +74,12 @@ fn may_fill(tile: &Tile<'_>, computer: &impl TileComputer, rectangle: Rectangle,
 
 /// Divides a rectangle in four, or, if one side is at least twice the other, in two across the longer side. The parts
 /// share the dividing lines, which are requested.
-fn divide(rectangle: Rectangle, width: usize, scratch: &mut PixelRequests, parts: &mut Vec<Rectangle>) {
+fn divide(
+    rectangle: Rectangle,
+    width: usize,
+    scratch: &mut PixelRequests,
+    parts: &mut Vec<Rectangle>,
+) -> Result<(), InputError> {
     let Rectangle { left, right, top, bottom } = rectangle;
     let (column, row) = (left + (right - left) / 2, top + (bottom - top) / 2);
     let (across, down) = (right - left, bottom - top);
@@ -88,7 +97,8 @@ fn divide(rectangle: Rectangle, width: usize, scratch: &mut PixelRequests, parts
     }
     for (top, bottom) in rows {
         for (left, right) in &columns {
-            parts.push(Rectangle { left: *left, right: *right, top, bottom });
+            push(parts, Rectangle { left: *left, right: *right, top, bottom }, "the rectangles of a tile")?;
         }
     }
+    Ok(())
 }

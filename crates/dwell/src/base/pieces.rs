@@ -1,0 +1,103 @@
+//! Sequences of pieces of work that are divided among threads.
+//!
+//! A sequence makes a piece when a thread takes it, so that its memory does not grow with the number of pieces. An image of
+//! a gigapixel in tiles of one pixel would otherwise need many times the memory of its pixels.
+
+use std::ops::Range;
+
+/// A sequence of pieces of work that can be divided. Pieces that need memory fail with an `E` where there is none.
+pub(crate) trait Pieces<E>: Send + Sized {
+    /// A piece of work.
+    type Piece;
+
+    /// The number of pieces that are left.
+    fn count(&self) -> usize;
+
+    /// Removes the first `count` pieces, at most all, and returns them.
+    fn take_front(&mut self, count: usize) -> Result<Self, E>;
+
+    /// Removes the first piece and returns it; `None` if none is left.
+    fn next(&mut self) -> Result<Option<Self::Piece>, E>;
+}
+
+/// Numbers, each a piece.
+impl<E> Pieces<E> for Range<usize> {
+    type Piece = usize;
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn take_front(&mut self, count: usize) -> Result<Self, E> {
+        let first = self.start;
+        self.start = self.end.min(first.saturating_add(count));
+        Ok(first..self.start)
+    }
+
+    fn next(&mut self) -> Result<Option<usize>, E> {
+        Ok(Iterator::next(self))
+    }
+}
+
+/// The elements of a slice, several at a time, with the number of each piece.
+pub(crate) struct ChunksMut<'a, T> {
+    numbers: Range<usize>,
+    slice: &'a mut [T],
+    size: usize,
+}
+
+impl<'a, T> ChunksMut<'a, T> {
+    /// Pieces of `size` elements, at least 1; the last may have fewer.
+    pub(crate) fn new(slice: &'a mut [T], size: usize) -> Self {
+        let size = size.max(1);
+        Self { numbers: 0..slice.len().div_ceil(size), slice, size }
+    }
+
+    fn cut(&mut self, elements: usize) -> &'a mut [T] {
+        let slice = std::mem::take(&mut self.slice);
+        let (front, rest) = slice.split_at_mut(elements.min(slice.len()));
+        self.slice = rest;
+        front
+    }
+}
+
+impl<'a, T: Send, E> Pieces<E> for ChunksMut<'a, T> {
+    type Piece = (usize, &'a mut [T]);
+
+    fn count(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn take_front(&mut self, count: usize) -> Result<Self, E> {
+        let numbers = Pieces::<E>::take_front(&mut self.numbers, count)?;
+        let slice = self.cut(numbers.len().saturating_mul(self.size));
+        Ok(Self { numbers, slice, size: self.size })
+    }
+
+    fn next(&mut self) -> Result<Option<Self::Piece>, E> {
+        let number = Pieces::<E>::next(&mut self.numbers)?;
+        Ok(number.map(|number| (number, self.cut(self.size))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    #[test]
+    fn pieces_are_taken_in_order_and_each_once() {
+        let mut elements: Vec<usize> = (0..23).collect();
+        let mut pieces = ChunksMut::new(&mut elements, 5);
+        let Ok(mut front) = Pieces::<Infallible>::take_front(&mut pieces, 2);
+        let mut seen = Vec::new();
+        for pieces in [&mut front, &mut pieces] {
+            while let Ok(Some((number, piece))) = Pieces::<Infallible>::next(pieces) {
+                seen.push((number, piece.to_vec()));
+            }
+            assert_eq!(Pieces::<Infallible>::count(pieces), 0);
+        }
+        let expected: Vec<_> = (0..23).collect::<Vec<_>>().chunks(5).map(<[usize]>::to_vec).enumerate().collect();
+        assert_eq!(seen, expected);
+    }
+}
