@@ -329,6 +329,7 @@ impl Engine for CudaEngine {
         };
         Requirements {
             host_bytes: delivered.saturating_add(uploaded).saturating_add(on_cpu.host_bytes),
+            pinned_bytes: delivered.saturating_add(uploaded),
             // Fewer rows are computed at once where so many do not fit.
             device_bytes: of_rows().unwrap_or(memory).saturating_add(uploaded),
             mirrors: true,

@@ -6,7 +6,7 @@ mod statistics;
 use crate::cli::CheckArgs;
 use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
-use crate::machine::Machine;
+use crate::machine::{Machine, processors};
 use crate::{choice, engine, output, progress_bar};
 use dwell::compare::{Controls, DifferingPixel};
 use dwell::{Error, InputError, Limits, Problem, Progress, quote};
@@ -96,7 +96,7 @@ struct Job<'a> {
 pub(crate) fn run(args: &CheckArgs, interrupt: &Interrupt) -> Result<u8, Failure> {
     let memory_bytes = match &args.max_memory {
         Some(text) => engine::bytes("--max-memory", text)?,
-        None => Machine::look().available_bytes / 10 * 9,
+        None => Machine::planned_bytes(processors()),
     };
     // Wrong values of flags are reported before any file is read.
     choice::name(args.engine_choice.engine.as_deref())?;

@@ -5,7 +5,7 @@ mod text;
 use crate::cli::{CompareArgs, FormulaArgs, IterationArgs, ViewArgs};
 use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
-use crate::machine::Machine;
+use crate::machine::{Machine, processors};
 use crate::scene::{self, MaxIter};
 use crate::{engine, output, progress_bar};
 use dwell::compare::{self, ComparisonReport, Controls, Raster, Selection, TruthReport};
@@ -29,7 +29,7 @@ const SEED: u64 = 1;
 pub(crate) fn run(args: &CompareArgs, interrupt: &Interrupt) -> Result<Verdict, Failure> {
     let memory_bytes = match &args.max_memory {
         Some(text) => engine::bytes("--max-memory", text)?,
-        None => Machine::look().available_bytes / 10 * 9,
+        None => Machine::planned_bytes(processors()),
     };
     let limits = Limits { memory_bytes };
     let progress = Progress::default();

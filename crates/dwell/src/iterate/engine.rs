@@ -115,6 +115,8 @@ pub struct Task<'a> {
 pub struct Requirements {
     /// Bytes of this machine's memory, pinned memory included.
     pub host_bytes: u64,
+    /// Bytes of `host_bytes` that are pinned, through which a device's results pass.
+    pub pinned_bytes: u64,
     /// Bytes of a device's memory.
     pub device_bytes: u64,
     /// Whether the engine takes the shortcut `symmetry` itself, so that rows need not be kept to be mirrored.

@@ -135,7 +135,8 @@ impl Layout {
         let memory = vec![
             ("program", BASE_BYTES),
             ("coordinates", plan.bytes()),
-            ("iterating threads", requirements.host_bytes),
+            ("iterating threads", requirements.host_bytes.saturating_sub(requirements.pinned_bytes)),
+            ("pinned memory", requirements.pinned_bytes),
             ("rows to be mirrored", Mirror::bytes(plan, channels, mirrored_bytes)),
             ("field", if kept { channels.bytes(size.pixels()) } else { one_band.saturating_mul(bands) }),
             ("verification", if request.verify { row(ChannelSet::NONE) * (band + u64::from(overhang)) } else { 0 }),
@@ -191,6 +192,14 @@ pub fn tile_of(engine: &dyn Engine, strategy: Strategy, layout: &Layout, width: 
 }
 
 impl Format {
+    /// Upper bound of the bytes of a file of a render, headers aside. CSV is an estimate.
+    #[must_use]
+    pub fn max_bytes(self, request: &Request<'_>) -> u64 {
+        let (size, samples) = (request.plan.size(), request.paint.samples);
+        let row = self.max_row_bytes(size.width / samples, request.paint.depth);
+        row.saturating_mul(u64::from(size.height / samples))
+    }
+
     /// Upper bound of the encoded bytes of a row of `width` pixels. CSV is an estimate.
     fn max_row_bytes(self, width: u32, depth: Depth) -> u64 {
         u64::from(width)

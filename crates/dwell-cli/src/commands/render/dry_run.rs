@@ -70,7 +70,10 @@ pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> R
     };
     line("journal", journal);
     let seconds = dwell::estimate(request, &files.iter().map(|(_, format)| *format).collect::<Vec<_>>())?;
-    line("time", format!("about {}", progress_bar::duration(seconds)));
+    // The time that the system takes to store a file depends on the disk and on what else is written.
+    let stored: u64 = files.iter().map(|(_, format)| format.max_bytes(request)).sum();
+    let storing = if stored > 0 { format!(", and storing at most {}", mib(stored)) } else { String::new() };
+    line("time", format!("about {}{storing}", progress_bar::duration(seconds)));
     for warning in plan.warnings() {
         line("warning", warning.clone());
     }
