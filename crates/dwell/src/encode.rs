@@ -18,7 +18,7 @@ pub(crate) use encoder::{DwellEncoder, FileEncoder, Header, PictureEncoder, chun
 pub use png::png_bytes;
 #[cfg(all(feature = "png", feature = "toml"))]
 pub(crate) use png::text as png_text;
-pub(crate) use space::error_of_writing;
+pub(crate) use space::{error_of_writing, out_of_memory};
 
 use crate::base::error::InputError;
 use crate::base::place::Parameter;

@@ -8,7 +8,7 @@ use super::tally::ImageTally;
 use super::value::Value;
 use super::{Controls, pieces};
 use crate::base::error::{Error, InputError};
-use crate::base::limits::resize;
+use crate::base::limits::{filled, resize};
 use crate::base::problem::Problem;
 use crate::colour::Depth;
 use crate::input::open::unreadable;
@@ -230,8 +230,7 @@ pub fn digest(path: &Path, controls: Controls<'_>) -> Result<Digest, Error> {
     let mut file = File::open(path).map_err(wrong)?;
     controls.progress.start(file.metadata().map_err(wrong)?.len(), Vec::new());
     let mut state = Fingerprinter::new();
-    let mut buffer = Vec::new();
-    resize(&mut buffer, BUFFER, 0, "reading the file")?;
+    let mut buffer = filled(BUFFER, 0_u8, "reading the file")?;
     loop {
         let count = file.read(&mut buffer).map_err(wrong)?;
         if count == 0 {

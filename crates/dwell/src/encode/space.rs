@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub(super) const WHAT: &str = "the encoded rows";
 
 /// A failed allocation as an error of writing; [`error_of_writing`] is the inverse.
-pub(super) fn out_of_memory(error: InputError) -> io::Error {
+pub(crate) fn out_of_memory(error: InputError) -> io::Error {
     io::Error::new(io::ErrorKind::OutOfMemory, error)
 }
 

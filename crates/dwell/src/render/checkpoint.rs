@@ -96,6 +96,17 @@ impl Checkpoints {
         &self.0
     }
 
+    /// Upper bound of the bytes that [`Self::write`] appends.
+    pub(super) fn record_bytes(&self) -> usize {
+        const NUMBERS: usize = 1 << 10;
+        self.0
+            .iter()
+            .map(|checkpoint| {
+                NUMBERS + size_of::<FilePrefix>() * checkpoint.files.len() + checkpoint.tally.record_bytes()
+            })
+            .sum()
+    }
+
     pub(super) fn write(&self, record: &mut Record) {
         record.u32(self.0.len() as u32);
         self.0.iter().for_each(|checkpoint| checkpoint.write(record));

@@ -21,6 +21,7 @@
 //! compared with that of the request; the paths of the partial files; the state; and the BLAKE3 hash of all of that.
 
 use crate::base::error::{Error, InputError};
+use crate::base::limits::reserved;
 use crate::base::problem::Problem;
 use crate::render::checkpoint::Checkpoints;
 use crate::render::computed_rows::ComputedRows;
@@ -64,6 +65,8 @@ pub(crate) struct Journal {
     partials: Vec<PathBuf>,
     /// The file that this run, or one that it resumes, saved as the journal.
     placed: Option<FileId>,
+    /// Whether that file has a state, and so was synced.
+    has_state: bool,
     /// The files to remove if the program ends at once: the journal too, as long as it only names others.
     partial_files: PartialFiles,
 }
@@ -99,7 +102,7 @@ impl Journal {
     pub(crate) fn beside(disk: Arc<dyn Disk>, place: &Path, outputs: &[Output], identity: String) -> io::Result<Self> {
         let path = beside(place, JOURNAL)?;
         let partial_files = outputs.first().map(Output::partial_files).unwrap_or_default();
-        Ok(Self { disk, path, identity, partials: partials(outputs), placed: None, partial_files })
+        Ok(Self { disk, path, identity, partials: partials(outputs), placed: None, has_state: false, partial_files })
     }
 
     /// The path of the journal.
@@ -132,6 +135,8 @@ impl Journal {
         let unreadable = |e: io::Error| refused(Problem::JournalUnreadable { why: e.to_string() });
         let found = self.disk.read(&self.path, MAX_BYTES).map_err(unreadable)?;
         let Some((id, bytes)) = found else { return Ok(None) };
+        // The parts of the journal are copied, together at most as many bytes.
+        drop(reserved::<u8>(bytes.len(), "the journal")?);
         let is_incomplete = bytes.iter().all(|byte| *byte == 0) || BEGUN.starts_with(&bytes);
         let body = bytes
             .split_last_chunk::<HASH>()
@@ -157,7 +162,7 @@ impl Journal {
             None if is_of_this_version => return Err(refused(Problem::JournalDamaged).into()),
             None => return Err(refused(Problem::JournalOfAnotherVersion).into()),
         };
-        self.placed = Some(id);
+        (self.placed, self.has_state) = (Some(id), entry.state.is_some());
         self.partials.clone_from(&entry.partials);
         Ok(Some(entry))
     }
@@ -190,7 +195,9 @@ impl Journal {
     pub(crate) fn save(&mut self, state: &State, outputs: &[Output]) -> Result<(), Error> {
         self.partial_files.forget(&self.path);
         self.partials = partials(outputs);
-        let mut record = Record(MAGIC.to_vec());
+        // All of it is reserved at once, since a record does not report an allocation that fails.
+        let mut record = Record(reserved(self.record_bytes(state), "the journal")?);
+        record.array(MAGIC);
         self.write(Some(state), &mut record);
         self.place(|file| {
             let mut hasher = blake3::Hasher::new();
@@ -215,17 +222,19 @@ impl Journal {
             let _ = self.disk.remove(&new_path, file.id());
             return Err(self.error(e));
         }
-        self.placed = Some(file.id());
+        (self.placed, self.has_state) = (Some(file.id()), true);
         Ok(())
     }
 
     /// Removes the journal, if it is the one that this render saved or resumed from. The render cannot be resumed
-    /// afterwards.
+    /// afterwards. The removal of a journal with a state is synced, since the journal would refuse other renders.
     pub(crate) fn remove(&mut self) -> Result<(), Error> {
         self.partial_files.forget(&self.path);
         let Some(id) = self.placed.take() else { return Ok(()) };
-        let removed = self.disk.remove(&self.path, id).and_then(|()| self.disk.sync_folder(&self.path));
-        removed.map_err(|e| self.error(e))
+        let removed = self.disk.remove(&self.path, id);
+        let synced = removed.and_then(|()| if self.has_state { self.disk.sync_folder(&self.path) } else { Ok(()) });
+        self.has_state = false;
+        synced.map_err(|e| self.error(e))
     }
 
     /// Removes what remains of a new journal if an earlier run, the first of whose partial files was `partial`, was stopped
@@ -241,6 +250,13 @@ impl Journal {
 
     fn error(&self, source: io::Error) -> Error {
         Error::Write { path: self.path.clone(), source }
+    }
+
+    /// Upper bound of the bytes of a record without those of the computed rows.
+    fn record_bytes(&self, state: &State) -> usize {
+        const NUMBERS: usize = 1 << 12;
+        let partials: usize = self.partials.iter().map(|partial| partial.as_os_str().len() + size_of::<u64>()).sum();
+        NUMBERS + self.identity.len() + partials + state.counts.len() + state.checkpoints.record_bytes()
     }
 
     /// Writes everything but the bytes of the computed rows, which follow in the file.

@@ -148,7 +148,7 @@ impl Layout {
             // A copy of the computed rows, while the journal is written.
             (
                 "journal",
-                if request.journaling.is_none() {
+                if request.journaling.as_ref().is_none_or(|journaling| journaling.interval.is_none()) {
                     0
                 } else if kept {
                     channels.bytes(size.pixels())

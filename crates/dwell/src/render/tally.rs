@@ -59,6 +59,14 @@ impl Tally {
         }
     }
 
+    /// Upper bound of the bytes that [`Self::write`] appends, some numbers aside.
+    pub(crate) fn record_bytes(&self) -> usize {
+        self.hasher.as_ref().map_or(0, |hasher| {
+            let (_, subtrees, rest) = hasher.parts();
+            subtrees.as_flattened().len() + rest.len()
+        })
+    }
+
     /// Writes what a later process needs to resume.
     pub(crate) fn write(&self, record: &mut Record) {
         record.u128(self.iterations);

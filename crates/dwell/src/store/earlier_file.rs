@@ -5,13 +5,16 @@ use super::fingerprint::Fingerprinter;
 use super::names::is_partial;
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
-use crate::base::limits::resize;
+use crate::base::limits::filled;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Bytes that are read at once. The time of reading them bounds the delay of a cancellation.
 pub(super) const READ_BYTES: usize = 1 << 20;
+
+/// The name of their buffer, for messages.
+pub(super) const READING: &str = "reading a file back";
 
 /// The partial file that an earlier run left, locked where the file system has locks.
 #[derive(Debug)]
@@ -48,8 +51,7 @@ impl EarlierFile {
         cancel: &Cancel,
         mut each: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), Error> {
-        let mut buffer = Vec::new();
-        resize(&mut buffer, READ_BYTES, 0, "reading a partial file")?;
+        let mut buffer = filled(READ_BYTES, 0, READING)?;
         while state.length() < length {
             cancel.check()?;
             let wanted = usize::try_from(length - state.length()).unwrap_or(READ_BYTES).min(READ_BYTES);

@@ -1,17 +1,17 @@
 //! An output: a file that is written atomically, or a stream.
 
 use super::disk::{Disk, DiskFile, Replaced};
-use super::earlier_file::{EarlierFile, READ_BYTES};
+use super::earlier_file::{EarlierFile, READ_BYTES, READING};
 use super::fingerprint::{Fingerprint, Fingerprinter};
 use super::names::{end_of_links, is_stdout, names_a_descriptor, partial_beside, unguessable};
 use super::partial_files::PartialFiles;
 use super::system_disk::SystemDisk;
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
-use crate::base::limits::resize;
+use crate::base::limits::{filled, reserve};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
-use crate::encode::error_of_writing;
+use crate::encode::{error_of_writing, out_of_memory};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -387,8 +387,7 @@ impl Output {
         let opened = replace.disk.open_published(&replace.place).map_err(|e| self.error(e))?;
         let Some(mut file) = opened else { return Ok(None) };
         let mut state = Fingerprinter::new();
-        let mut buffer = Vec::new();
-        resize(&mut buffer, READ_BYTES, 0, "reading an output")?;
+        let mut buffer = filled(READ_BYTES, 0, READING)?;
         loop {
             cancel.check()?;
             match file.read(&mut buffer).map_err(|e| self.error(e))? {
@@ -450,7 +449,7 @@ impl Output {
             Target::Stdout(out) => out.write_all(bytes)?,
             Target::Memory(file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                file.try_reserve(bytes.len())?;
+                reserve(&mut file, bytes.len(), "the file").map_err(out_of_memory)?;
                 file.extend_from_slice(bytes);
             }
             Target::Published { .. } => return Err(io::Error::other("it is complete")),
@@ -467,9 +466,7 @@ impl Output {
 
 /// Reads the first `length` bytes of a file.
 fn read_back(file: &mut dyn DiskFile, length: u64, state: &mut Fingerprinter) -> io::Result<()> {
-    let mut buffer = Vec::new();
-    buffer.try_reserve_exact(READ_BYTES)?;
-    buffer.resize(READ_BYTES, 0);
+    let mut buffer = filled(READ_BYTES, 0, READING).map_err(out_of_memory)?;
     while state.length() < length {
         let wanted = usize::try_from(length - state.length()).unwrap_or(READ_BYTES).min(READ_BYTES);
         match file.read_at(state.length(), &mut buffer[..wanted])? {
