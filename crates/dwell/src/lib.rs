@@ -88,7 +88,7 @@ pub use render::in_memory::{field, picture};
 pub use render::journal::Journaling;
 pub use render::layout::{Layout, tile_of};
 pub use render::picture::Picture;
-pub use render::report::Report;
+pub use render::report::{OutputReport, Report};
 pub use render::request::{Paint, Request};
 pub use render::scratch::Scratch;
 pub use render::seconds::Seconds;
