@@ -325,7 +325,8 @@ impl Trial<'_> {
                 continue;
             }
             // A kill before the first journal entry leaves partial files that no journal names.
-            if !name.ends_with(".dwell-partial") {
+            // A damaged journal no longer names the partial files, nor the journal that was being written.
+            if ![".dwell-partial", ".journal-new"].iter().any(|ending| name.ends_with(ending)) {
                 return Err(format!("{name} is left"));
             }
             self.counts.add("partial files left");
