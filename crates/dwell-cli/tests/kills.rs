@@ -198,7 +198,7 @@ impl Trial<'_> {
                 self.counts.add("refused: --fresh is needed");
                 Ok(false)
             }
-            4 if ran.err.contains("dwell-journal") && ran.err.contains("hint: remove it") => {
+            4 if ran.err.contains("no journal of dwell") && ran.err.contains("hint: move it") => {
                 self.counts.add("refused: the journal must be removed");
                 Ok(false)
             }
