@@ -243,6 +243,8 @@ impl Journal {
         let path = new_path(partial);
         let removed = match self.disk.open(&path) {
             Ok(Some(file)) => self.disk.remove(&path, file.id()),
+            // Another process is writing it.
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
             other => other.map(drop),
         };
         removed.map_err(|source| Error::Write { path, source })

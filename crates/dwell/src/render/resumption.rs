@@ -187,11 +187,13 @@ impl Opening<'_> {
 
     /// Opens the partial files of an earlier run: no other process writes to them afterwards, where the system has locks.
     fn earlier(&self, journal: &Journal, entry: &Entry) -> Result<Vec<Option<EarlierFile>>, Error> {
+        let open = |path: &PathBuf| EarlierFile::open(journal.disk(), path);
+        // This finds a process that still writes.
+        let earlier = entry.partials.iter().map(open).collect::<Result<_, _>>()?;
         if let Some(partial) = entry.partials.first() {
             journal.remove_new(partial)?;
         }
-        let open = |path: &PathBuf| EarlierFile::open(journal.disk(), path);
-        entry.partials.iter().map(open).collect()
+        Ok(earlier)
     }
 
     /// Whether a state can be one of this render.
