@@ -82,6 +82,8 @@ pub(crate) fn run(words: &[&str]) -> Done {
         return fuzz::run_stored(name, Path::new(path));
     }
     let Options { amounts, seed, record } = Options::parse(words)?;
+    // Read before the tests, which are built first: the files may be edited while they run.
+    let commit = output_of(Command::new("git").args(["describe", "--always", "--dirty"]))?;
     println!("seed {seed}");
     let mut rows = Vec::new();
     if amounts.fuzz > 0 {
@@ -104,7 +106,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
             rows.push(gigapixels(amounts.gigapixels, format)?);
         }
     }
-    let table = table(&rows, seed)?;
+    let table = table(&rows, seed, &commit)?;
     print!("{TABLE_HEAD}{table}");
     if record { write(&table) } else { Ok(()) }
 }
@@ -184,9 +186,8 @@ fn output_of(command: &mut Command) -> Result<String, Box<dyn std::error::Error>
 }
 
 /// The rows of a run.
-fn table(rows: &[Row], seed: u64) -> Result<String, Box<dyn std::error::Error>> {
+fn table(rows: &[Row], seed: u64, commit: &str) -> Result<String, Box<dyn std::error::Error>> {
     let date = output_of(Command::new("date").args(["-u", "+%F"]))?;
-    let commit = output_of(Command::new("git").args(["describe", "--always", "--dirty"]))?;
     let info: serde_json::Value = serde_json::from_str(&output_of(program()?.args(["info", "--json"]))?)?;
     let processor = info["processor"].as_str().unwrap_or("unknown");
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -233,7 +233,7 @@ fn a_loss_of_power_at_any_moment_loses_no_file() {
             }
         }
     }
-    println!("{images} images after a loss of power");
+    println!("soak: {images} images after a loss of power");
 }
 
 fn fingerprint(bytes: &[u8]) -> String {
@@ -272,7 +272,7 @@ fn a_failing_operation_is_reported_with_its_file_and_loses_no_file() {
             }
         }
     }
-    println!("{faults} failing operations");
+    println!("soak: {faults} failing operations");
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn changed_partial_files_are_rendered_again() {
             changes += 1;
         }
     }
-    println!("{changes} changed partial files");
+    println!("soak: {changes} changed partial files");
 }
 
 #[test]
