@@ -83,7 +83,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
     }
     let Options { amounts, seed, record } = Options::parse(words)?;
     // Read before the tests, which are built first: the files may be edited while they run.
-    let commit = output_of(Command::new("git").args(["describe", "--always", "--dirty"]))?;
+    let commit = commit()?;
     println!("seed {seed}");
     let mut rows = Vec::new();
     if amounts.fuzz > 0 {
@@ -109,6 +109,14 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let table = table(&rows, seed, &commit)?;
     print!("{TABLE_HEAD}{table}");
     if record { write(&table) } else { Ok(()) }
+}
+
+/// The commit, with a mark if a file other than the record itself is changed.
+fn commit() -> Result<String, Box<dyn std::error::Error>> {
+    let commit = output_of(Command::new("git").args(["rev-parse", "--short", "HEAD"]))?;
+    let changed =
+        output_of(Command::new("git").args(["status", "--porcelain", "-uno", "--", ".", ":!docs/reliability.md"]))?;
+    Ok(if changed.is_empty() { commit } else { format!("{commit}-dirty") })
 }
 
 /// Runs tests of a release build. Returns the texts that they print after `soak: `.
