@@ -152,7 +152,7 @@ const MAX_BUNDLE: usize = 8 * MAX_LANES;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelShortcuts {
     /// Do not iterate points inside the main cardioid or the period-2 disc. Applies to z^2 + c, both recipes and every
-    /// R >= 2. See [`crate::interior`].
+    /// R >= 2, and just below. See [`crate::interior`].
     pub interior: bool,
     /// Stop iterating a point whose orbit returns to a z that it had before. Applies to every formula, recipe and R.
     /// See the [module](self).
@@ -173,7 +173,7 @@ pub struct KernelSettings<N> {
     pub map: Map<N>,
     /// The greatest n tested, at least 1.
     pub limit: u32,
-    /// The squared escape radius R^2, R >= 2.
+    /// The squared escape radius R^2, R >= 2, or [`Number::BELOW_FOUR`].
     pub radius_squared: N,
     /// The enabled shortcuts.
     pub shortcuts: KernelShortcuts,
@@ -202,7 +202,7 @@ pub(crate) fn dwells<N: Number>(
         out.len() == height && out.iter().all(|row| row.len() == width),
         "the shape of `out` differs from that of the block"
     );
-    assert!(settings.radius_squared.to_f64() >= 4.0, "testing late is exact for R >= 2 only");
+    assert!(settings.radius_squared >= N::BELOW_FOUR, "testing late is exact for R >= 2 only, and just below");
     if width == 0 || height == 0 {
         return true;
     }

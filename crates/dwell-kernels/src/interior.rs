@@ -39,7 +39,8 @@
 //! 4.2. And the points between lie in f(U).
 //!
 //! All of these sets lie in the filled Julia set, so |z| <= (1 + sqrt(1 + 4 |c|)) / 2, which is 1.5 for the cardioid
-//! and 1.73 for the disc: below 2 by far more than the rounding errors, for every R. A test in this file checks that
+//! and 1.73 for the disc: below 2 by far more than the rounding errors, for every R >= 2 and for R^2 =
+//! [`Number::BELOW_FOUR`]. A test in this file checks that
 //! the margins satisfy the inequalities. The test below uses a margin larger by a twentieth, which covers its own
 //! rounding: that rounding is a few u, and a twentieth of delta is far more.
 //!

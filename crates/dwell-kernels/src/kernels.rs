@@ -20,7 +20,7 @@ pub trait Kernels: Number {
     /// if `stop` was set before the end. See [`crate::escape`].
     ///
     /// If the shape of `out` differs from that of the block, if a side of the block is longer than
-    /// [`escape::MAX_SIDE`], or if R < 2.
+    /// [`escape::MAX_SIDE`], or if R^2 is below [`Number::BELOW_FOUR`].
     fn dwells(
         level: Level,
         settings: KernelSettings<Self>,

@@ -23,6 +23,9 @@ pub trait Number: Arithmetic + SimdFloatElement + sealed::Sealed + Send + Sync +
     /// rounding error of one step (16 u = 2^-20 in f32, 2^-49 in f64) and so small that few pixels lie within it.
     const LATE_TEST_MARGIN: Self;
 
+    /// The number just below 4. |z|^2 > this number is |z|^2 >= 4, the test of several publications.
+    const BELOW_FOUR: Self;
+
     /// The number `significand * 2^exponent`, negated if `negative`, exactly. The caller has already rounded:
     /// `significand` has at most [`Self::SIGNIFICAND_BITS`] bits and the value is representable.
     fn from_parts(negative: bool, significand: u64, exponent: i64) -> Self;
@@ -65,6 +68,7 @@ macro_rules! number {
             const MIN_EXPONENT: i64 = $min;
             const MAX_EXPONENT: i64 = $max;
             const LATE_TEST_MARGIN: Self = $margin;
+            const BELOW_FOUR: Self = (4.0 as $t).next_down();
             const CARDIOID_MARGINS: [f64; 2] = $cardioid;
             const DISC_MARGINS: [f64; 2] = $disc;
 

@@ -5,6 +5,7 @@
 //! and exact sums, so they do not depend on the order of summation.
 
 mod check;
+mod counts;
 #[cfg(feature = "png")]
 mod picture;
 #[cfg(not(feature = "png"))]

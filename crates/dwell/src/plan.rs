@@ -8,12 +8,14 @@ mod rounded_line;
 
 use crate::base::error::InputError;
 use crate::base::limits::{BYTES_PER_PIXEL, Limits};
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
 use crate::exact::decimal::Decimal;
 use crate::exact::rational::Rational;
 use crate::plan::axes::Axes;
 use crate::view::settings::{NumberKind, Settings};
 use crate::view::{Size, View};
-use dwell_kernels::{Formula, Kernels, Map, Recipe, with_standard_floats};
+use dwell_kernels::{Formula, Kernels, Map, Number, Recipe, with_standard_floats};
 use points::{DirectPoints, Points};
 use std::ops::Range;
 use std::sync::Arc;
@@ -134,11 +136,50 @@ impl Plan {
 }
 
 impl Plan {
+    /// The same plan with other points of the same size, number and map: coordinates that another program or publication
+    /// computes ([`Axes::from_coordinates`]). Dwells are those of the given points. What depends on the view instead (its
+    /// text, [`crate::truth`]) still refers to the points of the view.
+    ///
+    /// R^2 is the plan's own, or [`Number::BELOW_FOUR`]: the test |z|^2 > R^2 is then |z|^2 >= 4.
+    ///
+    /// # Errors
+    /// When the size, the number or the map differs, or R^2 is another.
+    pub fn with_points(self, points: Points) -> Result<Self, InputError> {
+        match (self.points.as_ref(), &points) {
+            (Points::F32(own), Points::F32(given)) => check_given(self.size, own, given)?,
+            (Points::F64(own), Points::F64(given)) => check_given(self.size, own, given)?,
+            (own, given) => {
+                let problem = format!("points in {} do not fit a plan in {}", given.number(), own.number());
+                return Err(InputError::new(Problem::Conflict(problem)).about(Parameter::View));
+            }
+        }
+        Ok(Self { points: Arc::new(points), ..self })
+    }
+
     /// The same view, reduced to at most `most` of its own pixels: blocks of `block` neighbours at even spacing.
     pub(crate) fn thinned(&self, most: Size, block: Size) -> Self {
         let (points, size) = self.points.thinned(most, block);
         Self { size, points: Arc::new(points), ..self.clone() }
     }
+}
+
+/// Checks that given points can take the place of a plan's own.
+fn check_given<N: Number>(size: Size, own: &DirectPoints<N>, given: &DirectPoints<N>) -> Result<(), InputError> {
+    let conflict = |problem: String| InputError::new(Problem::Conflict(problem)).about(Parameter::View);
+    let [columns, _, rows, _] = given.axes.arrays().map(<[N]>::len);
+    if [columns, rows] != [size.width as usize, size.height as usize] {
+        return Err(conflict(format!("{columns} x {rows} points do not fit a plan of {size}")));
+    }
+    if given.map != own.map {
+        return Err(conflict("the map of the points differs from the plan's".to_owned()));
+    }
+    if given.radius_squared != own.radius_squared && given.radius_squared != N::BELOW_FOUR {
+        let radius_squared = given.radius_squared.to_f64();
+        return Err(InputError::out_of_range(format!("R^2 = {radius_squared}"))
+            .about(Parameter::EscapeRadius)
+            .accepts("the plan's own, or the number just below 4"));
+    }
+    Ok(())
 }
 
 /// The points of a view as coordinates in `N`.

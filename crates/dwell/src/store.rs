@@ -18,6 +18,7 @@ mod earlier_file;
 #[cfg(test)]
 pub(crate) mod faulty;
 mod fingerprint;
+mod log;
 mod names;
 mod output;
 mod partial_files;
@@ -26,6 +27,7 @@ mod system_disk;
 pub(crate) use disk::{Disk, DiskFile, FileId, Replaced};
 pub(crate) use earlier_file::EarlierFile;
 pub(crate) use fingerprint::{Fingerprint, Fingerprinter};
+pub use log::Log;
 pub(crate) use names::beside;
 pub use names::{identity, is_stdout};
 pub use output::{MemoryFile, Output};

@@ -1,6 +1,6 @@
 //! Proof that testing for escape late changes no dwell, and the points for which it does not apply.
 //!
-//! Let u be the unit roundoff, R >= 2, and kappa = [`Number::LATE_TEST_MARGIN`] with 16 u << kappa << 1. Claim: if a
+//! Let u be the unit roundoff, R >= 2 (or just below, see the end), and kappa = [`Number::LATE_TEST_MARGIN`] with 16 u << kappa << 1. Claim: if a
 //! point that is not exceptional (below) has |z_n|^2 > R^2 *as computed* at some n, then the same holds, or |z|^2 is
 //! NaN, at every later step. So an escape within a batch is still visible at the end of the batch, and the replay finds
 //! the first one; and the number of tests passed is the number of steps before the escape.
@@ -48,6 +48,16 @@
 //! of any |z_n| >= R (1 - 2u) exceeds it by at least kappa R^N, since t^N - t grows with t. That is beyond rounding, so
 //! the modulus grows from there on. Where the inequality does not hold (|c| >= 2 at N = 2, R = 2: Julia sets that are
 //! all dust) every point is iterated by the plain loop.
+//!
+//! # R^2 just below 4
+//!
+//! The arguments also hold for R^2 = [`Number::BELOW_FOUR`] = 4 (1 - u), with which the test |z|^2 > R^2 is |z|^2 >= 4: R
+//! is 2 (1 - u / 2), less O(u^2). R >= 2 is used in four places. For N >= 3, |z_n|^(N-1) is at least R^2 (1 - 4u) > 4 (1 -
+//! 6u), which leaves more than 2.9. For N = 2 and |c| <= 2 - kappa, R^2 - 2 is at least R - 4u in place of R, kappa exceeds
+//! 4u and the rounding error together, and the derivative 2|z| is at least 4 - O(u). |c| >= R (1 - 2u) at n = 1 is still
+//! more than 2 - kappa. And R < 2 + 3 kappa, so points of the ring, or of the tip, are iterated by the plain loop. The other
+//! cases compare |z| with |c| and do not use R. For Julia sets t^N - t grows with t from 1 on, and the inequality is checked
+//! with this R.
 //!
 //! # Infinity and NaN stay
 //!

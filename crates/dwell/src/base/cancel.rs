@@ -24,7 +24,7 @@ impl Cancel {
 
     /// # Errors
     /// [`Error::Interrupted`] if the stop has been requested.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result<(), Error> {
         if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
     }
 

@@ -52,6 +52,35 @@ impl ThreadPool {
         let Ok(_) = self.for_each::<Infallible, _, _>(Schedule::default(), ChunksMut::new(to, PIECE), || Ok(()), work);
     }
 
+    /// Calls `work(number, chunk)` for every chunk of `size` elements (at least 1) of a slice, the last of which may be
+    /// shorter, numbered from 0.
+    ///
+    /// ```
+    /// use dwell::{Schedule, ThreadPool};
+    ///
+    /// let mut squares = [0; 10];
+    /// let square = |number: usize, chunk: &mut [usize]| {
+    ///     chunk.iter_mut().enumerate().for_each(|(i, value)| *value = (4 * number + i).pow(2));
+    ///     Ok::<(), ()>(())
+    /// };
+    /// ThreadPool::new(2).for_each_chunk(Schedule::default(), &mut squares, 4, square)?;
+    /// assert_eq!(squares[9], 81);
+    /// # Ok::<(), ()>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first error of `work`. Chunks that no thread has begun are then left out.
+    pub fn for_each_chunk<T: Send, E: Send>(
+        &self,
+        schedule: Schedule,
+        slice: &mut [T],
+        size: usize,
+        work: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let work = |(): &mut (), (number, chunk): (usize, &mut [T])| work(number, chunk);
+        self.for_each(schedule, ChunksMut::new(slice, size), || Ok(()), work).map(drop)
+    }
+
     /// Calls `work(state, piece)` for every piece; each thread has its own `state`, made by `start`. Returns the final
     /// states, one for each thread that took part: at most the number of pieces, at least 1.
     ///

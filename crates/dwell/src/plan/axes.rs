@@ -5,6 +5,7 @@
 
 use crate::base::error::InputError;
 use crate::base::limits::resize;
+use crate::base::place::Parameter;
 use crate::exact::rational::Rational;
 use crate::exact::trig::{Direction, Real};
 use crate::plan::rounded_line::rounded;
@@ -41,14 +42,10 @@ impl<N: Number> Axes<N> {
             |origin: &Rational, step: &Real| rounded(origin, step, view.size.height, |row| view.half_pixels_up(row));
         let direction = Direction::new(&view.rotation.to_rational());
         if direction.is_none() {
-            let nothing = |count: u32| {
-                let mut entries = Vec::new();
-                resize(&mut entries, count as usize, Grid::<N>::negative_zero(), "the coordinates").map(|()| entries)
-            };
             return Ok(Self {
                 re_of_column: columns(&re, &Real::Rational(half_x))?,
-                im_of_column: nothing(view.size.width)?,
-                re_of_row: nothing(view.size.height)?,
+                im_of_column: negative_zeros(view.size.width as usize)?,
+                re_of_row: negative_zeros(view.size.height as usize)?,
                 im_of_row: rows(&im, &Real::Rational(half_y))?,
                 rotated: false,
             });
@@ -64,6 +61,26 @@ impl<N: Number> Axes<N> {
         })
     }
 
+    /// The axes of a grid that is not rotated, from coordinates that another program or publication computes: the point of
+    /// column i and row j is `re_of_column[i] + i im_of_row[j]`, without another rounding.
+    ///
+    /// Coordinates may repeat, but an array must not rise at one place and fall at another: kernels take its first and its
+    /// last number as its extremes.
+    ///
+    /// # Errors
+    /// When an array is empty, holds infinity or NaN, or is not monotonic, and when memory is exhausted.
+    pub fn from_coordinates(re_of_column: Vec<N>, im_of_row: Vec<N>) -> Result<Self, InputError> {
+        check_coordinates(&re_of_column, "real parts of the columns")?;
+        check_coordinates(&im_of_row, "imaginary parts of the rows")?;
+        Ok(Self {
+            im_of_column: negative_zeros(re_of_column.len())?,
+            re_of_row: negative_zeros(im_of_row.len())?,
+            re_of_column,
+            im_of_row,
+            rotated: false,
+        })
+    }
+
     /// The same axes reduced to at most `columns` columns and `rows` rows, in blocks of so many neighbours at even
     /// spacing. The first and the last block are equally far from the ends, so that a symmetric axis stays symmetric.
     pub(crate) fn thinned(&self, [columns, rows]: [usize; 2], [block_columns, block_rows]: [usize; 2]) -> Self {
@@ -74,7 +91,7 @@ impl<N: Number> Axes<N> {
                 return axis.to_vec();
             }
             // In the second half, blocks are the mirror images of those in the first.
-            let start = |i: usize| (2 * i + 1) * axis.len() / (2 * blocks) - block.div_ceil(2);
+            let start = |i: usize| (2 * i + 1) * axis.len() / (2 * blocks) - block / 2;
             let from = |i: usize| if 2 * i < blocks { start(i) } else { axis.len() - block - start(blocks - 1 - i) };
             (0..blocks).flat_map(|i| axis[from(i)..from(i) + block].iter().copied()).collect()
         }
@@ -142,6 +159,31 @@ impl<N: Number> Axes<N> {
     }
 }
 
+/// So many terms that change no number.
+fn negative_zeros<N: Number>(count: usize) -> Result<Vec<N>, InputError> {
+    let mut entries = Vec::new();
+    resize(&mut entries, count, Grid::<N>::negative_zero(), "the coordinates").map(|()| entries)
+}
+
+/// Checks that given coordinates are finite and monotonic, and that there are any.
+fn check_coordinates<N: Number>(coordinates: &[N], what: &str) -> Result<(), InputError> {
+    let wrong = |problem: String| {
+        InputError::malformed(problem).about(Parameter::View).accepts("finite numbers that only rise or only fall")
+    };
+    let (Some(first), Some(last)) = (coordinates.first(), coordinates.last()) else {
+        return Err(wrong(format!("there are no {what}")));
+    };
+    if let Some(at) = coordinates.iter().position(|v| !v.to_f64().is_finite()) {
+        return Err(wrong(format!("number {at} of the {what} is not finite")));
+    }
+    let falls = first > last;
+    let turns = |pair: &[N]| if falls { pair[0] < pair[1] } else { pair[0] > pair[1] };
+    match coordinates.windows(2).position(turns) {
+        Some(at) => Err(wrong(format!("the {what} turn at number {at}"))),
+        None => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,6 +221,38 @@ mod tests {
                     let exact = view.plane_from_pixel(0, row).unwrap();
                     assert_eq!(narrow[row as usize].to_bits(), exact[1].round::<f32>().to_bits());
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn given_coordinates_are_the_points() {
+        let axes = Axes::from_coordinates(vec![-2.0_f32, -1.0, -1.0, 0.5], vec![1.0, 0.0, -1.0]).unwrap();
+        assert_eq!(axes.grid(0..4, 0..3).point(2, 0), [-1.0, 1.0]);
+        assert_eq!((axes.is_rotated(), axes.mirrored_rows()), (false, (2..3, 2)));
+        for (wrong, says) in [
+            (vec![], "there are no imaginary parts of the rows"),
+            (vec![0.0, f32::NAN], "number 1 of the imaginary parts of the rows is not finite"),
+            (vec![f32::INFINITY], "number 0 of the imaginary parts of the rows is not finite"),
+            (vec![0.0, 1.0, 0.5, 2.0], "the imaginary parts of the rows turn at number 1"),
+            (vec![0.0, 0.0, 1.0, -1.0], "the imaginary parts of the rows turn at number 1"),
+        ] {
+            let error = Axes::from_coordinates(vec![0.0_f32], wrong.clone()).unwrap_err().to_string();
+            assert!(error.contains(says), "{wrong:?}: {error}");
+            assert!(Axes::from_coordinates(wrong, vec![0.0_f32]).is_err());
+        }
+    }
+
+    #[test]
+    fn blocks_of_a_thinned_view_are_inside_it() {
+        for side in 1..70 {
+            let view = View::centred("0", "0", "1").unwrap().sized(Size::new(side, 3).unwrap());
+            let axes = Axes::<f64>::new(&view).unwrap();
+            for (columns, block) in (1..70).flat_map(|columns| (1..12).map(move |block| (columns, block))) {
+                let thinned = axes.thinned([columns, 3], [block, 1]);
+                let kept = &thinned.re_of_column;
+                assert!(kept.is_sorted() && !kept.is_empty(), "{side} {columns} {block}");
+                assert!(kept.iter().all(|a| axes.re_of_column.contains(a)));
             }
         }
     }

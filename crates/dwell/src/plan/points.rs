@@ -33,7 +33,7 @@ pub struct DirectPoints<N> {
     pub axes: Axes<N>,
     /// Formula, recipe, and the constant of a Julia set, of which each part is rounded once.
     pub map: Map<N>,
-    /// R^2, computed exactly and rounded once.
+    /// R^2, computed exactly and rounded once; [`dwell_kernels::Number::BELOW_FOUR`] where the test is |z|^2 >= 4.
     pub radius_squared: N,
     /// 1 / the height of the view in the plane, since distances are in heights of the view. It is within the range of f64,
     /// since coordinates in f64 do not resolve a view whose height is outside that range.

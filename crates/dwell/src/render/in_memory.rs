@@ -12,12 +12,13 @@ use crate::base::schedule::Schedule;
 use crate::colour::Painter;
 use crate::encode::chunk_rows;
 use crate::field::Field;
-use crate::iterate::engine::{Control, Engine, Notes, Task};
+use crate::iterate::engine::{Control, Engine, Notes, Outcome, Task, Times};
 use crate::plan::Plan;
 use crate::render::field_filler::FieldFiller;
 use crate::render::mirror::{self, Mirror};
 use crate::scene::Scene;
 use std::convert::Infallible;
+use std::time::Duration;
 
 /// Renders a scene into memory. The engine paints the picture if it can. Shortcuts, schedule and tiles are those of the
 /// engine.
@@ -76,7 +77,7 @@ fn fill(
     field: &mut Field,
     mirror: &mut Mirror,
     other_bytes: u64,
-) -> Result<Notes, Error> {
+) -> Result<Outcome, Error> {
     let (plan, channels) = (task.plan, task.channels);
     let size = plan.size();
     let max_mirrored = if mirror::is_needed(engine, task) { u64::MAX } else { 0 };
@@ -88,10 +89,33 @@ fn fill(
     mirror.prepare(plan, channels, max_mirrored);
     let mut filler = FieldFiller::new(*task, engine, *control, mirror, None);
     filler.fill(field, size.height, |_, _| Ok(()))?;
-    Ok(filler.tally.notes)
+    let seconds = filler.tally.seconds;
+    let times =
+        Times { iterate: Duration::from_secs_f64(seconds.iterate), channels: Duration::from_secs_f64(seconds.colour) };
+    Ok(Outcome { times, notes: filler.tally.notes })
 }
 
 impl Scratch {
+    /// Computes the whole field of a task into buffers that are kept from call to call, with the time that the engine took
+    /// and its notes. The field is valid until the next call.
+    ///
+    /// # Errors
+    /// As [`field()`].
+    pub fn field(
+        &mut self,
+        task: &Task<'_>,
+        engine: &dyn Engine,
+        limits: &Limits,
+        control: &Control<'_>,
+    ) -> Result<(&Field, Outcome), Error> {
+        let computed = contained(|| fill(task, engine, limits, control, &mut self.kept, &mut self.mirror, 0));
+        if computed.is_err() {
+            // A panic may have left the buffers in any state.
+            *self = Self::default();
+        }
+        computed.map(|outcome| (&self.kept, outcome))
+    }
+
     /// Renders a scene into buffers that are kept from call to call: a picture of the size and the colours of the one before
     /// allocates no buffer. The picture is valid until the next call.
     ///
@@ -137,7 +161,7 @@ impl Scratch {
             notes.add(outcome.notes);
         } else {
             let (field, mirror) = (&mut self.kept, &mut self.mirror);
-            notes.add(fill(&task, engine, limits, control, field, mirror, length as u64)?);
+            notes.add(fill(&task, engine, limits, control, field, mirror, length as u64)?.notes);
             if scene.colouring.needs_counts() {
                 painter.count(field.all_rows(), engine.pool())?;
                 painter.finish_counting()?;

@@ -6,7 +6,7 @@ use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::exact::decimal::Decimal;
 use crate::exact::rational::Rational;
-use crate::truth::exact_points::ExactPoints;
+use crate::truth::exact_points::{Enclosed, ExactPoints};
 use crate::view::View;
 use crate::view::settings::Settings;
 use dwell_kernels::with_standard_floats;
@@ -82,22 +82,21 @@ impl TrueDwells {
         with_standard_floats(|| self.dwell_of(column, row, cancel))
     }
 
+    /// The true dwell of any point, given by its real and imaginary part, and the method that determined it.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] after `cancel` was set.
+    pub fn dwell_at(&self, point: &[Rational; 2], cancel: &Cancel) -> Result<(Truth, Method), Error> {
+        with_standard_floats(|| match self.by_fast_paths(point, cancel)? {
+            Some(found) => Ok(found),
+            None => Ok((self.of_rational(point, cancel)?, Method::ManyBits)),
+        })
+    }
+
     fn dwell_of(&self, column: u32, row: u32, cancel: &Cancel) -> Result<(Truth, Method), Error> {
         let point = self.points.at(column, row);
-        let z = FixedPoint::of(&point);
-        // The fast paths are skipped if a Julia set's constant is outside the range of [`FixedPoint`].
-        let c = if self.map.julia.is_some() { self.julia } else { z };
-        if let (Some(z), Some(c)) = (z, c) {
-            if self.fast_paths.is_interior(c) {
-                return Ok((Truth::Dwell(0), Method::Interior));
-            }
-            for (path, method) in [(FastPaths::in_f64 as FastPath, Method::F64), (FastPaths::in_fixed, Method::Bits128)]
-            {
-                if let Some(n) = path(&self.fast_paths, z, c, cancel.flag()) {
-                    return Ok((Truth::Dwell(n), method));
-                }
-                cancel.check()?;
-            }
+        if let Some(found) = self.by_fast_paths(&point, cancel)? {
+            return Ok(found);
         }
         // A rational point is used directly instead of an enclosure. A binary fraction, such as -2, then has no error,
         // and a point on the circle of radius R, which no number of bits decides, is compared exactly.
@@ -106,6 +105,30 @@ impl TrueDwells {
             None => self.arbitrary_precision(false, cancel).decide(&point, NEXT_BITS)?,
         };
         Ok((truth, Method::ManyBits))
+    }
+
+    /// The dwell of a point by the first of the fast paths that decides; `None` if none does.
+    fn by_fast_paths(
+        &self,
+        point: &(impl Enclosed + ?Sized),
+        cancel: &Cancel,
+    ) -> Result<Option<(Truth, Method)>, Error> {
+        let z = FixedPoint::of(point);
+        // The fast paths are skipped if a Julia set's constant is outside the range of [`FixedPoint`].
+        let c = if self.map.julia.is_some() { self.julia } else { z };
+        if let (Some(z), Some(c)) = (z, c) {
+            if self.fast_paths.is_interior(c) {
+                return Ok(Some((Truth::Dwell(0), Method::Interior)));
+            }
+            for (path, method) in [(FastPaths::in_f64 as FastPath, Method::F64), (FastPaths::in_fixed, Method::Bits128)]
+            {
+                if let Some(n) = path(&self.fast_paths, z, c, cancel.flag()) {
+                    return Ok(Some((Truth::Dwell(n), method)));
+                }
+                cancel.check()?;
+            }
+        }
+        Ok(None)
     }
 
     fn of_rational(&self, point: &[Rational; 2], cancel: &Cancel) -> Result<Truth, Error> {
@@ -142,6 +165,13 @@ mod tests {
                 let point = dwells.points.at(column, row);
                 let bits = dwells.arbitrary_precision(false, &cancel).decide(&point, 128).unwrap();
                 assert_eq!(truth, bits, "{method:?} {column} {row} {settings:?} {view:?}");
+                if let Some(point) = point.rational() {
+                    assert_eq!(
+                        dwells.dwell_at(&point, &cancel).unwrap().0,
+                        bits,
+                        "{column} {row} {settings:?} {view:?}"
+                    );
+                }
                 let (z, c) = (FixedPoint::of(&point), dwells.julia.or_else(|| FixedPoint::of(&point)));
                 let (Some(z), Some(c)) = (z, c) else { continue };
                 // The fast paths that were not needed as well.
