@@ -3,4 +3,5 @@
 #![forbid(unsafe_code)]
 
 pub mod budget;
+pub mod laboratory;
 pub mod targets;
