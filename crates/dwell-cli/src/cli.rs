@@ -4,6 +4,13 @@
 //! read by the command, for two reasons: they may be long decimals, and the command's errors name the accepted range.
 //! Hidden aliases are the former names of flags and the keys of location files.
 
+mod lab;
+
+pub(crate) use lab::{
+    LabArgs, LabCheckArgs, LabCommand, LabCompareArgs, LabReportArgs, LabRunArgs, LabRunningArgs, LabShowArgs,
+    LabSweepArgs, LabSweepRunningArgs,
+};
+
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -23,7 +30,7 @@ const LONG_VERSION: &str = concat!(
 #[derive(Debug, Parser)]
 #[command(name = "dwell", version, long_version = LONG_VERSION, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "Start with `dwell render -o mandelbrot.png`, then `dwell locations`.\n\n\
-Exit codes: 0 success; 1 `dwell compare` or `dwell check` found a difference; 2 invalid input; 4 an output could not be written; \
+Exit codes: 0 success; 1 `dwell compare`, `dwell check` or `dwell lab` found a difference; 2 invalid input; 4 an output could not be written; \
 5 the engine named by --engine is not available; 130 interrupted.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -55,6 +62,11 @@ pub(crate) enum Command {
     /// Runs the arithmetic of the iteration and nothing else. Compare the result with `iterations_per_second` of
     /// `dwell render --stats` with --shortcuts none.
     Peak(PeakArgs),
+    /// Run published experiments again, checked before they are timed
+    ///
+    /// Five published systems and our own measurements as data: workloads, variants, published figures and claims. A report
+    /// gives a verdict on each claim.
+    Lab(LabArgs),
     /// Print the processor, instruction sets, threads, memory and CUDA devices of this machine
     Info(InfoArgs),
     /// Print shell completions

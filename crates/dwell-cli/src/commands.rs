@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod gallery;
 pub(crate) mod info;
+pub(crate) mod lab;
 pub(crate) mod locations;
 pub(crate) mod man;
 pub(crate) mod palettes;

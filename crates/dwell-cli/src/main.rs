@@ -48,6 +48,10 @@ fn main() -> ExitCode {
         },
         Command::Point(args) => commands::point::run(&args, &interrupt),
         Command::Peak(args) => commands::peak::run(&args, &interrupt),
+        Command::Lab(args) => match commands::lab::run(&args, &interrupt) {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error),
+        },
         Command::Info(args) => commands::info::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args, &interrupt),

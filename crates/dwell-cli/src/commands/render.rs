@@ -87,7 +87,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Failur
 }
 
 /// The error of a location whose limit no render can have.
-fn too_many_iterations(args: &RenderArgs, iterations: u64) -> Usage {
+pub(super) fn too_many_iterations(args: &RenderArgs, iterations: u64) -> Usage {
     let what = args.what.as_deref().unwrap_or(Path::new("")).to_string_lossy();
     Usage::new(format!("{}, iterations", quote(&what)), format!("{iterations} are more than a render counts to"))
         .accepts("1 to 4294967295")
