@@ -13,8 +13,10 @@ pub fn date(time: SystemTime) -> String {
 /// Adds what the system tells: its version, the frequency governor and the load.
 pub fn complete(machine: &mut Machine) {
     let text = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    // What follows the version names a distribution's or a provider's build.
     let release = text("/proc/sys/kernel/osrelease");
-    machine.system = [std::env::consts::OS, std::env::consts::ARCH, &release].join(" ").trim().to_owned();
+    let version = release.split(['-', '+']).next().unwrap_or_default();
+    machine.system = [std::env::consts::OS, std::env::consts::ARCH, version].join(" ").trim().to_owned();
     machine.governor = text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     machine.load = text("/proc/loadavg").split(' ').next().and_then(|load| load.parse().ok());
 }

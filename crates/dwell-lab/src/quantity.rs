@@ -8,7 +8,7 @@
 //! | `mean-bodies` | `extra` | loop bodies that the convention's loop executes for a pixel; those of an interior pixel plus `extra` |
 //! | `bodies-with-tests` | `cardioid`, `bulb` | the same for a loop that ends after the limit and one more body, with none in points that a test finds |
 //! | `interior-percent` | | pixels that do not escape |
-//! | `differing`, `differing-percent` | | pixels whose dwell differs between the flags and the flags with `other`; with a picture |
+//! | `differing`, `differing-percent` | | pixels whose dwell differs between the flags and the flags with `other`; the first with a picture |
 //! | `ties` | | pixels whose dwell differs between the tests > 4 and >= 4 |
 //! | `merged` | | escaped pixels for which the value of interior ones is recorded |
 //! | `unwritten-tiles` | `tile` | pixels that no whole tile covers |
@@ -190,8 +190,11 @@ fn computed(quantity: &Quantity, flags: &dyn FlagReader, cancel: &Cancel) -> Res
             let first = Side::of(&workload, reference_loop.as_deref(), cancel)?;
             let second = Side::of(&other, other_loop.as_deref(), cancel)?;
             let (differing, picture) = difference::pictured(&first, &second, cancel)?;
-            let value = if kind == Kind::Differing { differing as f64 } else { 100.0 * differing as f64 / pixels };
-            return Ok(Computed { value, picture: Some(picture) });
+            // The percentage is of the same picture, which a report shows once.
+            return Ok(match kind {
+                Kind::Differing => Computed { value: differing as f64, picture: Some(picture) },
+                _ => Computed { value: 100.0 * differing as f64 / pixels, picture: None },
+            });
         }
         Kind::Ties => difference::ties(&workload, cancel)? as f64,
         Kind::UnwrittenTiles => unwritten_tiles(workload.size(), parameters.whole("tile", 1..=1 << 16)?) as f64,

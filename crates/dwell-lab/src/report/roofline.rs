@@ -16,6 +16,9 @@ pub(super) struct Roof {
     pub(super) table: Table,
 }
 
+/// Fewest figures under a peak that are worth a plot of their own; each share of a peak is in the tables of its series, too.
+const FEWEST: usize = 8;
+
 /// A variant's best case: share of the peak, rate, place.
 struct Best {
     experiment: String,
@@ -67,6 +70,8 @@ pub(super) fn roofs(report: &Report<'_>) -> Vec<Roof> {
         }
     }
     let name = |colour: usize| (colour, report.sections.get(colour).map_or("", |section| section.name()).to_owned());
+    let most = groups.values().map(|(_, dots, _)| dots.len()).max().unwrap_or(0);
+    groups.retain(|_, (_, dots, _)| dots.len() >= FEWEST.min(most));
     groups.into_iter().map(|(peak, (rate, dots, best))| roof(peak, rate, dots, best, name)).collect()
 }
 
