@@ -48,6 +48,13 @@ impl Meter {
         &self.described
     }
 
+    /// Whether a run on the processors, or on the device of that number, has a counter.
+    #[must_use]
+    pub fn counts(&self, device: Option<u32>) -> bool {
+        let of_device = self.device(device).is_some_and(|device| device.total_energy_consumption().is_ok());
+        of_device || !self.packages.is_empty()
+    }
+
     /// The counts now; those of the device of that number, if one is used.
     #[must_use]
     pub fn read(&self, device: Option<u32>) -> Reading {

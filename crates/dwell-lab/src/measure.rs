@@ -14,8 +14,12 @@ use std::time::{Duration, Instant};
 
 /// The least time of a sample: shorter runs are repeated within it.
 const LEAST_SAMPLE: Duration = Duration::from_millis(20);
+/// The least time of a sample whose energy is recorded: counters of energy move in steps of up to a tenth of a second.
+const LEAST_ENERGY_SAMPLE: Duration = Duration::from_millis(1000);
 /// Most runs in a sample.
 const MOST_BATCH: u32 = 1000;
+/// Most runs in a sample whose energy is recorded.
+const MOST_ENERGY_BATCH: u32 = 100_000;
 /// Rounds that every point gets, whatever its budget.
 const FEWEST_ROUNDS: u32 = 2;
 
@@ -27,7 +31,7 @@ pub(crate) struct Measurement<'m> {
     pub(crate) recorded: &'m BTreeMap<String, BTreeSet<u32>>,
     /// Rounds to take; none in a check.
     pub(crate) rounds: u32,
-    /// The time after which no further round begins.
+    /// The time after which no further round begins. Without one, samples of the last round are long enough for their energy.
     pub(crate) budget: Option<Duration>,
 }
 
@@ -35,7 +39,10 @@ pub(crate) struct Measurement<'m> {
 struct Runner<'l> {
     contestant: Contestant<'l>,
     entry: CaseEntry,
+    /// Runs of a sample.
     batch: u32,
+    /// Seconds of the first run.
+    first: f64,
 }
 
 impl Measurement<'_> {
@@ -54,9 +61,7 @@ impl Measurement<'_> {
             let (entry, runner) = self.check(variant, lab, session, sink)?;
             lab.observer.checked(&entry);
             sink.add(Entry::Case(entry.clone()))?;
-            if let Some((contestant, batch)) = runner.filter(|_| entry.status.is_timed() && self.rounds > 0) {
-                runners.push(Runner { contestant, entry, batch });
-            }
+            runners.extend(runner.filter(|runner| runner.entry.status.is_timed() && self.rounds > 0));
         }
         session.references.clear();
         let began = Instant::now();
@@ -65,6 +70,9 @@ impl Measurement<'_> {
                 break;
             }
             random.shuffle(&mut runners);
+            if self.budget.is_none() && round + 1 == self.rounds {
+                runners.iter_mut().for_each(|runner| runner.lengthen(lab));
+            }
             let mut i = 0;
             while i < runners.len() {
                 let runner = &mut runners[i];
@@ -88,15 +96,14 @@ impl Measurement<'_> {
         Ok(())
     }
 
-    /// Runs a variant once and compares its field with the reference. Returns what the check says and, if the variant ran,
-    /// its contestant with the number of runs that a sample needs.
+    /// Runs a variant once and compares its field with the reference. Returns what the check says, and the variant if it ran.
     fn check<'l>(
         &self,
         variant: &Variant,
         lab: &Laboratory<'l>,
         session: &mut Session,
         sink: &mut dyn Sink,
-    ) -> Result<(CaseEntry, Option<(Contestant<'l>, u32)>), RunError> {
+    ) -> Result<(CaseEntry, Option<Runner<'l>>), RunError> {
         let flags = workload::flags(self.series, variant, self.point, session.extent, &session.engine);
         let mut entry = self.entry(variant, &flags);
         let workshop = Workshop { flags: lab.flags, programs: lab.programs, folder: lab.folder };
@@ -105,11 +112,14 @@ impl Measurement<'_> {
             None => Contestant::new(variant, &flags, &self.series.convention, workshop),
         };
         let checked = made.and_then(|mut contestant| {
-            let batch = check_run(&mut contestant, variant, &mut entry, lab, session, sink)?;
-            Ok((contestant, batch))
+            let first = check_run(&mut contestant, variant, &mut entry, lab, session, sink)?;
+            Ok((contestant, first))
         });
         match checked {
-            Ok(runner) => Ok((entry, Some(runner))),
+            Ok((contestant, first)) => {
+                let batch = if contestant.may_be_batched() { batch(first, LEAST_SAMPLE, MOST_BATCH) } else { 1 };
+                Ok((entry.clone(), Some(Runner { contestant, entry, batch, first })))
+            }
             Err(Trouble::Stop(error)) => Err(error.into()),
             Err(Trouble::NotHere(why)) => Ok((CaseEntry { status: Status::NotRun { why }, ..entry }, None)),
             Err(Trouble::Failed(why)) => Ok((CaseEntry { status: Status::Failed { why }, ..entry }, None)),
@@ -134,7 +144,7 @@ impl Measurement<'_> {
     }
 }
 
-/// Runs a contestant for the first time and fills in its entry. Returns the number of runs that a sample needs.
+/// Runs a contestant for the first time and fills in its entry. Returns the seconds of the run.
 fn check_run(
     contestant: &mut Contestant<'_>,
     variant: &Variant,
@@ -142,7 +152,7 @@ fn check_run(
     lab: &Laboratory<'_>,
     session: &mut Session,
     sink: &mut dyn Sink,
-) -> Result<u32, Trouble> {
+) -> Result<f64, Trouble> {
     let key = workload::key(&contestant.plan);
     let reference = session.reference(&key, contestant, lab)?;
     entry.pixels = reference.dwells.len() as u64;
@@ -157,24 +167,30 @@ fn check_run(
     entry.status = status?;
     entry.facts.clone_from(&timed.facts);
     if session.rounds > 0 && contestant.has_peak() && entry.status.is_timed() {
-        entry.peak = session.peak(contestant, lab, sink)?;
+        entry.peak = session.peak(contestant, &entry.flags, lab, sink)?;
     }
-    let total = timed.seconds.get("total").copied().unwrap_or(0.0);
-    Ok(if contestant.may_be_batched() { batch(total) } else { 1 })
+    Ok(timed.seconds.get("total").copied().unwrap_or(0.0))
 }
 
-/// Runs of a sample, if one run takes so many seconds.
-fn batch(seconds: f64) -> u32 {
+/// Runs of a sample of at least this time and at most so many runs, if one run takes so many seconds.
+fn batch(seconds: f64, least: Duration, most: u32) -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturating and clamped")]
-    let runs = (LEAST_SAMPLE.as_secs_f64() / seconds.max(1e-9)).ceil() as u32;
-    runs.clamp(1, MOST_BATCH)
+    let runs = (least.as_secs_f64() / seconds.max(1e-9)).ceil() as u32;
+    runs.clamp(1, most)
 }
 
 impl Runner<'_> {
+    /// Makes samples long enough for their energy, where the machine tells it.
+    fn lengthen(&mut self, lab: &Laboratory<'_>) {
+        if self.contestant.may_be_batched() && lab.meter.counts(self.contestant.setup.device) {
+            self.batch = self.batch.max(batch(self.first, LEAST_ENERGY_SAMPLE, MOST_ENERGY_BATCH));
+        }
+    }
+
     /// Runs the contestant as often as a sample needs.
     fn sample(&mut self, round: u32, lab: &Laboratory<'_>) -> Result<SampleEntry, Trouble> {
         let device = self.contestant.setup.device;
-        let before = lab.meter.read(device);
+        let (before, began) = (lab.meter.read(device), Instant::now());
         let mut seconds: BTreeMap<String, f64> = BTreeMap::new();
         for _ in 0..self.batch {
             let Timed { seconds: of_run, .. } = self.contestant.run(false, lab.cancel, &mut |_| {})?;
@@ -183,7 +199,8 @@ impl Runner<'_> {
             }
         }
         let runs = f64::from(self.batch);
-        let mut joules = lab.meter.joules(&before, &lab.meter.read(device));
+        let is_long = began.elapsed() >= LEAST_ENERGY_SAMPLE.mul_f64(0.5);
+        let mut joules = if is_long { lab.meter.joules(&before, &lab.meter.read(device)) } else { BTreeMap::new() };
         seconds.values_mut().chain(joules.values_mut()).for_each(|value| *value /= runs);
         Ok(SampleEntry {
             series: self.entry.series.clone(),
@@ -204,6 +221,7 @@ mod tests {
 
     #[test]
     fn short_runs_are_batched() {
-        assert_eq!((batch(1.0), batch(0.02), batch(0.003), batch(0.0)), (1, 1, 7, 1000));
+        let runs = |seconds: f64| batch(seconds, LEAST_SAMPLE, MOST_BATCH);
+        assert_eq!((runs(1.0), runs(0.02), runs(0.003), runs(0.0)), (1, 1, 7, 1000));
     }
 }

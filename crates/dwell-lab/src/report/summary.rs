@@ -168,13 +168,14 @@ fn against_publication(section: &Section<'_>) -> Option<String> {
     let mean = geometric_mean(&ratios)?;
     let (ratio, than) = if mean.value >= 1.0 { (mean.value, "as fast") } else { (1.0 / mean.value, "slower") };
     Some(format!(
-        "{}: the same variants are {} times {than} here {} published in {} ({}), by the geometric mean of {} figures.",
+        "{}: the same variants are {} times {than} here {} published in {} ({}), by the geometric mean of {} figure{}.",
         section.name(),
         significant(ratio),
         if mean.value >= 1.0 { "as was" } else { "than was" },
         publication.year,
         publication.hardware,
-        ratios.len()
+        ratios.len(),
+        if ratios.len() == 1 { "" } else { "s" },
     ))
 }
 
