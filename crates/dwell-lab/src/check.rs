@@ -1,8 +1,7 @@
 //! Compares what a variant computed with the reference, before anything of it is timed.
 
-use crate::contestant::Computed;
+use crate::contestant::{Computed, Promise};
 use crate::convention::Counts;
-use crate::program::Program;
 use crate::record::Status;
 use crate::reference::Reference;
 use crate::rounding;
@@ -11,19 +10,6 @@ use dwell::{Cancel, Error, Plan};
 /// The pixels of which one may differ in the field of a reference loop. On the real axis rounding decides nearly every count
 /// of a loop that does not keep the imaginary part at 0, and the axis is a large part of a small image.
 const ONE_IN: u64 = 100;
-
-/// How a field has to agree with the reference.
-#[derive(Clone, Copy)]
-pub(crate) enum Promise<'a> {
-    /// Every count is equal.
-    Exact,
-    /// Some counts may be wrong; they are counted.
-    Heuristic,
-    /// It rounds in an order of its own: see [`rounding::check`].
-    OtherRounding,
-    /// As the description of the program says.
-    Program(&'a Program),
-}
 
 /// What the comparison says.
 pub(crate) fn status(

@@ -2,7 +2,6 @@
 //! by stage, and shows what it computed.
 
 use crate::axes;
-use crate::check::Promise;
 use crate::convention::Convention;
 use crate::experiment::{Flags, Stage, Variant};
 use crate::loops::ReferenceLoop;
@@ -39,6 +38,19 @@ pub(crate) enum Computed<'a> {
     Field(&'a [u32]),
     /// The BLAKE3 hash of the dwells.
     Hash(String),
+}
+
+/// How a field has to agree with the reference.
+#[derive(Clone, Copy)]
+pub(crate) enum Promise<'a> {
+    /// Every count is equal.
+    Exact,
+    /// Some counts may be wrong; they are counted.
+    Heuristic,
+    /// It rounds in an order of its own: see [`crate::rounding::check`].
+    OtherRounding,
+    /// As the description of the program says.
+    Program(&'a Program),
 }
 
 /// What a run took, and facts about it.

@@ -3,11 +3,13 @@
 
 use crate::check;
 use crate::contestant::{Contestant, Timed, Trouble, Workshop};
+use crate::engine_filter::EngineFilter;
 use crate::experiment::{Flags, Point, Series, Variant};
+use crate::laboratory::Laboratory;
 use crate::machine;
 use crate::random::Random;
 use crate::record::{CaseEntry, Entry, RunError, SampleEntry, Sink, Status};
-use crate::run::{EngineFilter, Laboratory, Session};
+use crate::session::Session;
 use crate::workload;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

@@ -1,17 +1,14 @@
 //! Runs experiments: every series at every point of its sweep in random order, and every quantity.
 
-use crate::contestant::{Contestant, Trouble};
-use crate::energy::Meter;
-use crate::experiment::{Experiment, Extent, Flags, Point, Series, Variant, expand};
+use crate::engine_filter::EngineFilter;
+use crate::experiment::{Experiment, Extent, Flags, Point, Quantity, Series, Variant, expand};
+use crate::laboratory::Laboratory;
 use crate::measure::Measurement;
-use crate::program::Programs;
 use crate::quantity;
 use crate::random::Random;
-use crate::record::{CaseEntry, Entry, PeakEntry, QuantityEntry, RunError, Sink};
-use crate::reference::{self, Reference};
-use crate::setup::{FlagReader, Unusable};
+use crate::record::{Entry, PeakEntry, QuantityEntry, RunError, Sink};
+use crate::session::Session;
 use crate::workload;
-use dwell::Cancel;
 use dwell::store::{Output, PartialFiles};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -23,74 +20,6 @@ const QUICK_ROUNDS: u32 = 5;
 /// The time after which a quick run begins no further round at a point.
 const QUICK_BUDGET: Duration = Duration::from_millis(1500);
 
-/// What a laboratory works with.
-pub struct Laboratory<'l> {
-    /// Reads flags.
-    pub flags: &'l dyn FlagReader,
-    /// Other programs.
-    pub programs: &'l Programs,
-    /// Stops the run.
-    pub cancel: &'l Cancel,
-    /// Is told what happens.
-    pub observer: &'l dyn Observer,
-    /// A folder for the files of programs.
-    pub folder: &'l Path,
-    /// Reads energy.
-    pub meter: &'l Meter,
-}
-
-/// Is told what happens in a run.
-pub trait Observer {
-    /// A series begins, with so many points.
-    fn series(&self, experiment: &Experiment, series: &Series, points: usize);
-    /// A point of it is done, or was done before: so much of [`weight`].
-    fn point(&self, weight: u64, point: &Point);
-    /// A variant was checked, or failed.
-    fn checked(&self, entry: &CaseEntry);
-    /// A quantity was computed.
-    fn quantity(&self, experiment: &Experiment, entry: &QuantityEntry);
-}
-
-/// Which variants are run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum EngineFilter {
-    /// All.
-    #[default]
-    Any,
-    /// Those on the processors.
-    Processors,
-    /// Those on the device of this name: `cuda` or `cuda:N`.
-    Device(String),
-}
-
-impl EngineFilter {
-    /// The filter of a value of `--engine`; `None` if it is no engine.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "auto" => Some(Self::Any),
-            "cpu" => Some(Self::Processors),
-            _ => (name == "cuda" || name.starts_with("cuda:")).then(|| Self::Device(name.to_owned())),
-        }
-    }
-
-    /// Where a variant with these flags runs.
-    pub(crate) fn of(variant: &Variant, flags: &Flags) -> Self {
-        let engine =
-            flags.get(workload::ENGINE).filter(|_| variant.reference_loop.is_none() && variant.program.is_none());
-        engine.and_then(|engine| Self::named(&engine.0)).unwrap_or(Self::Processors)
-    }
-
-    /// Why a variant that runs here is left out, if it is.
-    pub(crate) fn is_left_out(&self, wanted: &Self) -> Option<String> {
-        match (wanted, self) {
-            (Self::Processors, Self::Device(_)) => Some("left out by --engine cpu".to_owned()),
-            (Self::Device(device), Self::Processors) => Some(format!("left out by --engine {device}")),
-            _ => None,
-        }
-    }
-}
-
 /// How much of an experiment is run.
 #[derive(Clone, Debug)]
 pub struct Amount {
@@ -100,18 +29,6 @@ pub struct Amount {
     pub engine: EngineFilter,
     /// The seed of random orders.
     pub seed: u64,
-}
-
-/// What is kept during a run.
-pub(crate) struct Session {
-    pub(crate) extent: Extent,
-    pub(crate) engine: EngineFilter,
-    /// Rounds of samples in the present series; 0 in a check.
-    pub(crate) rounds: u32,
-    /// The references of the present point by [`workload::key`].
-    pub(crate) references: BTreeMap<String, Reference>,
-    /// Peaks by name, each with the flags of a variant that refers to it if it was measured in this session.
-    peaks: BTreeMap<String, Option<Flags>>,
 }
 
 /// How much an experiment takes, in no particular unit: for progress.
@@ -235,7 +152,7 @@ impl Laboratory<'_> {
     fn quantity(
         &self,
         experiment: &Experiment,
-        quantity: &crate::experiment::Quantity,
+        quantity: &Quantity,
         pictures: Option<&Path>,
     ) -> Result<QuantityEntry, RunError> {
         let computed = quantity::compute(quantity, self.flags, self.cancel);
@@ -294,67 +211,5 @@ fn peak_of(entry: &Entry) -> Option<(String, Option<Flags>)> {
     match entry {
         Entry::Peak(peak) => Some((peak.name.clone(), None)),
         _ => None,
-    }
-}
-
-/// Processors that this program may use.
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-impl Session {
-    /// The reference of a contestant's plan, computed once for each point.
-    pub(crate) fn reference(
-        &mut self,
-        key: &str,
-        contestant: &Contestant<'_>,
-        lab: &Laboratory<'_>,
-    ) -> Result<&Reference, Trouble> {
-        if !self.references.contains_key(key) {
-            let setup = &contestant.setup;
-            // Pixels of 2^27 are half a gigabyte; of such fields only one is kept.
-            if contestant.plan.size().pixels() > 1 << 27 {
-                self.references.clear();
-            }
-            let level = dwell::Level::best();
-            let reference = reference::compute(&contestant.plan, level, processors(), &setup.limits, lab.cancel)?;
-            self.references.insert(key.to_owned(), reference);
-        }
-        self.references.get(key).ok_or_else(|| Trouble::Failed("there is no reference".to_owned()))
-    }
-
-    /// The name of the peak that a contestant's rate is compared with; measured once. Empty where it cannot be measured.
-    pub(crate) fn peak(
-        &mut self,
-        contestant: &Contestant<'_>,
-        flags: &Flags,
-        lab: &Laboratory<'_>,
-        sink: &mut dyn Sink,
-    ) -> Result<String, Trouble> {
-        let (setup, plan) = (&contestant.setup, &contestant.plan);
-        let place = match setup.device {
-            Some(number) => format!("cuda:{number}"),
-            None => {
-                // More threads than processors have the same peak.
-                let threads = setup.threads.min(processors());
-                let s = if threads == 1 { "" } else { "s" };
-                format!("cpu {} {threads} thread{s}", setup.level.name().name())
-            }
-        };
-        let formula = plan.formula();
-        let name = format!("{place}, {} {}, {} {}", formula.name(), formula.power(), plan.number(), plan.recipe());
-        if !self.peaks.contains_key(&name) {
-            let measured = match lab.flags.peak(setup, lab.cancel) {
-                Ok(rate) => rate,
-                Err(Unusable::NotHere(_) | Unusable::Wrong(_)) => {
-                    lab.cancel.check()?;
-                    return Ok(String::new());
-                }
-            };
-            let entry = PeakEntry { name: name.clone(), iterations_per_second: measured };
-            sink.add(Entry::Peak(entry)).map_err(|e| Trouble::Failed(e.to_string()))?;
-            self.peaks.insert(name.clone(), Some(flags.clone()));
-        }
-        Ok(name)
     }
 }

@@ -1,11 +1,8 @@
 //! The flags of a variant at a point, and the identity of what they describe.
 
+use crate::engine_filter::{ENGINE, EngineFilter};
 use crate::experiment::{Extent, Flags, Point, Series, Text, Variant, join_parts};
-use crate::run::EngineFilter;
 use dwell::Plan;
-
-/// The flag that names an engine.
-pub(crate) const ENGINE: &str = "engine";
 
 /// Every flag of a variant: those of the series, of the extent of the run, of the point and of the variant; later ones take
 /// precedence. Where none names an engine it is `cpu`, so that a variant does not depend on what else the machine has. A

@@ -8,10 +8,11 @@ use crate::error_text::Failure;
 use crate::interrupt::Interrupt;
 use crate::{output, progress_bar};
 use dwell::Progress;
+use dwell_lab::Laboratory;
 use dwell_lab::energy::Meter;
 use dwell_lab::experiment::Extent;
 use dwell_lab::record::{Entry, Status};
-use dwell_lab::run::{Amount, Laboratory};
+use dwell_lab::run::Amount;
 use std::collections::BTreeMap;
 
 /// What the entries of an experiment say.

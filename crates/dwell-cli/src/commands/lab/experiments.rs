@@ -3,9 +3,9 @@
 use super::unreadable;
 use crate::error_text::{Failure, Usage};
 use dwell::{Error, InputError, Parameter, quote};
+use dwell_lab::EngineFilter;
 use dwell_lab::Experiment;
 use dwell_lab::program::Programs;
-use dwell_lab::run::EngineFilter;
 use dwell_lab::{catalogue, experiment};
 use std::io::Read;
 use std::path::Path;

@@ -3,9 +3,9 @@
 use crate::output;
 use dwell::Progress;
 use dwell_lab::Experiment;
+use dwell_lab::Observer;
 use dwell_lab::experiment::{Point, Series};
 use dwell_lab::record::{CaseEntry, QuantityEntry, Status};
-use dwell_lab::run::Observer;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 

@@ -14,7 +14,8 @@ use dwell_lab::experiment::Extent;
 use dwell_lab::program::Programs;
 use dwell_lab::record::{self, FORMAT, Header, Recorder, RunError, Sink};
 use dwell_lab::report::Report;
-use dwell_lab::run::{Amount, Laboratory, Observer};
+use dwell_lab::run::Amount;
+use dwell_lab::{Laboratory, Observer};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 

@@ -9,10 +9,11 @@ use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use clap::Parser;
 use dwell::quote;
+use dwell_lab::EngineFilter;
 use dwell_lab::energy::Meter;
 use dwell_lab::experiment::{Axis, Experiment, Extent, Flags, Series, Text, Variant, expand, values};
 use dwell_lab::record;
-use dwell_lab::run::{Amount, EngineFilter};
+use dwell_lab::run::Amount;
 use dwell_lab::{FlagReader, Unusable};
 
 /// Flags of which a list is a list of variants, which are compared with each other.
