@@ -15,14 +15,21 @@ pub(crate) fn run(args: &ManArgs, interrupt: &Interrupt) -> Result<(), Failure> 
         return output::print(&page(command, PathBuf::from("-"))?);
     };
     std::fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.clone(), source })?;
-    let commands: Vec<_> = command.get_subcommands().filter(|c| c.get_name() != "help").cloned().collect();
-    let pages = std::iter::once(("dwell".to_owned(), command))
-        .chain(commands.into_iter().map(|c| (format!("dwell-{}", c.get_name()), c)));
-    for (name, command) in pages {
+    let mut commands = Vec::new();
+    add("dwell".to_owned(), &command, &mut commands);
+    for (name, command) in commands {
         let path = folder.join(format!("{name}.1"));
         store::write_text(&path, &page(command, path.clone())?, &interrupt.partial_files)?;
     }
     Ok(())
+}
+
+/// Adds a command and the commands in it, each with the name of its page.
+fn add(name: String, command: &clap::Command, commands: &mut Vec<(String, clap::Command)>) {
+    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+        add(format!("{name}-{}", inner.get_name()), inner, commands);
+    }
+    commands.push((name, command.clone()));
 }
 
 fn page(command: clap::Command, path: PathBuf) -> Result<String, Error> {

@@ -44,7 +44,8 @@ fn table(figures: &SeriesFigures<'_>, text: &mut String) {
     let _ = writeln!(text, "  {}", figures.series.title);
     let columns = &timed[..timed.len().min(MOST_COLUMNS)];
     let names = columns.iter().fold(String::new(), |line, variant| {
-        let name: String = variant.name.chars().take(WIDTH).collect();
+        let title = variant.title.as_ref().filter(|title| title.chars().count() <= WIDTH);
+        let name: String = title.unwrap_or(&variant.name).chars().take(WIDTH).collect();
         format!("{line}  {name:>WIDTH$}")
     });
     let _ = writeln!(text, "    {:first$}{names}", "");
@@ -62,10 +63,13 @@ fn table(figures: &SeriesFigures<'_>, text: &mut String) {
     }
 }
 
-/// The values of a point.
+/// The values of a point, with their flags where there are several.
 fn label(point: &Point) -> String {
-    let values: Vec<&str> = point.values().map(|value| value.0.as_str()).collect();
-    values.join(" ")
+    if let (Some(value), 1) = (point.values().next(), point.len()) {
+        return value.0.clone();
+    }
+    let values: Vec<String> = point.iter().map(|(flag, value)| format!("{flag} {}", value.0)).collect();
+    values.join(", ")
 }
 
 /// Variants without a time because their counts are wrong or they failed, each once with the number of its points.

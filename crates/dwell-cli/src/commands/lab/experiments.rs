@@ -2,7 +2,7 @@
 
 use super::unreadable;
 use crate::error_text::{Failure, Usage};
-use dwell::{Error, InputError, Parameter, quote};
+use dwell::{Error, InputError, quote};
 use dwell_lab::EngineFilter;
 use dwell_lab::Experiment;
 use dwell_lab::program::Programs;
@@ -44,8 +44,10 @@ pub(super) fn one(word: &str) -> Result<(Experiment, String), Failure> {
     }
     let path = Path::new(word);
     if !word.contains(['/', '\\', '.']) && !path.exists() {
-        let error = InputError::unknown(word, catalogue::names()).about(Parameter::Named("experiment"));
-        return Err(Failure::from(error).hint("`dwell lab list` lists the experiments; a file's name ends in .toml"));
+        let error = InputError::unknown(word, catalogue::names());
+        return Err(Failure::from(error)
+            .about("experiment")
+            .hint("`dwell lab list` lists the experiments; a file's name ends in .toml"));
     }
     let text = text_of(path)?;
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().to_lowercase());
