@@ -28,7 +28,7 @@ pub struct Laboratory<'l> {
 pub trait Observer {
     /// A series begins, with so many points.
     fn series(&self, experiment: &Experiment, series: &Series, points: usize);
-    /// A point of it is done, or was done before: so much of [`weight`].
+    /// A point of it is done, or was done before: so much of [`crate::run::weight`].
     fn point(&self, weight: u64, point: &Point);
     /// A variant was checked, or failed.
     fn checked(&self, entry: &CaseEntry);

@@ -15,7 +15,7 @@ pub(crate) struct Session {
     pub(crate) engine: EngineFilter,
     /// Rounds of samples in the present series; 0 in a check.
     pub(crate) rounds: u32,
-    /// The references of the present point by [`workload::key`].
+    /// The references of the present point by [`crate::workload::key`].
     pub(crate) references: BTreeMap<String, Reference>,
     /// Peaks by name, each with the flags of a variant that refers to it if it was measured in this session.
     pub(crate) peaks: BTreeMap<String, Option<Flags>>,
