@@ -78,7 +78,10 @@ pub(super) fn sentences(report: &Report<'_>) -> Vec<String> {
         let share = fastest.series.figure(fastest.point, fastest.variant, Unit::PeakShare);
         let share =
             share.map_or(String::new(), |share| format!(", {} of its measured peak", percent(share.estimate.value)));
-        sentences.push(format!("The highest rate is {rate}{share}: {}.", fastest.words()));
+        sentences.push(format!(
+            "The highest rate, counting iterations that shortcuts avoid, is {rate}{share}: {}.",
+            fastest.words()
+        ));
     }
     let speed_ups = figures(report, Unit::SpeedUp);
     let slower = slower_than_baseline(&speed_ups);
