@@ -623,7 +623,7 @@ fn stops_at_once(folder: &Folder, line: &str) {
     let child = folder.command().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(400));
     let began = Instant::now();
-    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    common::interrupt(&child);
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, 130, "{line}: {}", ran.err);
     assert!(ran.out.is_empty() && began.elapsed() < Duration::from_millis(1000), "{line}: {:?}", began.elapsed());

@@ -92,8 +92,7 @@ fn interrupted(folder: &Folder, line: &str, after: Duration) -> (Ran, Duration) 
     let child = folder.command().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(after);
     let began = Instant::now();
-    let pid = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    common::interrupt(&child);
     let ran = Ran::from(child.wait_with_output().unwrap());
     (ran, began.elapsed())
 }
@@ -197,7 +196,7 @@ fn signals_ignored_by_the_parent_stay_ignored() {
     assert!(std::process::Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());
     std::thread::sleep(Duration::from_millis(300));
     // It still runs and can be interrupted.
-    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    common::interrupt(&child);
     assert_eq!(Ran::from(child.wait_with_output().unwrap()).code, 130);
 }
 

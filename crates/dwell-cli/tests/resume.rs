@@ -149,8 +149,7 @@ fn ctrl_c_keeps_the_journal_and_prints_how_to_resume() {
         assert!(began.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(2));
     }
-    let pid = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    common::interrupt(&child);
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, 130);
     assert!(ran.err.contains("the same command resumes the render"), "{}", ran.err);

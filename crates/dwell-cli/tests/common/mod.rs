@@ -91,3 +91,14 @@ impl Ran {
         String::from_utf8_lossy(&self.out).into_owned()
     }
 }
+
+/// Interrupts a child. A background job of a shell ignores Ctrl-C, and its children do too, so that the tests then send the
+/// signal of termination, which the program treats in the same way.
+#[cfg(unix)]
+pub(crate) fn interrupt(child: &std::process::Child) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let signal = if ignored & 1 << 1 == 0 { "-INT" } else { "-TERM" };
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
