@@ -1,5 +1,7 @@
 //! The processor and memory of this machine.
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod arenas;
 mod control_groups;
 mod process_limits;
 

@@ -1,7 +1,7 @@
 //! The program `dwell`, a thin layer over the library: it parses flags, converts them into the library's values, runs the
 //! command and prints the result.
 
-// Not `forbid`, which would refuse the macro of the crate `ctor` in `standard_streams.rs`.
+// Not `forbid`, which would refuse the macro of the crate `ctor` in `standard_streams.rs` and `machine/arenas.rs`.
 #![deny(unsafe_code)]
 
 mod choice;

@@ -103,6 +103,18 @@ fn check_under_limit(ran: &Ran, what: &str) {
     assert!(ran.code == 0 || (ran.code == 2 && about_memory), "{what}: exit code {}: {}", ran.code, ran.err);
 }
 
+/// Threads that start at the same time must not take the address space from each other, not even for a moment.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_render_that_fits_a_limit_on_address_space_never_fails() {
+    let folder = Folder::new();
+    for _ in 0..12 {
+        let script = format!("ulimit -v 100000 && exec \"$0\" render {} -q", ELASTIC[2]);
+        let ran = Ran::from(folder.shell(&script).output().unwrap());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_limit_on_address_space_or_data_is_kept() {

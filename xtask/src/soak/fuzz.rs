@@ -18,11 +18,17 @@ use std::time::{Duration, Instant};
 #[path = "../../../fuzz/src/targets.rs"]
 mod targets;
 
+#[allow(clippy::panic, reason = "a fuzz target fails by a panic; the lint does not fire in tests")]
+#[expect(unreachable_pub, reason = "the functions are public in the crate of the fuzz targets")]
+#[path = "../../../fuzz/src/laboratory.rs"]
+mod laboratory;
+
 /// A fuzz target by its name.
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: [Target; 5] = [
+const TARGETS: [Target; 6] = [
     ("decimal", targets::decimal),
+    ("laboratory", laboratory::laboratory),
     ("location", targets::location),
     ("palette", targets::palette),
     ("picture", targets::picture),

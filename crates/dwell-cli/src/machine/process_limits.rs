@@ -5,9 +5,9 @@ use super::Allowance;
 /// Bytes of the stack of a thread.
 #[cfg(target_os = "linux")]
 const STACK: u64 = 2 << 20;
-/// Address space that the C library reserves for the small allocations of a thread, where there is room for it.
+/// Bytes for what is not planned: small allocations, and what the C library keeps. The plan holds within as much.
 #[cfg(target_os = "linux")]
-const ARENA: u64 = 64 << 20;
+const UNPLANNED: u64 = 32 << 20;
 
 /// What the limits on address space and on data allow, with room for the stacks of `threads` threads.
 #[cfg(target_os = "linux")]
@@ -15,8 +15,8 @@ pub(super) fn allowance(threads: usize) -> Allowance {
     use rustix::process::{Resource, getrlimit};
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let used = |key| super::status_bytes(&status, key).unwrap_or(0);
-    let space = of(getrlimit(Resource::As).current, used("VmSize:"), threads, ARENA);
-    let data = of(getrlimit(Resource::Data).current, used("VmData:"), threads, 0);
+    let space = of(getrlimit(Resource::As).current, used("VmSize:"), threads);
+    let data = of(getrlimit(Resource::Data).current, used("VmData:"), threads);
     space.and(data)
 }
 
@@ -29,14 +29,14 @@ pub(super) fn allowance(_: usize) -> Allowance {
 #[cfg(target_os = "linux")]
 const OTHERS: usize = 2;
 
-/// What a limit allows, of which `used` bytes are taken. Arenas may take two thirds of the rest: the C library does without
-/// those for which there is no room.
+/// What a limit allows, of which `used` bytes are taken. What is not planned may take two thirds of the rest where that is
+/// little, since most renders need much less than [`UNPLANNED`] for it. All threads share an arena (see `arenas`).
 #[cfg(target_os = "linux")]
-fn of(limit: Option<u64>, used: u64, threads: usize, arena: u64) -> Allowance {
+fn of(limit: Option<u64>, used: u64, threads: usize) -> Allowance {
     let Some(all) = limit else { return Allowance::UNLIMITED };
-    let threads = (threads + OTHERS) as u64;
-    let left = all.saturating_sub(used).saturating_sub(threads.saturating_mul(STACK));
-    Allowance { all, left: left.saturating_sub(threads.saturating_mul(arena)).max(left / 3) }
+    let stacks = ((threads + OTHERS) as u64).saturating_mul(STACK);
+    let left = all.saturating_sub(used).saturating_sub(stacks);
+    Allowance { all, left: left.saturating_sub(UNPLANNED).max(left / 3) }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -44,10 +44,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stacks_and_arenas_are_left_out_of_what_is_left() {
+    fn stacks_and_small_allocations_are_left_out_of_what_is_left() {
         const MIB: u64 = 1 << 20;
-        let left = |limit: u64, threads| of(Some(limit * MIB), 20 * MIB, threads, ARENA).left / MIB;
-        assert_eq!([left(1000, 2), left(100, 2), left(100, 100), left(10, 1)], [716, 24, 0, 0]);
-        assert_eq!(of(None, 1, 1, 1), Allowance::UNLIMITED);
+        let left = |limit: u64, threads| of(Some(limit * MIB), 20 * MIB, threads).left / MIB;
+        assert_eq!([left(1000, 2), left(100, 2), left(60, 2), left(100, 100), left(10, 1)], [940, 40, 10, 0, 0]);
+        assert_eq!(of(None, 1, 1), Allowance::UNLIMITED);
     }
 }
