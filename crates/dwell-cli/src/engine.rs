@@ -1,5 +1,6 @@
 //! Flags that choose an engine, and the readers of small values that several commands share.
 
+use crate::answers;
 use crate::cli::{EngineArgs, KernelArgs};
 use crate::error_text::{Failure, Usage};
 use crate::machine;
@@ -166,8 +167,12 @@ pub(crate) fn whole(what: &'static str, text: &str, least: u64, most: u64) -> Re
     let digits = in_full.as_deref().unwrap_or(text);
     let digits = digits.strip_prefix('+').unwrap_or(digits);
     let negative = text.strip_prefix('-').is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+    let remedy = |usage: Usage| match answers::value(what, text).map(Cow::into_owned).or_else(|| answers::whole(text)) {
+        Some(remedy) => usage.hint(remedy),
+        None => usage,
+    };
     if !negative && (digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit())) {
-        return Err(Usage::new(what, format!("{} is not a whole number", quote(text))).accepts(accepted));
+        return Err(remedy(Usage::new(what, format!("{} is not a whole number", quote(text))).accepts(accepted)));
     }
     let value = digits.parse().ok().filter(|v| (least..=most).contains(v));
     value.ok_or_else(|| Usage::new(what, format!("{} is out of range", quote(text))).accepts(accepted))
@@ -220,13 +225,19 @@ pub(crate) fn decimals<const N: usize>(
         let s = if parts.len() == 1 { "" } else { "s" };
         let error = Usage::new(what, format!("{} has {} number{s}, not {N}", quote(text), parts.len()));
         let error = error.accepts(form);
-        return Err(if N == 2 { error.hint(format!("write {form}, such as -0.5,0.1")) } else { error }.into());
+        let such = if N == 2 { "-0.5,0.1" } else { "-2,1,-1,1" };
+        let remedy = answers::list_of_numbers(text, N, form);
+        return Err(error.hint(remedy.unwrap_or_else(|| format!("write {form}, such as {such}"))).into());
     }
     let values: Vec<Decimal> = parts
         .iter()
         .zip(&names)
         .map(|(part, name)| decimal(format!("{what} {name}"), part))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, _>>()
+        .map_err(|failure| match answers::list_of_numbers(text, N, form) {
+            Some(remedy) => failure.remedy(remedy),
+            None => failure,
+        })?;
     values.try_into().map_err(|_| Usage::new(what, "has another count of numbers").into())
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The library's errors are values without words of the command line. Those words are here and nowhere else.
 
+use crate::answers;
 use dwell::{Error, InputError, Number, Parameter, Place, Problem, UnknownName, quote};
 use std::borrow::Cow;
 
@@ -15,6 +16,8 @@ pub(crate) enum Failure {
         flag: Option<Cow<'static, str>>,
         /// A hint after the one that its problem has.
         hint: Option<Cow<'static, str>>,
+        /// Whether `hint` is in place of the one that its problem has.
+        instead: bool,
     },
     /// A mistake on the command line that the program itself finds.
     Usage(Usage),
@@ -45,6 +48,11 @@ impl Usage {
     pub(crate) fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
+
+    /// With what to do about it where nothing is said yet.
+    pub(crate) fn usual_hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+        if self.hint.is_some() { self } else { self.hint(hint) }
+    }
 }
 
 impl From<Usage> for Failure {
@@ -55,7 +63,7 @@ impl From<Usage> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self::Library { error, flag: None, hint: None }
+        Self::Library { error, flag: None, hint: None, instead: false }
     }
 }
 
@@ -75,7 +83,9 @@ impl Failure {
     /// The same about this flag or argument, whatever parameter the library names.
     pub(crate) fn about(self, name: impl Into<Cow<'static, str>>) -> Self {
         match self {
-            Self::Library { error, hint, .. } => Self::Library { error, flag: Some(name.into()), hint },
+            Self::Library { error, hint, instead, .. } => {
+                Self::Library { error, flag: Some(name.into()), hint, instead }
+            }
             Self::Usage(usage) => Self::Usage(Usage { flag: name.into(), ..usage }),
             Self::Engine(usage) => Self::Engine(Usage { flag: name.into(), ..usage }),
         }
@@ -84,9 +94,19 @@ impl Failure {
     /// The same with more to do about it.
     pub(crate) fn hint(self, more: impl Into<Cow<'static, str>>) -> Self {
         match self {
-            Self::Library { error, flag, .. } => Self::Library { error, flag, hint: Some(more.into()) },
+            Self::Library { error, flag, instead, .. } => {
+                Self::Library { error, flag, hint: Some(more.into()), instead }
+            }
             Self::Usage(usage) => Self::Usage(usage.hint(more)),
             Self::Engine(usage) => Self::Engine(usage.hint(more)),
+        }
+    }
+
+    /// The same with this to do about it, and nothing else.
+    pub(crate) fn remedy(self, remedy: impl Into<Cow<'static, str>>) -> Self {
+        match self.hint(remedy) {
+            Self::Library { error, flag, hint, .. } => Self::Library { error, flag, hint, instead: true },
+            other => other,
         }
     }
 
@@ -116,8 +136,9 @@ impl Failure {
     /// What to do about it, in one line.
     pub(crate) fn hints(&self) -> Option<String> {
         let hints: Vec<Cow<'_, str>> = match self {
-            Self::Library { error: Error::Input(error), hint, .. } => {
-                hints_of(error).into_iter().chain(hint.clone()).collect()
+            Self::Library { error: Error::Input(error), flag, hint, instead: false } => {
+                let flag = flag.clone().or_else(|| flag_of(error));
+                hints_of(error, flag.as_deref()).into_iter().chain(hint.clone()).collect()
             }
             Self::Library { hint, .. } => hint.clone().into_iter().collect(),
             Self::Usage(usage) | Self::Engine(usage) => usage.hint.clone().into_iter().collect(),
@@ -190,22 +211,43 @@ fn flag_of(error: &InputError) -> Option<Cow<'static, str>> {
     Some(flag.into())
 }
 
-/// What to do about an error of the library.
-fn hints_of(error: &InputError) -> Vec<Cow<'static, str>> {
+/// What to do about an error of the library about a value that this flag gave.
+fn hints_of(error: &InputError, flag: Option<&str>) -> Vec<Cow<'static, str>> {
     let mut hints: Vec<Cow<'static, str>> = Vec::new();
     match error.problem() {
-        Problem::Unknown { nearest: Some(name), .. } => hints.push(format!("did you mean \"{name}\"?").into()),
+        Problem::Unknown { given, nearest } => {
+            if let Some(remedy) = flag.and_then(|flag| answers::value(flag, given)) {
+                return vec![remedy];
+            }
+            let like = match error.parameter() {
+                Some(Parameter::Location) => answers::locations_like(given),
+                _ => Vec::new(),
+            };
+            let names = if like.is_empty() { nearest.as_deref().into_iter().collect() } else { like };
+            if !names.is_empty() {
+                let names: Vec<String> = names.into_iter().map(|name| format!("\"{name}\"")).collect();
+                hints.push(format!("did you mean {}?", names.join(" or ")).into());
+            }
+        }
         Problem::UnknownKey { nearest: Some(key), .. } => hints.push(format!("did you mean {key}?").into()),
         _ => {}
     }
     let hint: Option<Cow<'static, str>> = match error.problem() {
         Problem::Unknown { .. } => where_names_are(error).map(Cow::from),
+        Problem::Conflict(_) if error.parameter() == Some(&Parameter::Power) => {
+            Some("powers above 2 are those of --formula multibrot: --formula multibrot --power 3".into())
+        }
         Problem::UnquotedNumber { written } => {
             let key = error.key().unwrap_or("key");
             Some(format!("write it in quotes, so that every digit is kept: {key} = \"{written}\"").into())
         }
         Problem::SizesDiffer { found: [width, height], .. } => {
             Some(format!("give the size it was rendered with: --size {width}x{height}").into())
+        }
+        Problem::NotANumber { given, .. } => answers::number(given).map(Cow::from),
+        Problem::UnknownEnding { ending, .. } => {
+            let usual = "give the format with --format, or change the ending";
+            Some(answers::ending(ending).map_or(usual.into(), Cow::from))
         }
         problem => fixed_hint(problem).map(Cow::from),
     };
@@ -240,10 +282,10 @@ fn fixed_hint(problem: &Problem) -> Option<&'static str> {
     Some(match problem {
         Problem::Missing(_) => "`dwell render --help` shows what a location file and a palette file say",
         Problem::ForeignFile { .. } => "copy its centre, zoom and iterations into --center, --zoom and --max-iter",
+        Problem::Comparison => "give one of the two pictures that were compared",
         Problem::NoScene { .. } => "any program that rewrites a picture may have dropped its text",
         Problem::PictureAsPalette => "`dwell show` says which palette a picture made by dwell has",
         Problem::NoFolder { .. } => "`dwell palettes` shows the built-in palettes",
-        Problem::UnknownEnding { .. } => "give the format with --format, or change the ending",
         Problem::PipeTooLong { .. } => "write it to a file first",
         Problem::TrailingBytes => "its header gives a smaller size than it has, or something was appended",
         Problem::KindsDiffer(_) => {

@@ -4,6 +4,7 @@
 // Not `forbid`, which would refuse the macro of the crate `ctor` in `standard_streams.rs` and `machine/arenas.rs`.
 #![deny(unsafe_code)]
 
+mod answers;
 mod choice;
 mod cli;
 mod commands;
@@ -19,16 +20,26 @@ mod scene;
 mod standard_streams;
 mod toml_text;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use cli::{Cli, Command};
 use commands::compare::Verdict;
 use interrupt::Interrupt;
 use std::process::ExitCode;
 
+/// The flags and arguments, or the exit code after a help text or an error was printed.
+fn parsed() -> Result<Cli, ExitCode> {
+    let matches = Cli::command().try_get_matches().map_err(|error| output::usage(&error))?;
+    if let Some(missing) = answers::missing_value(&matches) {
+        output::failure(&missing.into());
+        return Err(ExitCode::from(2));
+    }
+    Cli::from_arg_matches(&matches).map_err(|error| output::usage(&error))
+}
+
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parsed() {
         Ok(cli) => cli,
-        Err(error) => return output::usage(&error),
+        Err(code) => return code,
     };
     let interrupt = Interrupt::install();
     let done = match cli.command {

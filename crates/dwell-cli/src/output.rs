@@ -1,5 +1,6 @@
 //! All text output: results on standard output, errors and remarks on standard error.
 
+use crate::answers;
 use crate::error_text::Failure;
 use crate::standard_streams::Stream;
 use dwell::{Error, escape, needs_escape};
@@ -90,8 +91,12 @@ pub(crate) fn failure(failure: &Failure) {
 /// Prints a message of clap: help and version on standard output, anything else as a usage error.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
-        // `arg_required_else_help` reports the help as an error too.
-        let _ = error.print();
+        let typed: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        match answers::usage(error, &typed) {
+            Some(usage) => failure(&usage.into()),
+            // `arg_required_else_help` reports the help as an error too.
+            None => drop(error.print()),
+        }
         return ExitCode::from(2);
     }
     let print = || error.print().and_then(|()| io::stdout().flush());

@@ -2,10 +2,10 @@
 
 use crate::cli::{FormulaArgs, IterationArgs, RenderArgs, ViewArgs};
 use crate::error_text::{Failure, Usage};
-use crate::{engine, output};
+use crate::{answers, engine, output};
 use dwell::{
-    By, Colouring, Decimal, Frame, InputError, Location, MOST_SAMPLES, Magnification, Palette, Parameter, Place,
-    Sample, Scene, parse_colour, quote,
+    By, Colouring, Decimal, Format, Frame, InputError, Location, MOST_SAMPLES, Magnification, Palette, Parameter,
+    Place, Sample, Scene, Size, parse_colour, quote,
 };
 use std::path::Path;
 
@@ -60,6 +60,56 @@ pub(crate) fn location(what: &Path) -> Result<(Location, Option<String>), Failur
     Ok((Location::built_in(&text)?, None))
 }
 
+/// Refuses a WHAT that is a part of a flag's value and was typed as an argument of its own.
+fn check_stray(what: &Path, of_view: &ViewArgs, julia: Option<&str>) -> Result<(), Usage> {
+    let text = what.to_string_lossy();
+    if what.exists() {
+        return Ok(());
+    }
+    if of_view.flip.as_deref() == Some("yes") && matches!(&*text, "yes" | "no") {
+        let problem = format!("{} is an argument of its own here", quote(&text));
+        return Err(Usage::new("--flip", problem).hint(format!("write --flip={text}")));
+    }
+    let lists = [
+        ("--center", of_view.center.as_deref(), ',', "RE,IM"),
+        ("--julia", julia, ',', "RE,IM"),
+        ("--size", of_view.size.as_deref(), 'x', "WxH"),
+    ];
+    for (flag, value, joint, form) in lists {
+        let Some(value) = value.filter(|value| !value.trim_end_matches(',').contains([',', 'x', 'X'])) else {
+            continue;
+        };
+        if let Some(remedy) = answers::apart(flag, value, &text, joint) {
+            let problem = format!("{} and {} are two arguments", quote(value), quote(&text));
+            return Err(Usage::new(flag, problem).accepts(form).hint(remedy));
+        }
+    }
+    Ok(())
+}
+
+/// With the flag that writes a file, where WHAT is the name of a picture that is not there and no output is named.
+fn with_output(failure: Failure, args: &RenderArgs) -> Failure {
+    match &args.what {
+        Some(what)
+            if args.output.is_empty()
+                && what.extension().is_some()
+                && Format::of_path(what).is_ok()
+                && !what.exists() =>
+        {
+            failure.hint(format!("-o {} writes a file of that name", output::tame(&what.to_string_lossy(), 60)))
+        }
+        _ => failure,
+    }
+}
+
+/// A size in pixels.
+pub(crate) fn size(text: &str) -> Result<Size, Failure> {
+    text.parse().map_err(|e: InputError| match answers::size(text) {
+        Some(remedy) => Failure::from(e).hint(remedy),
+        None => e.into(),
+    })
+}
+
 /// Warns if a newer version wrote a location: it may have looked different there.
 pub(crate) fn warn_if_newer(what: &Path, location: &Location) {
     if let Some(version) = &location.newer {
@@ -99,7 +149,8 @@ pub(crate) enum MaxIter {
 pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Failure> {
     // Where statistics go to standard error, nothing else may: a program reads them.
     let (mut scene, max_iter) =
-        place(args.what.as_deref(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))?;
+        place(args.what.as_deref(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))
+            .map_err(|failure| with_output(failure, args))?;
     if let Some(text) = &args.aa {
         scene.samples = samples(text)?;
     }
@@ -130,6 +181,7 @@ pub(crate) fn place(
 ) -> Result<(Scene, MaxIter), Failure> {
     let location = match what {
         Some(what) => {
+            check_stray(what, of_view, of_iteration.formula.julia.as_deref())?;
             let (location, _) = location(what)?;
             if warns {
                 warn_if_newer(what, &location);
@@ -154,7 +206,7 @@ pub(crate) fn place(
 fn view(args: &ViewArgs, scene: &mut Scene) -> Result<(), Failure> {
     let view = &mut scene.view;
     if let Some(text) = &args.size {
-        view.size = text.parse()?;
+        view.size = size(text)?;
     }
     if let Some(text) = &args.bounds {
         let [xmin, xmax, ymin, ymax] = engine::decimals("--bounds", text, "XMIN,XMAX,YMIN,YMAX")?;
@@ -242,7 +294,8 @@ fn iteration(args: &IterationArgs, scene: &mut Scene, iterations: u64) -> Result
     let max_iter = match args.max_iter.as_deref() {
         Some(text) if text.eq_ignore_ascii_case("auto") => MaxIter::Auto,
         Some(text) => {
-            let limit = engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.hint("or \"auto\""))?;
+            let limit =
+                engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.usual_hint("or \"auto\""))?;
             settings.limit = u32::try_from(limit).unwrap_or(u32::MAX);
             MaxIter::Given
         }
@@ -281,7 +334,10 @@ fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Failure> {
         colouring.offset = number("--offset", text)?;
     }
     if let Some(text) = &args.interior {
-        let interior = parse_colour(text)?;
+        let interior = parse_colour(text).map_err(|e| match answers::value("--interior", text) {
+            Some(remedy) => Failure::from(e).hint(remedy),
+            None => e.into(),
+        })?;
         colouring.palette = colouring.palette.clone().with_interior(interior);
     }
     colouring.check()?;

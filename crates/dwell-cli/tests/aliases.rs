@@ -67,7 +67,7 @@ const HIDDEN: [&str; 12] = [
 fn rendered(folder: &Folder, line: &str) -> (Vec<u8>, Value) {
     let mut stats = folder.stats(&format!("{line} -o picture.png"));
     let fields = stats.as_object_mut().unwrap();
-    for key in ["seconds", "iterations_per_second", "pixels_per_second", "peak_memory_bytes"] {
+    for key in ["date", "seconds", "iterations_per_second", "pixels_per_second", "peak_memory_bytes"] {
         fields.remove(key);
     }
     (folder.read("picture.png"), stats)

@@ -118,7 +118,7 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --view-height NaN", "--view-height"),
     ("render -o x.png --view-height 1 --zoom 1", "--view-height"),
     ("render -o x.png --center 1", "has 1 number, not 2"),
-    ("render -o x.png --center -0.5+0.1i", "write RE,IM, such as -0.5,0.1"),
+    ("render -o x.png --center -0.5+0.1i", "write RE,IM, without spaces or brackets: -0.5,0.1"),
     ("render -o x.png --center 1,2,3", "RE,IM"),
     ("render -o x.png --center ,", "empty"),
     ("render -o x.png --center 1,", "empty"),
@@ -426,7 +426,7 @@ fn empty_arguments_and_control_characters() {
         (vec!["render", "-o", "x.png", "--zoom", " "], "empty"),
         (vec!["render", "-o", "x.png", "--palette", ""], "--palette"),
         (vec!["render", "-o", "x.png", "--precision", ""], "--precision"),
-        (vec!["render", "", "-o", "x.png"], "[WHAT]"),
+        (vec!["render", "", "-o", "x.png"], "WHAT"),
         (vec!["render", "-o", "x.png", "--zoom", "1\n2"], "\\n"),
         (vec!["render", "-o", "x.png", "--zoom", "1\u{1b}[31m"], "\\u{1b}"),
     ] {

@@ -160,7 +160,7 @@ fn too_little_memory_is_an_error() {
     ] {
         let ran = limited("ulimit -v 400000", line);
         assert_eq!(ran.code, 2, "{line}: {}", ran.err);
-        assert!(ran.err.contains("MiB of memory"), "{line}: {}", ran.err);
+        assert!(ran.err.contains("iB of memory"), "{line}: {}", ran.err);
     }
     assert!(folder.names().is_empty());
 }

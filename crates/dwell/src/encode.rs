@@ -18,6 +18,8 @@ pub(crate) use encoder::{DwellEncoder, FileEncoder, Header, PictureEncoder, chun
 pub use png::png_bytes;
 #[cfg(all(feature = "png", feature = "toml"))]
 pub(crate) use png::text as png_text;
+#[cfg(feature = "png")]
+pub(crate) use png::{COMPARISON, SOFTWARE};
 pub(crate) use space::{error_of_writing, out_of_memory};
 
 use crate::base::error::InputError;

@@ -24,7 +24,7 @@ const MARK: &str = "<meta name=\"generator\" content=\"dwell ";
 const HEAD: u64 = 4096;
 
 pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failure> {
-    let size: Size = args.size.parse()?;
+    let size: Size = scene::size(&args.size)?;
     let samples = scene::samples(&args.aa)?;
     let cpu = engine::engine(&args.engine)?;
     let asked = choice::name(args.engine_choice.engine.as_deref())?;

@@ -14,8 +14,8 @@ use crate::standard_streams::Stream;
 use crate::{engine, output, progress_bar};
 use dwell::store::Output;
 use dwell::{
-    ChannelSet, Control, CpuEngine, Engine, Format, InputError, Journaling, Limits, Paint, Plan, Progress, Report,
-    Request, Scene, Scratch, Strategy, View, auto_limit, quote,
+    ChannelSet, Control, CpuEngine, Engine, Format, InputError, Journaling, Limits, Paint, Plan, Problem, Progress,
+    Report, Request, Scene, Scratch, Strategy, View, auto_limit, quote,
 };
 use dwell_cuda::Options;
 use dwell_engines::Work;
@@ -23,7 +23,7 @@ use files::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 /// Most repeats.
 const MAX_REPEATS: u64 = 100_000;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Failur
     let began = Instant::now();
     let view = scene.sample_view()?;
     job.check_samples(&scene)?;
-    let mut plan = Plan::new(&view, &scene.settings, &job.limits).map_err(|e| job.refused(e, &scene))?;
+    let mut plan = Plan::new(&view, &scene.settings, &job.limits).map_err(|e| job.refused(e, &scene, &cpu))?;
     if let MaxIter::TooMany(iterations) = max_iter {
         return Err(too_many_iterations(args, iterations).into());
     }
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Failur
     let text = scene.text(plan.warnings());
     let progress = Progress::default();
     let request = job.request(&scene, &text, &plan, engine, &progress);
-    let layout = dwell::layout(&request, &job.formats).map_err(|e| job.shortage(e))?;
+    let layout = dwell::layout(&request, &job.formats).map_err(|e| job.shortage(e.into(), &scene))?;
     if args.dry_run {
         return dry_run::print(&request, &layout, &job.files);
     }
@@ -142,22 +142,36 @@ impl<'a> Job<'a> {
     }
 
     /// The failure of a plan. One about memory or depth names the flag that helps.
-    fn refused(&self, error: InputError, scene: &Scene) -> Failure {
+    fn refused(&self, error: InputError, scene: &Scene, cpu: &CpuEngine) -> Failure {
+        let is_about_depth = matches!(error.problem(), Problem::TooDeep { .. } | Problem::TooSmall { .. });
         let failure = Failure::from(error);
-        match (&self.args.max_memory, scene.samples) {
-            (Some(_), _) if failure.is_about_memory() => failure.about("--max-memory"),
-            (_, 2..) => failure.hint("or use fewer samples with --aa"),
-            _ => failure,
+        if failure.is_about_memory() {
+            return self.shortage_of_all(scene, cpu).unwrap_or_else(|| self.shortage(failure, scene));
         }
+        if is_about_depth && scene.samples > 1 { failure.hint("or fewer samples with --aa") } else { failure }
+    }
+
+    /// The failure of the whole render where already its plan is refused for its memory: a plan takes a small part of what a
+    /// render needs. `None` where this machine has not enough memory for the plan either.
+    fn shortage_of_all(&self, scene: &Scene, cpu: &CpuEngine) -> Option<Failure> {
+        let roomy = Limits { memory_bytes: Machine::planned_bytes(cpu.pool().threads()) };
+        let plan = Plan::new(&scene.sample_view().ok()?, &scene.settings, &roomy).ok()?;
+        let progress = Progress::default();
+        let request = self.request(scene, "", &plan, cpu, &progress);
+        let error = dwell::layout(&request, &self.formats).err()?;
+        Some(self.shortage(error.into(), scene))
     }
 
     /// The failure of a layout. One about memory names the flag that helps.
-    fn shortage(&self, error: InputError) -> Failure {
-        let failure = Failure::from(error);
+    fn shortage(&self, failure: Failure, scene: &Scene) -> Failure {
+        if !failure.is_about_memory() {
+            return failure;
+        }
+        let less = if scene.samples > 1 { ", fewer samples with --aa" } else { "" };
+        let hint = format!("or use fewer threads{less} or a smaller tile");
         match &self.args.max_memory {
-            _ if !failure.is_about_memory() => failure,
-            Some(_) => failure.about("--max-memory").hint("or allow more, or use fewer threads or a smaller tile"),
-            None => failure.hint("or use fewer threads or a smaller tile"),
+            Some(_) => failure.about("--max-memory").hint(format!("allow more, {hint}")),
+            None => failure.hint(hint),
         }
     }
 
@@ -249,6 +263,11 @@ impl<'a> Job<'a> {
         }
         let Some(mut report) = Report::median(&reports) else { return Ok(()) };
         report.peak_memory_bytes = machine::peak_memory_bytes();
+        if self.args.stats.is_some() {
+            report.commit = Some(env!("DWELL_COMMIT").to_owned());
+            report.date = Some(dwell_lab::machine::date(SystemTime::now()));
+            report.processor = Some(Machine::look().processor);
+        }
         if let Some(path) = stats {
             let mut stats = create(path)?;
             let text = format!("{}\n", output::json(&report));

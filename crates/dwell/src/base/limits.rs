@@ -3,6 +3,7 @@
 use crate::base::error::InputError;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
+use crate::base::quote::allowed_bytes;
 
 /// The most memory that a render may plan for.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ impl Limits {
         }
         let problem =
             Problem::Memory { what: what.to_owned(), needed_bytes: bytes, allowed_bytes: Some(self.memory_bytes) };
-        let allowed = format!("at most {} MiB here", self.memory_bytes.div_ceil(1 << 20));
+        let allowed = format!("at most {} here", allowed_bytes(self.memory_bytes));
         Err(InputError::new(problem).about(Parameter::Size).accepts(allowed))
     }
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a value or a file.
 
-use crate::base::quote::{quote, quote_place, value};
+use crate::base::quote::{needed_bytes as shown_bytes, quote, quote_place, value};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -140,6 +140,8 @@ pub enum Problem {
     },
     /// A field of dwells and an image cannot be compared, in words.
     KindsDiffer(String),
+    /// A PNG shows the differences of two files, and no view.
+    Comparison,
     /// More memory is needed than is allowed, or than the system has.
     Memory {
         /// What the memory is for.
@@ -225,7 +227,6 @@ pub enum Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         match self {
             Self::Empty => f.write_str("is empty"),
             Self::NotFinite { given } => write!(f, "{} is not a finite number", quote(given)),
@@ -256,6 +257,9 @@ impl fmt::Display for Problem {
                 write!(f, "was not made by dwell, but by {}: it does not say what it shows", quote(name))
             }
             Self::NoScene { software: None } => f.write_str("was not made by dwell: it does not say what it shows"),
+            Self::Comparison => f.write_str(
+                "is a comparison: it shows the differences of two files, and stores no view that could be rendered",
+            ),
             Self::Malformed(text)
             | Self::Missing(text)
             | Self::Conflict(text)
@@ -275,10 +279,10 @@ impl fmt::Display for Problem {
                 write!(f, "has {width} x {height} pixels, and the view {of_view} x {high}")
             }
             Self::Memory { what, needed_bytes, allowed_bytes: Some(_) } => {
-                write!(f, "{what} would take {} MiB of memory", mib(*needed_bytes))
+                write!(f, "{what} needs {} of memory", shown_bytes(*needed_bytes))
             }
             Self::Memory { what, needed_bytes, allowed_bytes: None } => {
-                write!(f, "the system has no {} MiB of memory for {what}", mib(*needed_bytes))
+                write!(f, "the system has no {} of memory for {what}", shown_bytes(*needed_bytes))
             }
             Self::NoThreads { threads, why } => write!(f, "{threads} threads cannot be started: {why}"),
             Self::TooDeep { number, has_bits, needed_bits, axis, step, largest, spacing } => write!(

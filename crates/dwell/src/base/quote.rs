@@ -103,6 +103,27 @@ pub(crate) fn shown_number(value: f64) -> String {
     if plain { value.to_string() } else { format!("{value:e}") }
 }
 
+/// A number of bytes that are needed, rounded up to a tenth of its unit: `1 byte`, `3.2 MiB`.
+pub(crate) fn needed_bytes(bytes: u64) -> String {
+    shown_bytes(bytes, true)
+}
+
+/// A number of bytes that are allowed, rounded down to a tenth of its unit, so that it never looks like a larger number that
+/// is needed.
+pub(crate) fn allowed_bytes(bytes: u64) -> String {
+    shown_bytes(bytes, false)
+}
+
+fn shown_bytes(bytes: u64, rounds_up: bool) -> String {
+    let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let Some((shift, name)) = units.into_iter().find(|(shift, _)| bytes >> shift > 0) else {
+        return format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
+    };
+    let (ten, unit) = (u128::from(bytes) * 10, 1_u128 << shift);
+    let tenths = if rounds_up { ten.div_ceil(unit) } else { ten / unit };
+    format!("{}.{} {name}", tenths / 10, tenths % 10)
+}
+
 /// A path as it may be shown, as [`escape`] says.
 pub(crate) fn shown(path: &Path) -> String {
     escape(&path.to_string_lossy())
@@ -166,6 +187,16 @@ mod tests {
     #[test]
     fn the_table_is_in_order() {
         assert!(HIDDEN.windows(2).all(|pair| pair[0].1 < pair[1].0) && HIDDEN.iter().all(|(a, b)| a <= b));
+    }
+
+    #[test]
+    fn needed_and_allowed_bytes_never_look_the_same() {
+        assert_eq!([0, 1, 2, 1023].map(needed_bytes), ["0 bytes", "1 byte", "2 bytes", "1023 bytes"]);
+        assert_eq!([1024, 1025, 1_048_577].map(needed_bytes), ["1.0 KiB", "1.1 KiB", "1.1 MiB"]);
+        assert_eq!([1025, 1_048_576, 3 << 30].map(allowed_bytes), ["1.0 KiB", "1.0 MiB", "3.0 GiB"]);
+        for allowed in [1, 1023, 1024, 1536, 1_048_575, 1_048_576, 1_100_000, 1 << 30, u64::MAX - 1] {
+            assert_ne!(needed_bytes(allowed + 1), allowed_bytes(allowed), "{allowed}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::tally::Change;
 use super::value::{Difference, Value};
 use crate::base::error::Error;
 use crate::base::limits::resize;
+use crate::encode::{COMPARISON, SOFTWARE};
 use crate::store::Output;
 use crate::view::Size;
 use png::StreamWriter;
@@ -60,7 +61,11 @@ impl DifferenceImage {
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_compression(png::Compression::Fast);
-        let stream = encoder.write_header().and_then(png::Writer::into_stream_writer);
+        // `dwell show` recognises the picture by its description.
+        let described = [("Software", SOFTWARE), ("Description", COMPARISON)]
+            .into_iter()
+            .try_for_each(|(name, text)| encoder.add_text_chunk(name.to_owned(), text.to_owned()));
+        let stream = described.and_then(|()| encoder.write_header()).and_then(png::Writer::into_stream_writer);
         let stream = stream.map_err(|e| Error::Write { path: path.clone(), source: e.into() })?;
         Ok(Self { path, output, stream, piece: Vec::new() })
     }

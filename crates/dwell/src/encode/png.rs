@@ -24,6 +24,10 @@ use std::io::{self, Cursor};
 
 /// The keyword of the text, an `iTXt` chunk before the image data.
 const KEYWORD: &str = "dwell";
+/// The `Software` text of the pictures written here.
+pub(crate) const SOFTWARE: &str = concat!("dwell ", env!("CARGO_PKG_VERSION"));
+/// The `Description` text of a picture of differences.
+pub(crate) const COMPARISON: &str = "The differences of two files";
 /// Bytes of the last chunk, `IEND`.
 const END: usize = 12;
 /// Bytes of a PNG chunk's length and kind.
@@ -57,7 +61,7 @@ impl FileEncoder for Png {
             Depth::Sixteen => png::BitDepth::Sixteen,
         });
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
-        encoder.add_text_chunk("Software".to_owned(), concat!("dwell ", env!("CARGO_PKG_VERSION")).to_owned())?;
+        encoder.add_text_chunk("Software".to_owned(), SOFTWARE.to_owned())?;
         drop(encoder.write_header()?);
         // Dropping the writer has appended the `IEND` chunk.
         bytes.truncate(bytes.len() - END);

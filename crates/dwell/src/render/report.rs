@@ -14,6 +14,17 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Report {
+    /// The version of this library.
+    pub version: &'static str,
+    /// The commit that the program was built from, if the program says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// When the render ended, in UTC by RFC 3339, if the program says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// The processor of the machine, if the program says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processor: Option<String>,
     /// Columns of the field. If a pixel of the picture has several samples, these are columns of samples.
     pub width: u32,
     /// Rows of the field, counted like the columns.
@@ -185,6 +196,10 @@ impl Report {
     ) -> Self {
         let info = engine.info();
         let mut report = Self {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: None,
+            date: None,
+            processor: None,
             width: plan.size().width,
             height: plan.size().height,
             samples: tally.samples,

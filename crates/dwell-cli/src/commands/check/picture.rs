@@ -42,7 +42,7 @@ impl Job<'_> {
             return damage(error);
         }
         let location = Location::read(path).map_err(|error| {
-            let is_bare = matches!(&error, Error::Input(e) if matches!(e.problem(), Problem::NoScene { .. }));
+            let is_bare = matches!(&error, Error::Input(e) if matches!(e.problem(), Problem::NoScene { .. } | Problem::Comparison));
             let failure = Failure::from(error);
             if is_bare { failure.hint("--stats STATS checks it against the statistics of its render") } else { failure }
         })?;

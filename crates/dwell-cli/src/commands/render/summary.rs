@@ -16,12 +16,14 @@ pub(super) fn print(args: &RenderArgs, report: &Report, files: &[File], plan_war
     }
     let wrote = if names.is_empty() { "rendered".to_owned() } else { format!("wrote {}", names.join(", ")) };
     output::remark_to_person(&format!(
-        "{wrote}: {} x {}, limit {}, {:.2} s, {:.2} G iterations/s on {} thread{} ({})",
+        "{wrote}: {} x {}, limit {}, {:.2} s, {:.2} G {}iterations/s on {} thread{} ({})",
         report.width,
         report.height,
         report.max_iterations,
         report.seconds.total,
         report.iterations_per_second / 1e9,
+        // Those that shortcuts or a heuristic avoid are counted.
+        if report.shortcuts == "none" && report.exact { "" } else { "effective " },
         report.threads,
         if report.threads == 1 { "" } else { "s" },
         report.device.as_ref().map_or(report.level.clone(), |device| format!("{}, {}", device.name, report.level)),

@@ -1,6 +1,6 @@
 //! The text that the encoder stores in a PNG, read back. The file may be any, also one made to do harm.
 
-use super::KEYWORD;
+use super::{COMPARISON, KEYWORD};
 use crate::base::error::InputError;
 use crate::base::problem::Problem;
 use crate::input::source::PNG_SIGNATURE;
@@ -15,6 +15,8 @@ struct Texts {
     text: Option<String>,
     /// The program that wrote the file.
     software: Option<String>,
+    /// Whether the file describes itself as a comparison.
+    is_comparison: bool,
 }
 
 /// The text stored in a PNG by this library. Image data is not read.
@@ -27,13 +29,18 @@ pub(crate) fn read(mut file: impl BufRead + Seek) -> Result<String, InputError> 
         // A program that adds a comment to a picture may move all texts behind the image data.
         let behind = text_chunks(&mut file).ok().and_then(|picture| self::texts(Cursor::new(picture)).ok());
         if let Some(behind) = behind {
-            texts = Texts { text: behind.text, software: texts.software.or(behind.software) };
+            texts = Texts {
+                text: behind.text,
+                software: texts.software.or(behind.software),
+                is_comparison: texts.is_comparison || behind.is_comparison,
+            };
         }
     }
     if let Some(text) = texts.text {
         return Ok(text);
     }
-    Err(InputError::new(Problem::NoScene { software: texts.software }))
+    let problem = if texts.is_comparison { Problem::Comparison } else { Problem::NoScene { software: texts.software } };
+    Err(InputError::new(problem))
 }
 
 /// The texts before the image data.
@@ -56,8 +63,12 @@ fn texts(file: impl BufRead + Seek) -> Result<Texts, InputError> {
         chunk.decompress_text_with_limit(MOST_BYTES).ok()?;
         chunk.get_text().ok()
     };
-    let software = info.uncompressed_latin1_text.iter().find(|chunk| chunk.keyword == "Software");
-    Ok(Texts { text: own.or_else(plain).or_else(packed), software: software.map(|chunk| chunk.text.clone()) })
+    let named = |name: &str| info.uncompressed_latin1_text.iter().find(|chunk| chunk.keyword == name);
+    Ok(Texts {
+        text: own.or_else(plain).or_else(packed),
+        software: named("Software").map(|chunk| chunk.text.clone()),
+        is_comparison: named("Description").is_some_and(|chunk| chunk.text == COMPARISON),
+    })
 }
 
 /// The most chunks that are read or skipped.
@@ -119,6 +130,15 @@ mod tests {
             assert!(read(Cursor::new(&own[..cut])).is_err(), "{cut}");
         }
         assert!(read(Cursor::new(b"GIF89a")).is_err());
+    }
+
+    #[test]
+    fn a_comparison_is_recognised() {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, 1, 1);
+        encoder.add_text_chunk("Description".to_owned(), COMPARISON.to_owned()).unwrap();
+        encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
+        assert_eq!(read(Cursor::new(bytes)).unwrap_err().problem(), &Problem::Comparison);
     }
 
     /// The bytes of a chunk, from its length to its checksum.
