@@ -420,7 +420,9 @@ mod tests {
                 }
                 assert!(re[i] * re[i] + im[i] * im[i] < 1.0 && im[i] >= 0.0);
             }
-            assert!(found * 10 >= inside.len() * 9, "{map:?}: {found} of {}", inside.len());
+            // Many bounded orbits of the Burning Ship converge to no cycle.
+            let least = if map.formula.fold() == Fold::Absolute { 0.3 } else { 0.9 };
+            assert!(f64::from(found) >= inside.len() as f64 * least, "{map:?}: {found} of {}", inside.len());
         }
     }
 

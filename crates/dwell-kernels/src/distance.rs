@@ -376,7 +376,8 @@ mod tests {
         let h = 1e-6;
         let points: Vec<_> =
             (0..400).map(|i| (f64::from(i % 23) / 9.0 - 1.3, f64::from(i / 23) / 7.0 - 1.21)).collect();
-        for (map, _) in some_maps() {
+        // With a fold, the estimate has kinks wherever the orbit meets a fold; its slope is tested by the next test.
+        for (map, _) in some_maps().into_iter().filter(|(map, _)| map.formula.fold() == Fold::None) {
             let moved = |dx: f64, dy: f64| -> Vec<f64> {
                 let points: Vec<_> = points.iter().map(|(a, b)| (a + dx, b + dy)).collect();
                 all_of(Level::best(), map, &points, 60).1[0].clone()
