@@ -14,9 +14,11 @@ pub enum Look {
     Relief,
     /// Grey shading alone.
     Plaster,
+    /// Grey metal.
+    Steel,
     /// Pale colours with a dark outline.
     InkLines,
-    /// Strong shading with highlights, and an interior shaded like glass.
+    /// Shading by slope, and an interior that is bright at the boundaries of its components.
     Glass,
     /// An interior coloured by period, with a dark outline.
     Cells,
@@ -30,14 +32,13 @@ dwell_kernels::named!(Look, "look":
     Plain => "plain",
     Relief => "relief",
     Plaster => "plaster",
+    Steel => "steel",
     InkLines => "ink-lines",
     Glass => "glass",
     Cells => "cells",
     Night => "night",
     Petals => "petals",
 );
-
-const WHITE: [u16; 3] = [0xffff; 3];
 
 /// A colour of 8 bits each.
 const fn colour(red: u8, green: u8, blue: u8) -> [u16; 3] {
@@ -57,10 +58,11 @@ impl Look {
         match self {
             Self::Plain => "the palette alone, without layers",
             Self::Relief => "the palette, lit from the upper right as a relief",
-            Self::Plaster => "white plaster, lit from the upper left",
+            Self::Plaster => "pale plaster, lit from the upper left",
+            Self::Steel => "grey metal, lit from above, with rounded components",
             Self::InkLines => "pale colours on paper with an ink line around the set",
-            Self::Glass => "strong light on the slopes, and an interior of dark glass",
-            Self::Cells => "an interior coloured by period, with dark lines, in a quiet surrounding",
+            Self::Glass => "the palette as a relief, and an interior of dark glass with bright edges",
+            Self::Cells => "an interior coloured by period, on parchment with brown lines",
             Self::Night => "a glowing line around the set in the dark",
             Self::Petals => "an interior coloured by the point that its orbits converge to, with soft relief outside",
         }
@@ -70,9 +72,9 @@ impl Look {
     fn palette(self) -> Option<&'static str> {
         match self {
             Self::Plain | Self::Relief | Self::Glass => None,
-            Self::Plaster => Some("graphite"),
+            Self::Plaster | Self::Steel => Some("graphite"),
             Self::InkLines => Some("opal"),
-            Self::Cells => Some("glacier"),
+            Self::Cells => Some("copper"),
             Self::Night => Some("twilight"),
             Self::Petals => Some("lagoon"),
         }
@@ -88,30 +90,36 @@ impl Look {
             Self::Plain => Vec::new(),
             Self::Relief => vec![slope(Layer::ANGLE, Layer::HEIGHT)],
             Self::Plaster => vec![
-                flat(colour(0xf1, 0xec, 0xe2), Coverage::All, 1.0),
-                slope(135.0, 1.2),
-                flat(colour(0x2a, 0x26, 0x22), Coverage::Interior, 1.0),
+                // Below half the full light in each part, so that the light has one hue.
+                flat(colour(0xb9, 0xb5, 0xae), Coverage::All, 1.0),
+                slope(135.0, 1.3),
+                flat(colour(0x3a, 0x34, 0x2e), Coverage::Interior, 1.0),
             ],
+            Self::Steel => {
+                let interior = gradient(Quantity::Multiplier, "graphite");
+                vec![slope(120.0, 1.3), Layer { opacity: 0.8, ..interior }]
+            }
             Self::InkLines => vec![
-                flat(WHITE, Coverage::Escaped, 0.6),
+                flat(colour(0xff, 0xfa, 0xf0), Coverage::Escaped, 0.55),
                 flat(colour(0xfb, 0xf7, 0xec), Coverage::Interior, 1.0),
-                outline(1.6, colour(0x1b, 0x1d, 0x2e)),
+                outline(0.7, colour(0x1b, 0x1d, 0x2e)),
             ],
-            Self::Glass => vec![
-                slope(45.0, 0.8),
-                Layer { blend: BlendMode::Screen, opacity: 0.5, ..gradient(Quantity::Multiplier, "oslo") },
-            ],
+            Self::Glass => {
+                let interior = gradient(Quantity::Multiplier, "oslo");
+                vec![slope(45.0, 1.4), Layer { blend: BlendMode::Screen, opacity: 0.6, ..interior }]
+            }
             Self::Cells => vec![
-                flat(WHITE, Coverage::Escaped, 0.4),
+                flat(colour(0xf6, 0xec, 0xd4), Coverage::Escaped, 0.75),
+                Layer { opacity: 0.8, ..slope(135.0, 2.5) },
                 gradient(Quantity::Period, "spectrum"),
-                outline(1.2, colour(0x14, 0x12, 0x1a)),
+                outline(0.5, colour(0x2a, 0x1a, 0x12)),
             ],
             Self::Night => vec![
                 Layer { blend: BlendMode::Multiply, ..flat(colour(0x30, 0x38, 0x60), Coverage::Escaped, 0.9) },
-                Layer { blend: BlendMode::Add, ..outline(6.0, colour(0x60, 0x30, 0x08)) },
-                Layer { blend: BlendMode::Add, ..outline(1.5, colour(0xff, 0xc8, 0x70)) },
+                Layer { blend: BlendMode::Add, ..outline(4.0, colour(0x60, 0x30, 0x08)) },
+                Layer { blend: BlendMode::Add, ..outline(0.5, colour(0xff, 0xc8, 0x70)) },
             ],
-            Self::Petals => vec![Layer { opacity: 0.8, ..slope(45.0, 1.5) }, gradient(Quantity::FinalZ, "spectrum")],
+            Self::Petals => vec![Layer { opacity: 0.8, ..slope(45.0, 1.5) }, gradient(Quantity::FinalZ, "opal")],
         }
     }
 
@@ -141,7 +149,7 @@ mod tests {
             assert_eq!(colouring.palette.name(), expected);
             assert!(look.palette().is_none_or(|name| Palette::built_in(name).is_ok()));
         }
-        for name in ["oslo", "spectrum"] {
+        for name in ["oslo", "spectrum", "graphite", "opal"] {
             assert!(Palette::built_in(name).is_ok());
         }
     }
