@@ -97,6 +97,15 @@ pub(crate) enum MaxIter {
 
 /// The scene that flags describe, and how its limit is found.
 pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Failure> {
+    // `--shade 45` would be the flag without an angle and the location 45.
+    if let (Some(""), Some(what)) = (args.shade.as_deref(), &args.what)
+        && what.to_string_lossy().parse::<f64>().is_ok()
+        && !what.exists()
+    {
+        let angle = what.to_string_lossy();
+        let problem = format!("the angle {} does not follow after =", quote(&angle));
+        return Err(Usage::new("--shade", problem).accepts(format!("--shade={angle}")).into());
+    }
     // Where statistics go to standard error, nothing else may: a program reads them.
     let (mut scene, max_iter) =
         place(args.what.as_deref(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))?;

@@ -189,6 +189,7 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --level AVX2", "did you mean"),
     ("render -o x.png --look releif", "did you mean \"relief\""),
     ("render -o x.png --shade=400", "--shade: 400 is out of range (accepted: -360 to 360, in degrees)"),
+    ("render -o x.png --shade 45", "--shade: the angle \"45\" does not follow after = (accepted: --shade=45)"),
     ("render -o x.png --shade=north", "--shade: is not a number"),
     ("render -o x.png --shade-height 0", "--shade-height: 0 is out of range (accepted: 0.1 to 100)"),
     ("render -o x.png --shade-strength 2", "--shade-strength: 2 is out of range (accepted: 0 to 1)"),
