@@ -3,14 +3,23 @@
 use crate::{Done, root};
 use dwell::store::{Output, PartialFiles};
 use dwell::{
-    Cancel, Control, CpuEngine, Format, Limits, Location, Number, Paint, Plan, Progress, Request, Scene, Scratch, Size,
-    View, bits_needed,
+    Cancel, Control, CpuEngine, Format, Limits, Location, Look, Number, Paint, Plan, Progress, Request, Scene, Scratch,
+    Size, View, bits_needed,
 };
 use std::path::Path;
 use std::process::Command;
 
 /// File, location, size in pixels, samples per pixel along each axis.
 const PICTURES: [(&str, &str, (u32, u32), u32); 1] = [("docs/seahorse.png", "shallow-seahorse", (1200, 675), 3)];
+
+/// File, location and look of the pictures of looks, and their size in pixels.
+const LOOKS: [(&str, &str, Look); 4] = [
+    ("docs/look-relief.png", "shallow-minibrot", Look::Relief),
+    ("docs/look-petals.png", "shallow-home", Look::Petals),
+    ("docs/look-cells.png", "burning-ship", Look::Cells),
+    ("docs/look-night.png", "julia-rabbit", Look::Night),
+];
+const LOOK_SIZE: Size = Size { width: 480, height: 270 };
 
 /// The contact sheet: pictures per row, size of each and gap between them in pixels, samples per pixel along each axis.
 const ACROSS: u32 = 5;
@@ -23,6 +32,14 @@ pub(crate) fn write() -> Done {
         let mut scene = Location::built_in(location)?.scene;
         scene.view.size = Size::new(width, height)?;
         scene.samples = samples;
+        render(&scene, &root().join(file))?;
+        println!("{file}");
+    }
+    for (file, location, look) in LOOKS {
+        let mut scene = Location::built_in(location)?.scene;
+        scene.view.size = LOOK_SIZE;
+        scene.samples = 2;
+        scene.colouring = look.of(scene.colouring);
         render(&scene, &root().join(file))?;
         println!("{file}");
     }

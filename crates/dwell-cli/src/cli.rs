@@ -81,6 +81,10 @@ pub(crate) enum Command {
     Locations,
     /// Show palettes in the terminal or as a PNG
     Palettes(PalettesArgs),
+    /// List the looks of --look
+    ///
+    /// A look is a palette and layers, such as shading by slope, with a name.
+    Looks,
     /// Print what a PNG made by dwell shows, as a location file
     ///
     /// A built-in location or a location file is printed with every key.
@@ -228,6 +232,34 @@ pub(crate) struct RenderArgs {
     /// The colour of points that did not escape: #rgb, #rrggbb or #rrrrggggbbbb. The default is the palette's.
     #[arg(long, value_name = "COLOUR", help_heading = "Colour")]
     pub(crate) interior: Option<String>,
+    /// Look: a palette and layers with a name, such as relief; `dwell looks` lists them
+    ///
+    /// It replaces the layers of the location. --palette and the other colours are applied to it. A location file gives any
+    /// other combination of layers.
+    #[arg(long, value_name = "NAME", help_heading = "Colour")]
+    pub(crate) look: Option<String>,
+    /// Shading by slope, with the light from --shade=DEG, counter-clockwise from the right, -360 to 360 [default: 45]
+    ///
+    /// The slope is that of the distance to the set, from the derivative of the orbit. The layer is drawn over the colours, and
+    /// replaces the shading of the location or the look.
+    #[arg(long, value_name = "DEG", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Colour")]
+    pub(crate) shade: Option<String>,
+    /// Height of the light of the shading, 0.1 to 100; a higher light shades less [default: 1.5]
+    #[arg(long, value_name = "H", allow_hyphen_values = true, help_heading = "Colour")]
+    pub(crate) shade_height: Option<String>,
+    /// Strength of the shading, 0 to 1 [default: 1]
+    #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Colour")]
+    pub(crate) shade_strength: Option<String>,
+    /// Colour of the interior by period, multiplier, angle or final-z, in the palette --interior-palette
+    ///
+    /// period is that of the attracting cycle; multiplier the modulus of the cycle's multiplier, which rises from 0 at the
+    /// centre of a component to 1 at its boundary; angle the angle of that multiplier; final-z the angle of the point to which
+    /// orbits converge. The layer is drawn over the colours, and replaces that of the location or the look.
+    #[arg(long, value_name = "VALUE", help_heading = "Colour")]
+    pub(crate) interior_by: Option<String>,
+    /// Palette of --interior-by [default: spectrum]
+    #[arg(long, value_name = "NAME|FILE", requires = "interior_by", help_heading = "Colour")]
+    pub(crate) interior_palette: Option<String>,
     /// Bits per channel of the picture: 8, 16 [default: 8]
     #[arg(long, value_name = "BITS", allow_hyphen_values = true, help_heading = "Colour")]
     pub(crate) depth: Option<String>,

@@ -7,6 +7,7 @@ pub(crate) mod gallery;
 pub(crate) mod info;
 pub(crate) mod lab;
 pub(crate) mod locations;
+pub(crate) mod looks;
 pub(crate) mod man;
 pub(crate) mod palettes;
 pub(crate) mod peak;

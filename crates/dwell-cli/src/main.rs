@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Render(args) => commands::render::run(&args, &interrupt),
         Command::Locations => commands::locations::run(),
         Command::Palettes(args) => commands::palettes::run(&args, &interrupt),
+        Command::Looks => commands::looks::run(),
         Command::Show(args) => commands::show::run(&args),
         Command::Gallery(args) => commands::gallery::run(&args, &interrupt),
         Command::Compare(args) => match commands::compare::run(&args, &interrupt) {

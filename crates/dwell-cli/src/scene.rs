@@ -4,8 +4,8 @@ use crate::cli::{FormulaArgs, IterationArgs, RenderArgs, ViewArgs};
 use crate::error_text::{Failure, Usage};
 use crate::{answers, engine, output};
 use dwell::{
-    By, Colouring, Decimal, Format, Frame, InputError, Location, MOST_SAMPLES, Magnification, Palette, Parameter,
-    Place, Sample, Scene, Size, parse_colour, quote,
+    By, Colouring, Decimal, Format, Frame, InputError, Layer, LayerContent, Location, Look, MOST_SAMPLES, Magnification,
+    Palette, Parameter, Place, Quantity, Sample, Scene, Size, parse_colour, quote,
 };
 use std::path::Path;
 
@@ -147,6 +147,15 @@ pub(crate) enum MaxIter {
 
 /// The scene that flags describe, and how its limit is found.
 pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Failure> {
+    // `--shade 45` would be the flag without an angle and the location 45.
+    if let (Some(""), Some(what)) = (args.shade.as_deref(), &args.what)
+        && what.to_string_lossy().parse::<f64>().is_ok()
+        && !what.exists()
+    {
+        let angle = what.to_string_lossy();
+        let problem = format!("the angle {} does not follow after =", quote(&angle));
+        return Err(Usage::new("--shade", problem).accepts(format!("--shade={angle}")).into());
+    }
     // Where statistics go to standard error, nothing else may: a program reads them.
     let (mut scene, max_iter) =
         place(args.what.as_deref(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))
@@ -318,6 +327,9 @@ fn iteration(args: &IterationArgs, scene: &mut Scene, iterations: u64) -> Result
 
 fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Failure> {
     let colouring = &mut scene.colouring;
+    if let Some(text) = &args.look {
+        *colouring = text.parse::<Look>()?.of(colouring.clone());
+    }
     if let Some(name) = &args.palette {
         *colouring = colouring.clone().in_colours_of(palette("--palette", name)?);
     }
@@ -340,9 +352,68 @@ fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Failure> {
         })?;
         colouring.palette = colouring.palette.clone().with_interior(interior);
     }
+    interior_layer(args, colouring)?;
+    shade(args, colouring)?;
     colouring.check()?;
     if let Some(text) = &args.depth {
         scene.depth = text.parse()?;
+    }
+    Ok(())
+}
+
+/// Adds the shading that flags describe, in place of that of the scene.
+fn shade(args: &RenderArgs, colouring: &mut Colouring) -> Result<(), Failure> {
+    let RenderArgs { shade, shade_height, shade_strength, .. } = args;
+    if [shade, shade_height, shade_strength].into_iter().all(Option::is_none) {
+        return Ok(());
+    }
+    let layers = &mut colouring.layers;
+    let found = layers.iter().position(Layer::is_slope);
+    let mut layer = found.map_or_else(Layer::slope, |at| layers[at].clone());
+    if let LayerContent::Slope { angle, height } = &mut layer.content {
+        match shade.as_deref() {
+            None | Some("") => {}
+            Some(text) => *angle = number("--shade", text)?,
+        }
+        if let Some(text) = shade_height {
+            *height = number("--shade-height", text)?;
+        }
+    }
+    if let Some(text) = shade_strength {
+        layer.opacity = number("--shade-strength", text)?;
+    }
+    layer.check().map_err(|e| {
+        let flag = match e.parameter() {
+            Some(Parameter::Named("angle")) => "--shade",
+            Some(Parameter::Named("height")) => "--shade-height",
+            _ => "--shade-strength",
+        };
+        Failure::from(e).about(flag)
+    })?;
+    match found {
+        Some(at) => layers[at] = layer,
+        None => layers.push(layer),
+    }
+    Ok(())
+}
+
+/// Adds the colours of the interior that flags describe, in place of those of the scene.
+fn interior_layer(args: &RenderArgs, colouring: &mut Colouring) -> Result<(), Failure> {
+    let Some(text) = &args.interior_by else { return Ok(()) };
+    let of_interior = || Quantity::ALL.into_iter().filter(|of| of.by().is_none());
+    let found = of_interior().find(|of| of.name() == text);
+    let unknown = || InputError::unknown(text, of_interior().map(Quantity::name).collect::<Vec<_>>());
+    let of = found.ok_or_else(|| Failure::from(unknown()).about("--interior-by"))?;
+    let palette = match &args.interior_palette {
+        Some(name) => palette("--interior-palette", name)?,
+        None => Palette::built_in("spectrum")?,
+    };
+    let layer = Layer::of(LayerContent::gradient(of, palette));
+    let is_of_interior =
+        |layer: &Layer| matches!(layer.content, LayerContent::Gradient { of, .. } if of.by().is_none());
+    match colouring.layers.iter().position(is_of_interior) {
+        Some(at) => colouring.layers[at] = layer,
+        None => colouring.layers.push(layer),
     }
     Ok(())
 }

@@ -52,6 +52,15 @@ fn folder() -> Folder {
         .with("density.toml", format!("{good}[colour]\ndensity = -1.0\n").as_bytes())
         .with("interior.toml", format!("{good}[colour]\ninterior = \"black\"\n").as_bytes())
         .with("half.toml", format!("{good}[colour]\npalette_text = \"x\"\n").as_bytes())
+        .with("layer-what.toml", format!("{good}[[layer]]\nblend = \"add\"\n").as_bytes())
+        .with("layer-kind.toml", format!("{good}[[layer]]\nwhat = \"slop\"\n").as_bytes())
+        .with("layer-key.toml", format!("{good}[[layer]]\nwhat = \"slope\"\nwidth = 3\n").as_bytes())
+        .with("layer-range.toml", format!("{good}[[layer]]\nwhat = \"slope\"\nopacity = 1.5\n").as_bytes())
+        .with("layer-scale.toml", format!("{good}[[layer]]\nwhat = \"period\"\nscale = \"histogram\"\n").as_bytes())
+        .with("layer-many.toml", format!("{good}{}", "[[layer]]\nwhat = \"slope\"\n".repeat(9)).as_bytes())
+        .with("layer-table.toml", format!("{good}[layer]\nwhat = \"slope\"\n").as_bytes())
+        .with("layer-text.toml", format!("{good}[[layer]]\nwhat = \"period\"\npalette_text = \"x\"\n").as_bytes())
+        .with("look.toml", format!("{good}[colour]\nlook = \"releif\"\n").as_bytes())
         .with("bounds.toml", b"bounds = [\"-2\", \"1\", \"-1\", \"1\"]\niterations = 100\n");
     let folder = folder
         .with("counts.npy", b"\x93NUMPY\x01\0v\0{'descr': '<u4'}\n")
@@ -178,6 +187,30 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --rounding none", "fused, separate"),
     ("render -o x.png --level avx", "--level"),
     ("render -o x.png --level AVX2", "did you mean"),
+    ("render -o x.png --look releif", "did you mean \"relief\""),
+    ("render -o x.png --shade=400", "--shade: 400 is out of range (accepted: -360 to 360, in degrees)"),
+    ("render -o x.png --shade 45", "--shade: the angle \"45\" does not follow after = (accepted: --shade=45)"),
+    ("render -o x.png --shade=north", "--shade: is not a number"),
+    ("render -o x.png --shade-height 0", "--shade-height: 0 is out of range (accepted: 0.1 to 100)"),
+    ("render -o x.png --shade-strength 2", "--shade-strength: 2 is out of range (accepted: 0 to 1)"),
+    (
+        "render -o x.png --interior-by smooth",
+        "--interior-by: \"smooth\" is not known (accepted: period, multiplier, angle, final-z)",
+    ),
+    ("render -o x.png --interior-by period --interior-palette spectrm", "--interior-palette: \"spectrm\" is not known"),
+    ("render -o x.png --interior-palette fire", "--interior-by"),
+    ("render -o x.png layer-what.toml", "line 5, layer 1: no \"what\" is given (accepted: smooth, banded"),
+    ("render -o x.png layer-kind.toml", "line 6, what: \"slop\" is not known"),
+    (
+        "render -o x.png layer-key.toml",
+        "line 7, width: does not go with what = \"slope\" (accepted: angle, height, blend, opacity)",
+    ),
+    ("render -o x.png layer-range.toml", "line 7, opacity: 1.5 is out of range (accepted: 0 to 1)"),
+    ("render -o x.png layer-scale.toml", "line 7, scale: \"histogram\" is a scale of the base colours"),
+    ("render -o x.png layer-many.toml", "layer: there are 9 (accepted: at most 8 layers)"),
+    ("render -o x.png layer-table.toml", "layer: is a table, not a list of tables, [[layer]]"),
+    ("render -o x.png layer-text.toml", "line 7, palette_text: palette_format and palette_text are given together"),
+    ("render -o x.png look.toml", "line 6, look: \"releif\" is not known"),
     ("render -o x.png --palette twilght", "did you mean \"twilight\""),
     ("render -o x.png --palette nothing-like-it", "twilight, ember"),
     ("render -o x.png --palette no-such-file.map", "cannot be read"),

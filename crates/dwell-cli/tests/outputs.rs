@@ -97,7 +97,7 @@ fn links_of_others_in_shared_folders_are_not_followed() {
     folder.good(&format!("{SMALL} -o shared/own.png"));
     assert!(folder.read("victim.png") == expected());
     // A journal of another user is in the way.
-    let folder = folder.with("x.png.dwell-journal", b"dwell journal 2\nand more");
+    let folder = folder.with("x.png.dwell-journal", b"dwell journal 3\nand more");
     std::os::unix::fs::chown(folder.join("x.png.dwell-journal"), Some(12_345), None).unwrap();
     let ran = folder.run(format!("{SMALL} -o x.png --fresh").split(' '));
     assert!(ran.code == 4 && ran.err.contains("belongs to another user"), "{} {}", ran.code, ran.err);

@@ -54,6 +54,11 @@ fn any_picture(random: &mut Random) -> String {
         2 => add("--center 0.1,-0.3 --view-height 2.50".to_owned()),
         _ => {}
     }
+    match random.below(4) {
+        0 => add(format!("--look {}", random.one_of(&["relief", "cells", "night", "petals", "plaster", "plain"]))),
+        1 => add("--shade=200 --shade-height 0.8 --shade-strength 0.5 --interior-by multiplier".to_owned()),
+        _ => {}
+    }
     if random.below(3) == 0 {
         add(format!("--rotate {}", random.one_of(&["30", "-90.0", "1.25e1"])));
     }

@@ -418,7 +418,8 @@ fn pictures(device: &Device) {
                         (Depth::Sixteen, 2, 300),
                     ] {
                         let palette = Palette::built_in("ember").unwrap();
-                        let colouring = Colouring { by, scale, density: 1.3, offset: -0.2, palette };
+                        let colouring =
+                            Colouring { by, scale, density: 1.3, offset: -0.2, palette, layers: Vec::new() };
                         let painter = Painter::new(&colouring, limit, depth, samples).expect("memory for the tables");
                         let engine = cuda(device, Options::default(), Shortcuts::EXACT);
                         if colouring.check().is_err() {

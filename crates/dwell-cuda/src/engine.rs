@@ -36,7 +36,8 @@ const FEWEST_SESSIONS: usize = 8;
 /// Computes on one CUDA device, and on the processors where the device fails.
 ///
 /// Dwells, smooth values and pictures are those of [`CpuEngine`], bit for bit, unless a kernel that infers was chosen.
-/// Other channels than [`Self::CHANNELS`], and colours by them or by histogram, are left to the processors.
+/// Other channels than [`Self::CHANNELS`], and colours by them or by histogram, are left to the processors, and so are
+/// pictures with layers, which the processors paint: from the device's channels where it computes all of them.
 ///
 /// Calls from several threads run at once: each takes a device session of its own out of a pool, and no lock is held
 /// while it works. Warnings and the device's report belong to a call. When the device is lost, the processors compute the

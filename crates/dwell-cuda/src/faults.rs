@@ -6,10 +6,10 @@ use crate::needs::{Capacity, Needs};
 use crate::options::{GpuKernel, Options};
 use crate::session::{Content, DeliveredRows, DeviceSession, Loss, OpenSession, PlanId, SLOTS, SessionSpec};
 use dwell::{
-    By, Cancel, Channel, ChannelSet, ChannelSlices, ChannelSlicesMut, Colouring, Control, CpuEngine, Depth,
-    DeviceReport, Engine, EngineInfo, Error, Field, FieldRows, FieldRowsMut, Format, Journaling, Level, Limits, Notes,
-    Outcome, Paint, PaintOutcome, Painter, PaintingEngine, Palette, Plan, Progress, Request, Requirements, Scale,
-    Scratch, Settings, Size, Strategy, Task, ThreadPool, View,
+    By, Cancel, Channel, ChannelSet, ChannelSlices, ChannelSlicesMut, Colouring, Control, Coverage, CpuEngine, Depth,
+    DeviceReport, Engine, EngineInfo, Error, Field, FieldRows, FieldRowsMut, Format, Journaling, Layer, LayerContent,
+    Level, Limits, Notes, Outcome, Paint, PaintOutcome, Painter, PaintingEngine, Palette, Plan, Progress, Request,
+    Requirements, Scale, Scratch, Settings, Size, Strategy, Task, ThreadPool, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -363,6 +363,29 @@ fn distances_are_computed_by_the_processors() {
     let notes = engine.run(&task, rows, &control).unwrap().notes;
     assert_eq!(distance, truth(&plan, ChannelSet::DISTANCE).distance());
     assert_eq!((script.lock().unwrap().done, notes.device.unwrap().rows_on_cpu), (0, 66));
+}
+
+#[test]
+fn layers_are_painted_by_the_processors() {
+    let plan = plan();
+    // Of the channels of the device, and of channels that processors compute.
+    let flat = Layer::of(LayerContent::Flat { colour: [65535, 0, 0], over: Coverage::Interior });
+    for (layer, device_computes) in [(flat, true), (Layer::slope(), false)] {
+        let (engine, script) = engine(None, false);
+        let colouring = Colouring { layers: vec![layer], ..Colouring::default() };
+        let painter = Painter::new(&colouring, plan.limit(), Depth::Eight, 1).unwrap();
+        let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: colouring.channels() };
+        assert!(engine.painting().is_none_or(|painting| !painting.can_paint(&task, &painter)));
+        let truth = truth(&plan, colouring.channels());
+        let mut expected = vec![0; truth.dwell().len() * 3];
+        painter.paint(truth.all_rows(), &mut expected);
+        let field = dwell::field(&task, &engine, &Limits::default(), &Cancel::default()).unwrap();
+        assert!(field.dwell() == truth.dwell());
+        let mut picture = vec![0; expected.len()];
+        painter.paint(field.all_rows(), &mut picture);
+        assert!(picture == expected);
+        assert_eq!(script.lock().unwrap().done > 0, device_computes);
+    }
 }
 
 #[test]

@@ -51,10 +51,13 @@ shared_struct! {
 
 const _: () = assert!(size_of::<PaintTask<'_>>() == 12 * 8 + 9 * 4 + 4);
 
-/// Whether there are kernels for a painter: for all but colours by other channels, and colours that depend on the whole field.
+/// Whether there are kernels for a painter: for all but layers, colours by other channels, and colours that depend on the whole
+/// field.
 pub(crate) fn can_paint(painter: &Painter) -> bool {
     let colouring = painter.colouring();
-    CudaEngine::CHANNELS.includes(colouring.channels()) && colouring.scale != Scale::Histogram
+    colouring.layers.is_empty()
+        && CudaEngine::CHANNELS.includes(colouring.channels())
+        && colouring.scale != Scale::Histogram
 }
 
 /// What a painter's tables are made of: equal colours have equal tables.

@@ -7,6 +7,7 @@
 
 #![expect(clippy::print_stdout, clippy::panic, reason = "a program for developers that reports on the terminal")]
 
+use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
 use dwell_kernels::{Fold, Formula, Grid, Kernels, Level, Map, Recipe, naive, peak};
 use std::sync::atomic::AtomicBool;
@@ -212,7 +213,9 @@ fn run_case<N: Kernels>(level: Level, case: &Case, check: bool) {
             N::smooth_values(level, &map, &workspace, grid, &dwell_rows, &mut rows);
         }
         if case.with_distance {
-            assert!(N::distances(level, &map, &workspace, grid, 1.0, &dwell_rows, &mut rows, &stop));
+            let units = Units { per_distance: 1.0, pixel: [[1.0, 0.0], [0.0, 1.0]] };
+            let out = Derived { distance: &mut rows, slope: [&mut [], &mut []] };
+            assert!(N::derived(level, &map, &workspace, grid, units, &dwell_rows, out, &stop));
         }
     };
     let began = Instant::now();

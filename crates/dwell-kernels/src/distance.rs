@@ -1,4 +1,5 @@
-//! Exterior distance: the distance of an escaped point from the set, estimated from the derivative of its orbit.
+//! Exterior distance and slope: what the derivative of its orbit says about an escaped point. The distance is that from
+//! the set, estimated. The slope is the direction in which |z| grows fastest, the normal for shading.
 //!
 //! The derivative D_n of z_n with respect to the pixel is iterated together with z_n. With w = u + iv the folded z (see
 //! [`crate::formula`]), m = N w^(N-1), and d a column of D,
@@ -13,6 +14,13 @@
 //! Saupe, "The Science of Fractal Images", 1988). By its bounds from Koebe's theorem, near the Mandelbrot set or a
 //! connected Julia set the true distance is between half and twice the estimate. With a fold D is a real 2x2 matrix. No
 //! bounds are known to the authors for that case, but the estimate has the same meaning.
+//!
+//! The slope at the same m is the gradient of |z|, D^T z / |z|, expressed in steps of a pixel to the right and up and
+//! scaled to length 1. Without a fold this is the direction of z / D, the analytic normal of other programs. It points
+//! away from the set, and the gradient of the distance has nearly the same direction. With a fold, D is the real 2x2
+//! Jacobian, so that the slope is exact there as well, apart from the lines on which a fold is not differentiable. Since
+//! |z_m| > 256, the slope is continuous where the dwell changes, to about 1 part in 256. Where a derivative is beyond the
+//! range of the number or the gradient is 0, the slope is 0: the point is flat.
 //!
 //! Roundings: m is computed with the squarings and products of the recipe for w^(N-1) and then one product with N for
 //! each part (for N = 2 a sum, which is exact); d' is one product of the recipe and a sum. Up to z_n the computation
@@ -42,56 +50,77 @@ const IN_FLIGHT: usize = 2;
 /// The greatest number of points computed together: [`IN_FLIGHT`] of the widest vectors.
 const MAX_POINTS: usize = IN_FLIGHT * 16;
 
-/// Implements [`crate::Kernels::distances`] for f32 and f64.
+/// The units that distances and slopes are expressed in.
+#[derive(Clone, Copy, Debug)]
+pub struct Units {
+    /// The factor that distances are multiplied by.
+    pub per_distance: f64,
+    /// The steps in the plane of a pixel to the right and of a pixel up, in any common unit in which they are about 1 or
+    /// somewhat smaller.
+    pub pixel: [[f64; 2]; 2],
+}
+
+/// Rows of distances, and of the slope's components to the right and up. Each has a row of values for each row of the
+/// block, or no rows where it is not wanted.
+#[derive(Debug)]
+pub struct Derived<'a, 'b> {
+    /// Estimated distances.
+    pub distance: &'a mut [&'b mut [f64]],
+    /// The components of the slope.
+    pub slope: [&'a mut [&'b mut [f64]]; 2],
+}
+
+/// Implements [`crate::Kernels::derived`] for f32 and f64.
 #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
-pub(crate) fn distances<N: Number>(
+pub(crate) fn derived<N: Number>(
     level: Level,
     map: &Map<N>,
     workspace: &Workspace<N>,
     grid: Grid<'_, N>,
-    scale: f64,
+    units: Units,
     dwell: &[&mut [u32]],
-    distance: &mut [&mut [f64]],
+    out: Derived<'_, '_>,
     stop: &AtomicBool,
 ) -> bool {
-    assert_eq!(dwell.len(), distance.len(), "`dwell` and `distance` differ in their number of rows");
-    for (dwell, distance) in dwell.iter().zip(distance.iter()) {
-        assert_eq!(dwell.len(), distance.len(), "rows of `dwell` and `distance` differ in length");
+    for values in [&out.distance, &out.slope[0], &out.slope[1]].into_iter().filter(|values| !values.is_empty()) {
+        assert_eq!(dwell.len(), values.len(), "`dwell` and the values differ in their number of rows");
+        for (dwell, values) in dwell.iter().zip(values.iter()) {
+            assert_eq!(dwell.len(), values.len(), "rows of `dwell` and of the values differ in length");
+        }
     }
     let conformal = map.formula.fold() == Fold::None;
     let julia = map.julia;
     with_rule!(map.formula, map.recipe, rule => {
         if conformal {
-            level.run(DistanceKernel::<_, _, true> { rule, julia, workspace, grid, scale, dwell, distance, stop })
+            level.run(DistanceKernel::<_, _, true> { rule, julia, workspace, grid, units, dwell, out, stop })
         } else {
-            level.run(DistanceKernel::<_, _, false> { rule, julia, workspace, grid, scale, dwell, distance, stop })
+            level.run(DistanceKernel::<_, _, false> { rule, julia, workspace, grid, units, dwell, out, stop })
         }
     })
 }
 
-/// The computation of the distances of one block. With `CONFORMAL`, D is a complex number.
+/// The computation of the distances and slopes of one block. With `CONFORMAL`, D is a complex number.
 struct DistanceKernel<'a, 'b, 'c, N, R, const CONFORMAL: bool> {
     rule: R,
     julia: Option<[N; 2]>,
     workspace: &'a Workspace<N>,
     grid: Grid<'a, N>,
-    /// The factor that distances are multiplied by.
-    scale: f64,
+    units: Units,
     dwell: &'a [&'b mut [u32]],
-    distance: &'a mut [&'c mut [f64]],
+    out: Derived<'a, 'c>,
     stop: &'a AtomicBool,
 }
 
 /// A point of an orbit with its derivative: z and the columns of D.
 #[derive(Clone, Copy)]
-struct Orbit<T> {
-    z: [T; 2],
-    columns: [[T; 2]; 2],
+pub(crate) struct Orbit<T> {
+    pub(crate) z: [T; 2],
+    pub(crate) columns: [[T; 2]; 2],
 }
 
 /// Computes one step of z and D. `pixel_term` is one where c depends on the pixel, and is added to the derivative.
 #[inline(always)]
-fn step<T: Arithmetic, R: Rule, const CONFORMAL: bool>(
+pub(crate) fn step<T: Arithmetic, R: Rule, const CONFORMAL: bool>(
     rule: R,
     Orbit { z, columns }: Orbit<T>,
     c: [T; 2],
@@ -124,7 +153,7 @@ impl<N: Number, R: Rule, const CONFORMAL: bool> Kernel for DistanceKernel<'_, '_
             let mut from = 0;
             while from < width {
                 let count = group.min(width - from);
-                if !self.distance_group(simd, row, from, count) {
+                if !self.group(simd, row, from, count) {
                     return false;
                 }
                 from += count;
@@ -135,10 +164,10 @@ impl<N: Number, R: Rule, const CONFORMAL: bool> Kernel for DistanceKernel<'_, '_
 }
 
 impl<N: Number, R: Rule, const CONFORMAL: bool> DistanceKernel<'_, '_, '_, N, R, CONFORMAL> {
-    /// Computes the distances of `count` points of a row from column `from` on: at most [`IN_FLIGHT`] vectors. Returns
+    /// Computes the values of `count` points of a row from column `from` on: at most [`IN_FLIGHT`] vectors. Returns
     /// false if `stop` was set.
     #[inline(always)]
-    fn distance_group<S: Simd>(&mut self, simd: S, row: usize, from: usize, count: usize) -> bool {
+    fn group<S: Simd>(&mut self, simd: S, row: usize, from: usize, count: usize) -> bool {
         let lanes = Vector::<S, N>::LEN;
         let zero = Vector::<S, N>::splat(simd, N::default());
         let one = Vector::<S, N>::splat(simd, N::from(1_u8));
@@ -201,35 +230,66 @@ impl<N: Number, R: Rule, const CONFORMAL: bool> DistanceKernel<'_, '_, '_, N, R,
             }
             n += 1;
         }
-        let pixel_term = self.julia.is_none();
-        let out = &mut self.distance[row][from..from + count];
-        estimate_distances::<S, R, CONFORMAL>(simd, self.rule, &ends, pixel_term, self.scale, out);
-        for (out, dwell) in out.iter_mut().zip(&self.dwell[row][from..]) {
-            if *dwell == 0 {
-                *out = 0.0;
+        let far = far_orbits::<S, R, CONFORMAL>(simd, self.rule, &ends, self.julia.is_none(), count);
+        if let Some(distance) = self.out.distance.get_mut(row) {
+            let out = &mut distance[from..from + count];
+            estimate_distances::<S, R, CONFORMAL>(simd, &far, self.units.per_distance, out);
+            for (out, dwell) in out.iter_mut().zip(&self.dwell[row][from..]) {
+                if *dwell == 0 {
+                    *out = 0.0;
+                }
+            }
+        }
+        for i in 0..if self.out.slope.iter().any(|rows| row < rows.len()) { count } else { 0 } {
+            let slope = if self.dwell[row][from + i] == 0 { [0.0; 2] } else { far.slope::<CONFORMAL>(i, self.units) };
+            for (rows, slope) in self.out.slope.iter_mut().zip(slope) {
+                if let Some(values) = rows.get_mut(row) {
+                    values[from + i] = slope;
+                }
             }
         }
         true
     }
 }
 
-/// Iterates from z_n and D_n to |z| > 256 and computes the estimate there.
+/// z_m and the columns of D_m of each point of a group, with |z_m| > 256: two and four numbers.
+struct FarOrbits([[f64; MAX_POINTS]; 6]);
+
+impl FarOrbits {
+    /// The slope at point `i`: the gradient of |z| in steps of a pixel, scaled to length 1.
+    #[inline(always)]
+    fn slope<const CONFORMAL: bool>(&self, i: usize, units: Units) -> [f64; 2] {
+        let [x, y, u0, u1, v0, v1] = self.0.each_ref().map(|of| of[i]);
+        let [v0, v1] = if CONFORMAL { [-u1, u0] } else { [v0, v1] };
+        // Scaled, so that no product is beyond the range.
+        let of_z = x.abs().max(y.abs());
+        let of_d = u0.abs().max(u1.abs()).max(v0.abs()).max(v1.abs());
+        let (x, y) = (x / of_z, y / of_z);
+        let gradient = [x * (u0 / of_d) + y * (u1 / of_d), x * (v0 / of_d) + y * (v1 / of_d)];
+        let along = units.pixel.map(|[re, im]| gradient[0] * re + gradient[1] * im);
+        let length = (along[0] * along[0] + along[1] * along[1]).sqrt();
+        // Adding 0 makes -0 to 0. NaN, where a derivative overflowed, becomes 0.
+        if length > 0.0 { along.map(|part| part / length + 0.0) } else { [0.0; 2] }
+    }
+}
+
+/// Iterates the first `count` points from z_n, c and D_n to |z| > 256.
 #[inline(always)]
-fn estimate_distances<S: Simd, R: Rule, const CONFORMAL: bool>(
+fn far_orbits<S: Simd, R: Rule, const CONFORMAL: bool>(
     simd: S,
     rule: R,
     ends: &[[f64; MAX_POINTS]; 8],
     pixel_term: bool,
-    scale: f64,
-    out: &mut [f64],
-) {
+    count: usize,
+) -> FarOrbits {
     let lanes = Vector::<S, f64>::LEN;
     let splat = |v: f64| Vector::<S, f64>::splat(simd, v);
     let radius_squared = splat(SMOOTH_RADIUS_SQUARED);
     let pixel_term = pixel_term.then_some(splat(1.0));
     let power = splat(f64::from(rule.formula().power()));
-    for (group, out) in out.chunks_mut(lanes).enumerate() {
-        let load = |of: &[f64; MAX_POINTS]| Vector::<S, f64>::load(simd, &of[group * lanes..]);
+    let mut far = FarOrbits([[0.0; MAX_POINTS]; 6]);
+    for at in (0..count).step_by(lanes) {
+        let load = |of: &[f64; MAX_POINTS]| Vector::<S, f64>::load(simd, &of[at..]);
         let [a, b] = [load(&ends[2]), load(&ends[3])];
         let columns = [[load(&ends[4]), load(&ends[5])], [load(&ends[6]), load(&ends[7])]];
         let mut orbit = Orbit { z: [load(&ends[0]), load(&ends[1])], columns };
@@ -247,15 +307,29 @@ fn estimate_distances<S: Simd, R: Rule, const CONFORMAL: bool>(
                 }
             }
         }
-        let [x, y] = orbit.z;
-        let [u, v] = orbit.columns;
+        let Orbit { z: [x, y], columns: [u, v] } = orbit;
+        for (part, far) in [x, y, u[0], u[1], v[0], v[1]].into_iter().zip(&mut far.0) {
+            part.store(&mut far[at..]);
+        }
+    }
+    far
+}
+
+/// Computes the estimates of some points.
+#[inline(always)]
+fn estimate_distances<S: Simd, R: Rule, const CONFORMAL: bool>(simd: S, far: &FarOrbits, scale: f64, out: &mut [f64]) {
+    let lanes = Vector::<S, f64>::LEN;
+    let splat = |v: f64| Vector::<S, f64>::splat(simd, v);
+    let radius_squared = splat(SMOOTH_RADIUS_SQUARED);
+    for (group, out) in out.chunks_mut(lanes).enumerate() {
+        let [x, y, u0, u1, v0, v1] = far.0.each_ref().map(|of| Vector::<S, f64>::load(simd, &of[group * lanes..]));
         let norm = R::norm(x, y);
         // |grad |z||^2 is |D|^2, or |D^T z|^2 / |z|^2.
         let (gradient, over) = if CONFORMAL {
-            (R::norm(u[0], u[1]), splat(1.0))
+            (R::norm(u0, u1), splat(1.0))
         } else {
-            let along = |column: [Vector<S, f64>; 2]| x.mul(column[0]).add(y.mul(column[1]));
-            (R::norm(along(u), along(v)), norm)
+            let along = |[a, b]: [Vector<S, f64>; 2]| x.mul(a).add(y.mul(b));
+            (R::norm(along([u0, u1]), along([v0, v1])), norm)
         };
         let capped = splat(f64::MAX).where_else(norm.not_at_most(splat(f64::MAX)), norm);
         // Points that have not escaped get a number that has a logarithm.
@@ -277,6 +351,113 @@ mod tests {
     use crate::map::tests::some_maps;
     use crate::recipe::Recipe;
 
+    const UNITS: Units = Units { per_distance: 1.0, pixel: [[1.0, 0.0], [0.0, 1.0]] };
+
+    /// Distances and slopes.
+    fn all_of<N: Number>(level: Level, map: Map<N>, points: &[(N, N)], limit: u32) -> (Vec<u32>, [Vec<f64>; 3]) {
+        let mut workspace = Workspace::new().unwrap();
+        let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
+        let negative_zero = [Grid::<N>::negative_zero()];
+        let grid = Grid::list(&re, &im, &negative_zero);
+        let mut dwell = vec![0; points.len()];
+        let [mut distance, mut right, mut up] = [(); 3].map(|()| vec![f64::NAN; points.len()]);
+        let settings =
+            KernelSettings { map, limit, radius_squared: N::from_parts(false, 4, 0), shortcuts: KernelShortcuts::ALL };
+        let stop = AtomicBool::new(false);
+        assert!(dwells(level, settings, &mut workspace, grid, &mut [&mut dwell], false, &stop));
+        let rows = [&mut [&mut right[..]], &mut [&mut up[..]]];
+        let out = Derived { distance: &mut [&mut distance], slope: rows.map(|row| &mut row[..]) };
+        assert!(derived(level, &map, &workspace, grid, UNITS, &[&mut dwell[..]], out, &stop));
+        (dwell, [distance, right, up])
+    }
+
+    #[test]
+    fn slopes_have_the_direction_of_the_gradient_of_the_distance() {
+        let h = 1e-6;
+        let points: Vec<_> =
+            (0..400).map(|i| (f64::from(i % 23) / 9.0 - 1.3, f64::from(i / 23) / 7.0 - 1.21)).collect();
+        // With a fold, the estimate has kinks wherever the orbit meets a fold; its slope is tested by the next test.
+        for (map, _) in some_maps().into_iter().filter(|(map, _)| map.formula.fold() == Fold::None) {
+            let moved = |dx: f64, dy: f64| -> Vec<f64> {
+                let points: Vec<_> = points.iter().map(|(a, b)| (a + dx, b + dy)).collect();
+                all_of(Level::best(), map, &points, 60).1[0].clone()
+            };
+            let (dwell, [distance, right, up]) = all_of(Level::best(), map, &points, 60);
+            let gradient = [[moved(h, 0.0), moved(-h, 0.0)], [moved(0.0, h), moved(0.0, -h)]];
+            let (mut compared, mut near) = (0, 0);
+            for i in 0..points.len() {
+                let along = gradient.each_ref().map(|[plus, minus]| plus[i] - minus[i]);
+                let length = (along[0] * along[0] + along[1] * along[1]).sqrt();
+                // Orbits that escape at once are far outside; dwells that change between the points give no gradient.
+                let is_smooth = (0.2..5.0).contains(&(length / (2.0 * h))) && distance[i] > 100.0 * h;
+                if dwell[i] < 3 || !is_smooth {
+                    continue;
+                }
+                assert!((right[i] * right[i] + up[i] * up[i] - 1.0).abs() < 1e-14);
+                let cosine = (along[0] * right[i] + along[1] * up[i]) / length;
+                compared += 1;
+                near += usize::from(cosine > 0.85);
+            }
+            assert!(compared > 20 && near * 10 > compared * 9, "{map:?}: {near} of {compared}");
+        }
+    }
+
+    #[test]
+    fn slopes_are_normals_of_level_lines_of_the_modulus() {
+        // By finite differences of |z_m| at a fixed m, which the slope is the gradient of.
+        let h = 1e-7;
+        for (map, _) in some_maps() {
+            let points: Vec<_> = (0..50).map(|i| (1.1 + f64::from(i) * 3e-3, 0.9 - f64::from(i) * 2e-3)).collect();
+            let (dwell, [_, right, up]) = all_of(Level::best(), map, &points, 500);
+            for (i, &(a, b)) in points.iter().enumerate() {
+                assert!(dwell[i] > 0, "{map:?}");
+                let far = |pixel: [f64; 2], steps: u32| {
+                    let [c, mut z] = [map.c(pixel), pixel];
+                    let mut n = 1;
+                    while if steps == 0 { z[0] * z[0] + z[1] * z[1] <= 65536.0 } else { n < steps } {
+                        let (x, y) = with_rule!(map.formula, map.recipe, rule => rule.step(z[0], z[1], c[0], c[1]));
+                        (z, n) = ([x, y], n + 1);
+                    }
+                    (n, (z[0] * z[0] + z[1] * z[1]).sqrt())
+                };
+                let (steps, _) = far([a, b], 0);
+                let along = [
+                    far([a + h, b], steps).1 - far([a - h, b], steps).1,
+                    far([a, b + h], steps).1 - far([a, b - h], steps).1,
+                ];
+                let length = (along[0] * along[0] + along[1] * along[1]).sqrt();
+                let sine = (along[0] * up[i] - along[1] * right[i]) / length;
+                let cosine = (along[0] * right[i] + along[1] * up[i]) / length;
+                assert!(sine.abs() < 1e-5 && cosine > 0.99, "{map:?} {a} {b}: {sine} {cosine}");
+            }
+        }
+    }
+
+    #[test]
+    fn slopes_are_those_of_the_picture_and_do_not_depend_on_the_level() {
+        let points: Vec<_> =
+            (0..333).map(|i| (f64::from(i % 37) / 12.0 - 2.2, f64::from(i / 37) / 3.0 - 1.5)).collect();
+        let narrow: Vec<_> = points.iter().map(|&(a, b)| (a as f32, b as f32)).collect();
+        for (map, narrow_map) in some_maps() {
+            let first = all_of(Level::best(), map, &points, 300).1;
+            let first_narrow = all_of(Level::best(), narrow_map, &narrow, 300).1;
+            for level in Level::available() {
+                let bits =
+                    |of: &[Vec<f64>; 3]| of.each_ref().map(|v| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>());
+                assert_eq!(bits(&first), bits(&all_of(level, map, &points, 300).1), "{level:?} {map:?}");
+                assert_eq!(bits(&first_narrow), bits(&all_of(level, narrow_map, &narrow, 300).1), "{level:?}");
+            }
+        }
+        // Outside a disc the slope points away from its centre; a view turned by a quarter turns the slope back.
+        let far = FarOrbits([300.0, 0.0, 1.0, 0.0, 0.0, 1.0].map(|v| [v; MAX_POINTS]));
+        let turned = Units { pixel: [[0.0, 1.0], [-1.0, 0.0]], ..UNITS };
+        assert_eq!([far.slope::<true>(0, UNITS), far.slope::<false>(0, turned)], [[1.0, 0.0], [0.0, -1.0]]);
+        for lost in [f64::INFINITY, f64::NAN, 0.0] {
+            let far = FarOrbits([300.0, 0.0, lost, lost, lost, lost].map(|v| [v; MAX_POINTS]));
+            assert_eq!([far.slope::<true>(0, UNITS), far.slope::<false>(0, UNITS)], [[0.0; 2]; 2]);
+        }
+    }
+
     fn distance_of<N: Number>(level: Level, map: Map<N>, points: &[(N, N)], limit: u32) -> (Vec<u32>, Vec<f64>) {
         let mut workspace = Workspace::new().unwrap();
         let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
@@ -289,7 +470,8 @@ mod tests {
         let stop = AtomicBool::new(false);
         assert!(dwells(level, settings, &mut workspace, grid, &mut [&mut dwell], false, &stop));
         let rows = (&[&mut dwell[..]], &mut [&mut distance[..]]);
-        assert!(distances(level, &map, &workspace, grid, 1.0, rows.0, rows.1, &stop));
+        let out = Derived { distance: rows.1, slope: [&mut [], &mut []] };
+        assert!(derived(level, &map, &workspace, grid, UNITS, rows.0, out, &stop));
         (dwell, distance)
     }
 

@@ -3,6 +3,8 @@
 //! The generic kernels are instantiated in this file and not in the calling crates, so that they are compiled once,
 //! with the optimisation level of this crate.
 
+use crate::attractor::{self, AttractorRows};
+use crate::distance::{self, Derived, Units};
 use crate::escape::{self, KernelSettings, Workspace};
 use crate::formula::Formula;
 use crate::grid::Grid;
@@ -10,7 +12,7 @@ use crate::level::Level;
 use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::Recipe;
-use crate::{distance, peak, smooth};
+use crate::{peak, smooth};
 use std::sync::atomic::AtomicBool;
 
 /// A number type that points can be iterated in: f32 or f64.
@@ -44,20 +46,35 @@ pub trait Kernels: Number {
         smooth: &mut [&mut [f64]],
     );
 
-    /// Computes the estimated distances from the set, multiplied by `scale`, of a block into `distance`.
+    /// Computes the estimated distances from the set and the slopes of a block, where `out` has rows for them.
     /// [`Self::dwells`] must have been called for the same block and workspace immediately before. Returns false, with
-    /// the contents of `distance` undefined, if `stop` was set before the end. See [`crate::distance`].
+    /// the contents of `out` undefined, if `stop` was set before the end. See [`crate::distance`].
     ///
-    /// If the shape of `dwell` or `distance` differs from that of the block.
+    /// If the shape of `dwell` or of the rows differs from that of the block.
     #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
-    fn distances(
+    fn derived(
         level: Level,
         map: &Map<Self>,
         workspace: &Workspace<Self>,
         grid: Grid<'_, Self>,
-        scale: f64,
+        units: Units,
         dwell: &[&mut [u32]],
-        distance: &mut [&mut [f64]],
+        out: Derived<'_, '_>,
+        stop: &AtomicBool,
+    ) -> bool;
+
+    /// Computes the attracting cycles of the points of a block whose dwell is 0, in an orbit of at most `limit` steps,
+    /// where `out` has rows for their values. Returns false, with the contents of `out` undefined, if `stop` was set
+    /// before the end. See [`crate::attractor`].
+    ///
+    /// If the shape of `dwell` or of the rows differs from that of the block.
+    fn attractors(
+        level: Level,
+        map: &Map<Self>,
+        grid: Grid<'_, Self>,
+        limit: u32,
+        dwell: &[&mut [u32]],
+        out: AttractorRows<'_, '_>,
         stop: &AtomicBool,
     ) -> bool;
 
@@ -95,17 +112,29 @@ macro_rules! kernels {
                 smooth::values(level, map, workspace, grid, dwell, smooth);
             }
 
-            fn distances(
+            fn derived(
                 level: Level,
                 map: &Map<Self>,
                 workspace: &Workspace<Self>,
                 grid: Grid<'_, Self>,
-                scale: f64,
+                units: Units,
                 dwell: &[&mut [u32]],
-                distance: &mut [&mut [f64]],
+                out: Derived<'_, '_>,
                 stop: &AtomicBool,
             ) -> bool {
-                distance::distances(level, map, workspace, grid, scale, dwell, distance, stop)
+                distance::derived(level, map, workspace, grid, units, dwell, out, stop)
+            }
+
+            fn attractors(
+                level: Level,
+                map: &Map<Self>,
+                grid: Grid<'_, Self>,
+                limit: u32,
+                dwell: &[&mut [u32]],
+                out: AttractorRows<'_, '_>,
+                stop: &AtomicBool,
+            ) -> bool {
+                attractor::attractors(level, map, grid, limit, dwell, out, stop)
             }
 
             fn peak(level: Level, formula: Formula, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {

@@ -15,7 +15,8 @@
 //! | [`interior`] | a test for points that never escape, whatever the rounding, with its proof |
 //! | [`shortcut_constants`] | the constants of the exact shortcuts, for engines that do not run on the CPU |
 //! | [`smooth`] | smooth values of a block of escaped points |
-//! | [`distance`] | estimated distances of escaped points from the set |
+//! | [`distance`] | estimated distances of escaped points from the set, and slopes for shading |
+//! | [`attractor`] | the attracting cycles of points that do not escape |
 //! | [`log2`] | the base-2 logarithm used for smooth values, distances and colours |
 //! | [`peak`] | the peak rate of a formula on this machine: its operations without tests, loads and stores |
 //! | [`level`] | instruction sets, as values that prove that the machine has them |
@@ -25,6 +26,7 @@
 //! | `kernels.rs` | [`Kernels`]: the public entry points, for f32 and f64 |
 
 pub mod arithmetic;
+pub mod attractor;
 pub mod distance;
 pub mod escape;
 pub mod float_environment;

@@ -6,8 +6,8 @@
 #![expect(clippy::print_stdout, clippy::panic, reason = "a program for developers that prints its results")]
 
 use dwell::{
-    By, Cancel, Channel, ChannelSet, Colouring, CpuEngine, Depth, Engine, Field, Level, Limits, Painter, Palette, Plan,
-    Scale, Scene, Settings, Size, Strategy, Task, View,
+    By, Cancel, Channel, ChannelSet, Colouring, CpuEngine, Depth, Engine, Field, Layer, Level, Limits, Painter,
+    Palette, Plan, Scale, Scene, Settings, Size, Strategy, Task, View,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -22,13 +22,19 @@ struct Case {
     scale: Scale,
     depth: Depth,
     samples: u32,
+    /// Whether there is a layer of shading by slope.
+    shaded: bool,
 }
 
 const fn case(name: &'static str, by: By, scale: Scale, depth: Depth, samples: u32) -> Case {
-    Case { name, by, scale, depth, samples }
+    Case { name, by, scale, depth, samples, shaded: false }
 }
 
-const CASES: [Case; 10] = [
+const fn shaded(case: Case) -> Case {
+    Case { shaded: true, ..case }
+}
+
+const CASES: [Case; 12] = [
     case("banded", By::Banded, Scale::Root, Depth::Eight, 1),
     case("banded, 16 bits", By::Banded, Scale::Root, Depth::Sixteen, 1),
     case("smooth, root", By::Smooth, Scale::Root, Depth::Eight, 1),
@@ -39,6 +45,8 @@ const CASES: [Case; 10] = [
     case("distance, log", By::Distance, Scale::Log, Depth::Eight, 1),
     case("smooth, root, 2 x 2 samples", By::Smooth, Scale::Root, Depth::Eight, 2),
     case("smooth, root, 4 x 4 samples", By::Smooth, Scale::Root, Depth::Eight, 4),
+    shaded(case("smooth, root, slope", By::Smooth, Scale::Root, Depth::Eight, 1)),
+    shaded(case("smooth, root, slope, 2 x 2 samples", By::Smooth, Scale::Root, Depth::Eight, 2)),
 ];
 
 fn main() {
@@ -61,7 +69,8 @@ fn main() {
 }
 
 fn one(case: &Case, field: &Field, engine: &CpuEngine, check: bool) {
-    let colouring = Colouring { by: case.by, scale: case.scale, ..Colouring::of(Palette::default()) };
+    let layers = if case.shaded { vec![Layer::slope()] } else { Vec::new() };
+    let colouring = Colouring { by: case.by, scale: case.scale, layers, ..Colouring::of(Palette::default()) };
     let mut painter = Painter::new(&colouring, 1000, case.depth, case.samples).expect("memory for the tables");
     if colouring.needs_counts() {
         painter.count(field.all_rows(), engine.pool()).expect("memory for the counts");
@@ -84,7 +93,7 @@ fn one(case: &Case, field: &Field, engine: &CpuEngine, check: bool) {
         black_box(&picture);
         paints.push(began.elapsed().as_secs_f64());
     }
-    if case.samples == 1 && case.depth == Depth::Eight {
+    if case.samples == 1 && case.depth == Depth::Eight && !case.shaded {
         check_colours(case, &colouring, field, &picture);
     }
     let median = |mut times: Vec<f64>| {

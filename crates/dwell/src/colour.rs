@@ -1,11 +1,13 @@
 //! Colour: from the channels of a field to a picture.
 //!
-//! A [`Palette`] has a colour for each position, a [`Colouring`] is the rule that gives each pixel its position, and a
-//! [`Painter`] applies the rule.
+//! A [`Palette`] has a colour for each position, a [`Colouring`] is the rule that gives each pixel its position, with the
+//! [`Layer`]s that are drawn over it, and a [`Painter`] applies the rule. A [`Look`] is a colouring with a name.
 
 mod colouring;
 mod elementary;
+mod layers;
 mod light;
+mod looks;
 mod mapping;
 mod painter;
 mod palette;
@@ -14,7 +16,9 @@ mod rgb;
 mod srgb;
 
 pub use colouring::Colouring;
+pub use layers::{BlendMode, Coverage, Layer, LayerContent, MOST_LAYERS, Quantity};
 pub use light::EncoderTables;
+pub use looks::Look;
 pub use mapping::{By, Scale, Suggestion};
 pub use painter::{Depth, MOST_SAMPLES, Painter, Tables};
 pub use palette::{Palette, PaletteFormat, PaletteSource};

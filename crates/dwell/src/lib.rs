@@ -60,8 +60,8 @@ pub use base::quote::{escape, needs_escape, quote};
 pub use base::schedule::Schedule;
 pub use base::thread_pool::ThreadPool;
 pub use colour::{
-    By, Colouring, Depth, EncoderTables, MOST_SAMPLES, Painter, Palette, PaletteFormat, PaletteSource, Scale,
-    Suggestion, Tables, colour_text, parse_colour,
+    BlendMode, By, Colouring, Coverage, Depth, EncoderTables, Layer, LayerContent, Look, MOST_LAYERS, MOST_SAMPLES,
+    Painter, Palette, PaletteFormat, PaletteSource, Quantity, Scale, Suggestion, Tables, colour_text, parse_colour,
 };
 pub use encode::Format;
 #[cfg(feature = "png")]

@@ -203,5 +203,6 @@ fn direct<N: Kernels>(
     let map = Map { formula: settings.formula, recipe: settings.recipe, julia };
     let half_pixels = 2 * i64::from(view.size.height);
     let per_height = Rational::whole(1).over(&view.exact().half_pixel[1].times_whole(half_pixels)).round();
-    Ok(DirectPoints { axes: Axes::new(view)?, map, radius_squared: radius.times(&radius).round(), per_height })
+    let radius_squared = radius.times(&radius).round();
+    Ok(DirectPoints { axes: Axes::new(view)?, map, radius_squared, per_height, pixel: axes::pixel_steps(view)? })
 }

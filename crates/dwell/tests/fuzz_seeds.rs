@@ -32,7 +32,7 @@ fn decimals() {
 
 #[test]
 fn locations() {
-    replay("location", 8, targets::location);
+    replay("location", 10, targets::location);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn palettes() {
 
 #[test]
 fn pictures() {
-    replay("picture", 4, targets::picture);
+    replay("picture", 5, targets::picture);
 }
 
 #[test]

@@ -60,7 +60,14 @@ fn plan<N: Neighbours>(re: &[N], im: &[N], map: Map<f64>, limit: u32, radius_squ
     let plan = Plan::new(&view, &settings::<N>(map, limit), &Limits::default()).unwrap();
     let axes = Axes::from_coordinates(re.to_vec(), im.to_vec()).unwrap();
     let map = Map { formula: map.formula, recipe: map.recipe, julia: map.julia.map(|c| c.map(N::nearest)) };
-    plan.with_points(N::points(DirectPoints { axes, map, radius_squared, per_height: 0.25 })).unwrap()
+    plan.with_points(N::points(DirectPoints {
+        axes,
+        map,
+        radius_squared,
+        per_height: 0.25,
+        pixel: [[0.1, 0.0], [0.0, 0.1]],
+    }))
+    .unwrap()
 }
 
 /// The field of a plan by the fast kernels.
@@ -147,6 +154,7 @@ fn points_that_do_not_fit_are_refused() {
         map: Map::mandelbrot(recipe),
         radius_squared,
         per_height: 0.25,
+        pixel: [[0.1, 0.0], [0.0, 0.1]],
     };
     let below = 4_f64.next_down();
     let given = |points: DirectPoints<f64>| own.clone().with_points(Points::F64(points)).map(drop);
@@ -163,7 +171,13 @@ fn points_that_do_not_fit_are_refused() {
         assert!(error.contains(says), "{error}");
     }
     let axes = Axes::from_coordinates(vec![-1.0_f32, 0.0], vec![1.0, 0.0, -1.0]).unwrap();
-    let narrow = DirectPoints { axes, map: Map::mandelbrot(Recipe::Fused), radius_squared: 4.0, per_height: 0.25 };
+    let narrow = DirectPoints {
+        axes,
+        map: Map::mandelbrot(Recipe::Fused),
+        radius_squared: 4.0,
+        per_height: 0.25,
+        pixel: [[0.1, 0.0], [0.0, 0.1]],
+    };
     let error = own.with_points(Points::F32(narrow)).unwrap_err().to_string();
     assert!(error.contains("points in f32 do not fit a plan in f64"), "{error}");
 }

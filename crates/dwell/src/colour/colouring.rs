@@ -1,5 +1,6 @@
 //! A colouring: the rule by which pixels get their colours.
 
+use super::layers::{Layer, MOST_LAYERS};
 use super::mapping::{By, MOST_TURNS, Scale};
 use super::palette::Palette;
 use crate::base::error::InputError;
@@ -33,6 +34,8 @@ pub struct Colouring {
     pub density: f64,
     /// Turns by which the palette is shifted, -[`Self::MOST`] to [`Self::MOST`].
     pub offset: f64,
+    /// What is drawn over these colours, in this order: at most [`MOST_LAYERS`].
+    pub layers: Vec<Layer>,
 }
 
 impl Default for Colouring {
@@ -56,6 +59,7 @@ impl Colouring {
             density: suggestion.density.unwrap_or(1.0),
             offset: suggestion.offset.unwrap_or(0.0),
             palette,
+            layers: Vec::new(),
         }
     }
 
@@ -66,7 +70,7 @@ impl Colouring {
         Self { by, scale, ..self }
     }
 
-    /// The same colouring with another palette. Density and offset become those of the new palette, since they were
+    /// The same colouring with another palette and the same layers. Density and offset become those of the new palette, since they were
     /// chosen for the old one. Quantity and scale do too, unless they differ from what the old palette suggests and the
     /// new one suggests neither. An interior colour other than the old palette's stays.
     #[must_use]
@@ -76,7 +80,7 @@ impl Colouring {
             None => palette,
         };
         let chosen = Self::of(self.palette);
-        let (suggestion, new) = (*palette.suggestion(), Self::of(palette));
+        let (suggestion, new) = (*palette.suggestion(), Self { layers: self.layers, ..Self::of(palette) });
         if suggestion.by.is_some() || suggestion.scale.is_some() {
             return new;
         }
@@ -103,13 +107,18 @@ impl Colouring {
         if self.by == By::Distance && self.scale == Scale::Limit {
             return Err(Scale::limit_of_distances());
         }
-        Ok(())
+        if self.layers.len() > MOST_LAYERS {
+            let problem = format!("there are {} layers", self.layers.len());
+            return Err(InputError::malformed(problem).accepts(format!("at most {MOST_LAYERS}")));
+        }
+        self.layers.iter().try_for_each(Layer::check)
     }
 
     /// The channels that a field needs besides the dwells.
     #[must_use]
     pub fn channels(&self) -> ChannelSet {
-        self.by.channel().into_iter().fold(ChannelSet::NONE, ChannelSet::with)
+        let of_base = self.by.channel().into_iter().fold(ChannelSet::NONE, ChannelSet::with);
+        self.layers.iter().fold(of_base, |set, layer| set.and(layer.channels()))
     }
 
     /// Whether all pixels must be counted before the first can be coloured.

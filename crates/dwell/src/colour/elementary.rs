@@ -66,6 +66,37 @@ pub(super) fn sine_of_turns(t: f64) -> f64 {
     if t < 0.0 { -size } else { size }
 }
 
+/// The angle of the point (x, y), counter-clockwise from the positive x axis, in turns: 0 to below 1, and 0 at the origin.
+/// Within 2^-52 turns. Neither is NaN or infinite.
+pub(super) fn turns_of(x: f64, y: f64) -> f64 {
+    const EIGHTH: f64 = 0.125;
+    /// tan(pi / 8).
+    const TANGENT: f64 = 0.414_213_562_373_095_03;
+    let (long, short) = (x.abs().max(y.abs()), x.abs().min(y.abs()));
+    if long == 0.0 {
+        return 0.0;
+    }
+    // From the nearer axis, 0 to 1/8.
+    let t = short / long;
+    let octant = if t > TANGENT { EIGHTH + arctangent((t - 1.0) / (t + 1.0)) / TAU } else { arctangent(t) / TAU };
+    let quadrant = if y.abs() > x.abs() { 0.25 - octant } else { octant };
+    let half = if x < 0.0 { 0.5 - quadrant } else { quadrant };
+    // Just below the positive x axis, the difference may round to 1.
+    let turns = if y < 0.0 { 1.0 - half } else { half };
+    if turns < 1.0 { turns } else { 0.0 }
+}
+
+/// arctan t for |t| <= tan(pi / 8), by its series to t^43.
+fn arctangent(t: f64) -> f64 {
+    let q = t * t;
+    let mut series = 0.0;
+    for k in (1..=21_u32).rev() {
+        let term = 1.0 / f64::from(2 * k + 1);
+        series = q.mul_add(series, if k % 2 == 1 { -term } else { term });
+    }
+    (q * series).mul_add(t, t)
+}
+
 /// x = m 2^e with m in [sqrt(1/2), sqrt(2)), for positive finite x.
 fn split(x: f64) -> (f64, f64) {
     const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
@@ -213,6 +244,22 @@ mod tests {
             }
         }
         assert!(power(-1.0, 2.0).is_nan() && power(f64::NAN, 2.0).is_nan() && power(2.0, f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn angles_are_those_of_the_standard_library() {
+        for u in units() {
+            for (x, y) in
+                [(u, 1.0 - u), (u - 0.5, 0.3), (-u, -0.7), (0.2, u - 1.0), (1e-300, 1e-300 * u), (-1.0, 1e-9 * u)]
+            {
+                let expected = y.atan2(x) / TAU;
+                let expected = if expected < 0.0 { expected + 1.0 } else { expected };
+                assert!((turns_of(x, y) - expected).abs() < 2.3e-16, "{x} {y}: {} {expected}", turns_of(x, y));
+            }
+        }
+        let axes = [(1.0, 0.0, 0.0), (1.0, 1.0, 0.125), (0.0, 2.0, 0.25), (-3.0, 0.0, 0.5), (0.0, -1.0, 0.75)];
+        assert!(axes.into_iter().all(|(x, y, turns)| turns_of(x, y) == turns));
+        assert_eq!((turns_of(0.0, 0.0), turns_of(1.0, -1e-300), turns_of(2.0, -0.0)), (0.0, 0.0, 0.0));
     }
 
     #[test]

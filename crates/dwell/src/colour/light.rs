@@ -9,7 +9,7 @@ use crate::base::error::InputError;
 use crate::base::limits::collected;
 
 /// Full light. Fine enough for the darkest step of 16-bit sRGB, which is 9.9 units; 256 of them fit in 32 bits.
-const FULL: u32 = 1 << 23;
+pub(super) const FULL: u32 = 1 << 23;
 
 /// The light of a colour.
 pub(super) fn of_colour(colour: Rgb16) -> [u32; 3] {

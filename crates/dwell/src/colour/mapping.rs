@@ -4,6 +4,8 @@ use crate::base::error::InputError;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::field::channels::Channel;
+use dwell_kernels::Level;
+use dwell_kernels::log2::log2_each;
 
 /// The greatest density, and the greatest offset in turns.
 pub(super) const MOST_TURNS: f64 = 1e6;
@@ -87,6 +89,21 @@ impl Scale {
     pub const PER_UNIT: f64 = 1.0 / 256.0;
     /// Turns for each unit of log2(v) on [`Self::Log`].
     pub const PER_LOG2: f64 = 0.25;
+
+    /// Replaces each v of a field with this limit by its turns. [`Self::Histogram`] has none without a field: v stays.
+    #[inline]
+    pub(super) fn turns(self, level: Level, limit: f64, v: &mut [f64]) {
+        match self {
+            Self::Root => v.iter_mut().for_each(|v| *v = Self::PER_ROOT * (v.sqrt() - 1.0)),
+            Self::Linear => v.iter_mut().for_each(|v| *v *= Self::PER_UNIT),
+            Self::Log => {
+                log2_each(level, v);
+                v.iter_mut().for_each(|v| *v *= Self::PER_LOG2);
+            }
+            Self::Limit => v.iter_mut().for_each(|v| *v /= limit),
+            Self::Histogram => {}
+        }
+    }
 
     /// The error for [`Self::Limit`] with [`By::Distance`].
     pub(super) fn limit_of_distances() -> InputError {

@@ -12,16 +12,16 @@
 //! allocated per row.
 
 use super::colouring::Colouring;
+use super::layers::Composer;
 use super::light::{self, Encoder, EncoderTables};
 use super::mapping::{By, Scale};
-use super::palette::TABLE;
+use super::palette::{TABLE, index};
 use super::ranks::Ranks;
 use crate::base::error::InputError;
 use crate::base::limits::{collected, reserved};
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::field::FieldRows;
-use dwell_kernels::log2::log2_each;
 use dwell_kernels::{Level, with_standard_floats};
 use std::sync::{Mutex, PoisonError};
 
@@ -60,7 +60,7 @@ impl Depth {
 /// The most samples along a side of a pixel.
 pub const MOST_SAMPLES: u32 = 16;
 /// Samples whose positions are computed at once: a multiple of most numbers of samples along a side.
-const CHUNK: usize = 240;
+const CHUNK: usize = super::layers::MOST_SAMPLES_AT_ONCE;
 /// Samples that a thread counts at once.
 const SPAN: usize = 1 << 14;
 /// With a limit up to this, dwells are coloured by one table of all dwells.
@@ -98,9 +98,10 @@ pub struct Painter {
     depth: Depth,
     level: Level,
     codes: Codes,
-    /// Light by palette index, then of the interior; empty with one sample per pixel.
+    /// Light by palette index, then of the interior; empty with one sample per pixel and no layer.
     light: Vec<[u32; 3]>,
     encoder: Option<Encoder>,
+    layers: Composer,
     ranks: Ranks,
     /// The counts of each thread, not yet added.
     counts: Mutex<Vec<Ranks>>,
@@ -165,7 +166,8 @@ impl Painter {
                 bands: Vec::new(),
             }),
         };
-        let several = samples > 1;
+        // Averages and layers are computed in light.
+        let in_light = samples > 1 || !colouring.layers.is_empty();
         let colours = palette.table().iter().copied().chain([palette.interior()]);
         let mut painter = Self {
             by: colouring.by,
@@ -177,8 +179,9 @@ impl Painter {
             depth,
             level: Level::best(),
             codes,
-            light: if several { collected(colours.map(light::of_colour), WHAT)? } else { Vec::new() },
-            encoder: several.then(|| Encoder::new(if depth == Depth::Eight { 255 } else { 65535 })).transpose()?,
+            light: if in_light { collected(colours.map(light::of_colour), WHAT)? } else { Vec::new() },
+            encoder: in_light.then(|| Encoder::new(if depth == Depth::Eight { 255 } else { 65535 })).transpose()?,
+            layers: Composer::new(&colouring.layers, f64::from(limit), Level::best())?,
             ranks: Ranks::default(),
             counts: Mutex::default(),
             colouring: colouring.clone(),
@@ -217,12 +220,12 @@ impl Painter {
     }
 
     /// The tables, for engines that paint where they iterate; none where colours depend on the whole field (the scale
-    /// `histogram`).
+    /// `histogram`) and where there are layers.
     ///
     /// # Errors
     /// When the system has not enough memory.
     pub fn tables(&self) -> Result<Option<Tables<'_>>, InputError> {
-        if self.scale == Scale::Histogram {
+        if self.scale == Scale::Histogram || !self.layers.is_empty() {
             return Ok(None);
         }
         let colours = self.colouring.palette.table().iter().copied().chain([self.colouring.palette.interior()]);
@@ -327,6 +330,7 @@ impl Painter {
         assert!(rows.dwell().len().is_multiple_of(rows.width() as usize), "whole rows");
         assert_eq!(picture.len(), pixels * self.bytes_per_pixel(), "a colour for each pixel");
         match &self.codes {
+            _ if !self.layers.is_empty() => self.paint_averages(rows, picture),
             Codes::Eight(table) if samples == 1 => self.paint_singly::<4, 3>(table, rows, picture),
             Codes::Sixteen(table) if samples == 1 => self.paint_singly::<8, 6>(table, rows, picture),
             _ => self.paint_averages(rows, picture),
@@ -359,7 +363,7 @@ impl Painter {
         }
     }
 
-    /// Paints with several samples per pixel, averaged in linear light.
+    /// Paints in linear light: with layers, or with several samples per pixel, which are averaged.
     fn paint_averages(&self, rows: FieldRows<'_>, picture: &mut [u8]) {
         let Some(encoder) = &self.encoder else { return };
         let samples = self.samples as usize;
@@ -378,7 +382,22 @@ impl Painter {
                 let mut positions = [0.0; CHUNK];
                 for (row, dwell) in dwell.chunks(width).enumerate() {
                     let dwell = &dwell[from..width.min(from + chunk)];
-                    self.positions(dwell, slice(values, first + row * width + from, dwell.len()), &mut positions);
+                    let at = first + row * width + from;
+                    self.positions(dwell, slice(values, at, dwell.len()), &mut positions);
+                    if !self.layers.is_empty() {
+                        let mut light = [[0; 3]; CHUNK];
+                        let light = &mut light[..dwell.len()];
+                        for ((light, dwell), position) in light.iter_mut().zip(dwell).zip(&positions) {
+                            *light = self.light[if *dwell == 0 { TABLE } else { index(*position) }];
+                        }
+                        self.layers.compose(rows, at..at + dwell.len(), light);
+                        for (sum, light) in sums.iter_mut().zip(light.chunks(samples)) {
+                            for light in light {
+                                *sum = [sum[0] + light[0], sum[1] + light[1], sum[2] + light[2]];
+                            }
+                        }
+                        continue;
+                    }
                     for ((sum, dwell), positions) in
                         sums.iter_mut().zip(dwell.chunks(samples)).zip(positions.chunks(samples))
                     {
@@ -424,14 +443,8 @@ impl Painter {
         self.quantities(dwell, values, v);
         let v = &mut v[..dwell.len()];
         match self.scale {
-            Scale::Root => v.iter_mut().for_each(|v| *v = Scale::PER_ROOT * (v.sqrt() - 1.0)),
-            Scale::Linear => v.iter_mut().for_each(|v| *v *= Scale::PER_UNIT),
-            Scale::Log => {
-                log2_each(self.level, v);
-                v.iter_mut().for_each(|v| *v *= Scale::PER_LOG2);
-            }
-            Scale::Limit => v.iter_mut().for_each(|v| *v /= self.limit),
             Scale::Histogram => v.iter_mut().for_each(|v| *v = self.ranks.rank(*v)),
+            scale => scale.turns(self.level, self.limit, v),
         }
         v.iter_mut().for_each(|v| *v = self.slope * *v + self.start);
     }
@@ -478,16 +491,6 @@ impl Painter {
 #[inline]
 fn slice(values: &[f64], from: usize, count: usize) -> &[f64] {
     if values.is_empty() { values } else { &values[from..from + count] }
-}
-
-/// The entry of a position, which may be negative: its floor, modulo [`TABLE`].
-#[inline]
-fn index(position: f64) -> usize {
-    // Positions are below 2^63; the mask bounds any other.
-    let cut = position as i64;
-    let floor = cut.wrapping_sub(i64::from(cut as f64 > position));
-    // Two's complement, masked.
-    floor as usize & (TABLE - 1)
 }
 
 /// The nearest 8-bit values.
@@ -540,7 +543,7 @@ mod tests {
         for by in By::ALL {
             for scale in Scale::ALL {
                 let palette = Palette::built_in(if scale == Scale::Linear { "viridis" } else { "ember" }).unwrap();
-                let colouring = Colouring { by, scale, density: 1.7, offset: -0.3, palette };
+                let colouring = Colouring { by, scale, density: 1.7, offset: -0.3, palette, layers: Vec::new() };
                 if colouring.check().is_ok() {
                     all.push(colouring);
                 }
@@ -615,7 +618,7 @@ mod tests {
         // Two black samples and two white ones: half the light, which is 188.
         let palette =
             Palette::parse("colours = [\"#000\", \"#fff\"]\nblend = \"step\"\ninterior = \"#000\"", "x").unwrap();
-        let colouring = Colouring { by: By::Banded, scale: Scale::Linear, density: 128.0, offset: 0.0, palette };
+        let colouring = Colouring { by: By::Banded, scale: Scale::Linear, density: 128.0, ..Colouring::of(palette) };
         let painter = Painter::new(&colouring, 10, Depth::Eight, 2).unwrap();
         let rows = FieldRows::new(4, ChannelSlices::of_dwells(&[2, 1, 0, 1, 1, 2, 1, 1])).unwrap();
         let mut picture = [0; 6];

@@ -13,7 +13,7 @@ mod toml_file;
 mod ugr_file;
 
 pub use format::PaletteFormat;
-pub(super) use table::TABLE;
+pub(super) use table::{TABLE, index};
 
 use crate::colour::mapping::Suggestion;
 use crate::colour::rgb::Rgb16;

@@ -7,9 +7,13 @@
 
 use crate::base::error::InputError;
 use crate::base::limits::{collected, copied, reserved, resize};
+use dwell_kernels::Fold;
 use std::ops::{Index, IndexMut, Range};
 
-/// A value that a field can hold for each pixel beside its dwell. It is 0.0 where the dwell is 0.
+/// A value that a field can hold for each pixel beside its dwell.
+///
+/// Channels of escaped points are 0.0 where the dwell is 0, and [those of the interior](Self::is_of_interior) are 0.0
+/// everywhere else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Channel {
@@ -17,20 +21,57 @@ pub enum Channel {
     Smooth,
     /// The estimated distance to the set, in heights of the view. See [`dwell_kernels::distance`].
     Distance,
+    /// The component to the right of the direction in the picture, of length 1, in which |z| grows fastest: the normal
+    /// for shading by slope. See [`dwell_kernels::distance`].
+    SlopeRight,
+    /// The component upwards of the same direction.
+    SlopeUp,
+    /// The period of the attracting cycle; 0.0 where none was found. See [`dwell_kernels::attractor`].
+    Period,
+    /// The real part of the cycle's multiplier.
+    MultiplierRe,
+    /// The imaginary part of the cycle's multiplier, without its sign.
+    MultiplierIm,
+    /// The real part of the point of the cycle to which z_p, z_2p, ... converges, for the period p.
+    FinalRe,
+    /// The imaginary part of that point.
+    FinalIm,
 }
 
 impl Channel {
     /// Every channel, in the order in which journals store them.
-    pub const ALL: [Self; Self::COUNT] = [Self::Smooth, Self::Distance];
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Smooth,
+        Self::Distance,
+        Self::SlopeRight,
+        Self::SlopeUp,
+        Self::Period,
+        Self::MultiplierRe,
+        Self::MultiplierIm,
+        Self::FinalRe,
+        Self::FinalIm,
+    ];
 
     /// The number of channels.
-    pub const COUNT: usize = 2;
+    pub const COUNT: usize = 9;
 
-    /// Whether its value at the conjugate of a point, whose orbit is the conjugate one, has the opposite sign. Otherwise both
-    /// values are the same.
-    pub(crate) fn is_odd(self) -> bool {
+    /// Whether its value at the conjugate of a point has the opposite sign, for a formula of that fold whose dwells are
+    /// symmetric. Otherwise both values are the same.
+    pub(crate) fn is_odd(self, fold: Fold) -> bool {
         match self {
-            Self::Smooth | Self::Distance => false,
+            Self::SlopeUp => true,
+            // The fold of the Burning Ship drops the sign, so both points have the same orbit.
+            Self::FinalIm => fold != Fold::Absolute,
+            _ => false,
+        }
+    }
+
+    /// Whether it is computed for points that have not escaped, instead of those that have.
+    #[must_use]
+    pub fn is_of_interior(self) -> bool {
+        match self {
+            Self::Smooth | Self::Distance | Self::SlopeRight | Self::SlopeUp => false,
+            Self::Period | Self::MultiplierRe | Self::MultiplierIm | Self::FinalRe | Self::FinalIm => true,
         }
     }
 
@@ -40,13 +81,17 @@ impl Channel {
         match self {
             Self::Smooth => "smooth values",
             Self::Distance => "distances",
+            Self::SlopeRight | Self::SlopeUp => "slopes",
+            Self::Period => "periods",
+            Self::MultiplierRe | Self::MultiplierIm => "multipliers",
+            Self::FinalRe | Self::FinalIm => "final points",
         }
     }
 }
 
 /// Which channels a field holds beside the dwells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ChannelSet(u8);
+pub struct ChannelSet(u16);
 
 impl ChannelSet {
     /// Dwells alone.
@@ -72,6 +117,18 @@ impl ChannelSet {
     #[must_use]
     pub const fn includes(self, other: Self) -> bool {
         other.0 & !self.0 == 0
+    }
+
+    /// Every channel of both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether a channel of the set is computed for points that have not escaped.
+    #[must_use]
+    pub fn has_interior(self) -> bool {
+        self.iter().any(Channel::is_of_interior)
     }
 
     /// Whether the field holds dwells alone.
@@ -278,14 +335,16 @@ impl<'a> ChannelSlicesMut<'a> {
         }
     }
 
-    /// Copies the values of as many pixels with the same channels, as those of their mirror images.
+    /// Copies the values of as many pixels with the same channels, as those of their mirror images for a formula of that
+    /// fold.
     ///
     /// # Panics
     /// When the numbers of pixels differ, or a channel is missing on one side.
-    pub(crate) fn copy_mirrored_from(&mut self, other: ChannelSlices<'_>) {
+    pub(crate) fn copy_mirrored_from(&mut self, other: ChannelSlices<'_>, fold: Fold) {
         self.copy_from(other);
-        for (_, values) in Channel::ALL.into_iter().zip(&mut self.values).filter(|(channel, _)| channel.is_odd()) {
-            values.iter_mut().for_each(|value| *value = -*value);
+        for (_, values) in Channel::ALL.into_iter().zip(&mut self.values).filter(|(channel, _)| channel.is_odd(fold)) {
+            // 0 stays 0, without a sign, as kernels compute it.
+            values.iter_mut().for_each(|value| *value = 0.0 - *value);
         }
     }
 

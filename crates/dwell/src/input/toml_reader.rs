@@ -272,6 +272,17 @@ impl<'a> Key<'a> {
             _ => Err(self.of_another_type("a table")),
         }
     }
+
+    /// The value as a list of tables, `[[name]]`, each with its line.
+    pub(crate) fn tables(&self) -> Result<Vec<(u64, Keys<'a>)>, InputError> {
+        let wanted = format!("a list of tables, [[{}]]", self.place().1);
+        let DeValue::Array(list) = self.value.get_ref() else { return Err(self.of_another_type(&wanted)) };
+        let table = |value: &'a Spanned<DeValue<'a>>| match value.get_ref() {
+            DeValue::Table(table) => Ok((line_of(self.text, value.span().start), Keys { text: self.text, table })),
+            _ => Err(self.has_another(value, &wanted)),
+        };
+        list.iter().map(table).collect()
+    }
 }
 
 /// The value of an integer or a float.

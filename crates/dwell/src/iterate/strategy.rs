@@ -66,6 +66,8 @@ impl Strategy {
         scratch: &mut PixelRequests,
     ) -> Result<(), Error> {
         match self {
+            // Nothing is inferred where the interior has values of its own.
+            _ if tile.out.set().has_interior() => computer.compute_all(tile),
             Self::EveryPixel => computer.compute_all(tile),
             Self::MarianiSilver => mariani_silver::fill(tile, computer, scratch),
             Self::BoundaryTrace => boundary_trace::fill(tile, computer, scratch),

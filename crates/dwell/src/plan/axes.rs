@@ -159,6 +159,28 @@ impl<N: Number> Axes<N> {
     }
 }
 
+/// The steps in the plane of a pixel to the right and of a pixel up, each as real and imaginary part, in heights of the
+/// view, correctly rounded.
+///
+/// # Errors
+/// When an allocation fails.
+pub(crate) fn pixel_steps(view: &View) -> Result<[[f64; 2]; 2], InputError> {
+    let ExactFrame { half_pixel: [half_x, half_y], .. } = view.exact();
+    let height = half_y.times_whole(2 * i64::from(view.size.height));
+    let up = if view.flip { -2 } else { 2 };
+    let [right, up] = [half_x.times_whole(2).over(&height), half_y.times_whole(up).over(&height)];
+    let direction = Direction::new(&view.rotation.to_rational());
+    if direction.is_none() {
+        return Ok([[right.round(), 0.0], [0.0, up.round()]]);
+    }
+    let zero = Rational::whole(0);
+    let number = |step: Real| rounded::<f64>(&zero, &step, 1, |_| 1).map(|step| step[0]);
+    Ok([
+        [number(direction.cosine_times(&right))?, number(direction.sine_times(&right))?],
+        [number(direction.sine_times(&up.negated()))?, number(direction.cosine_times(&up))?],
+    ])
+}
+
 /// So many terms that change no number.
 fn negative_zeros<N: Number>(count: usize) -> Result<Vec<N>, InputError> {
     let mut entries = Vec::new();

@@ -38,6 +38,9 @@ pub struct DirectPoints<N> {
     /// 1 / the height of the view in the plane, since distances are in heights of the view. It is within the range of f64,
     /// since coordinates in f64 do not resolve a view whose height is outside that range.
     pub per_height: f64,
+    /// The steps in the plane of a pixel to the right and of a pixel up, each as real and imaginary part, in heights of the
+    /// view: slopes are directions in the picture.
+    pub pixel: [[f64; 2]; 2],
 }
 
 /// Code that works on points in any description.

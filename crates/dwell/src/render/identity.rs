@@ -27,9 +27,14 @@ fn quoted(text: &str) -> String {
 fn values(text: &str) -> Vec<(String, String)> {
     let mut values = Vec::new();
     let mut table = String::new();
+    let mut listed = 0;
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+        if let Some(name) = line.strip_prefix("[[").and_then(|line| line.strip_suffix("]]")) {
+            // The tables of a list are numbered from 1; a scene has one list.
+            listed += 1;
+            table = format!("{name} {listed}.");
+        } else if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             table = format!("{name}.");
         } else if let Some((key, value)) = line.split_once(" = ") {
             let mut value = value.to_owned();
@@ -109,6 +114,14 @@ mod tests {
         assert_eq!(difference(a, b), "scene.im was not given and is \"1\" now, scene.zoom was \"1\" and is \"2\" now");
         let many: String = (0..9).map(|i| format!("k{i} = {i}\n")).collect();
         assert!(difference("", &many).ends_with("k4 was not given and is 4 now, and 4 more"));
+    }
+
+    #[test]
+    fn the_tables_of_a_list_are_told_apart() {
+        let a =
+            "[[scene.layer]]\nwhat = \"slope\"\nopacity = 1.0\n\n[[scene.layer]]\nwhat = \"outline\"\nopacity = 1.0\n";
+        let b = a.replace("what = \"outline\"\nopacity = 1.0", "what = \"outline\"\nopacity = 0.5");
+        assert_eq!(difference(a, &b), "scene.layer 2.opacity was 1.0 and is 0.5 now");
     }
 
     #[test]

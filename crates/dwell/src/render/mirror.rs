@@ -11,6 +11,7 @@ use crate::field::channels::{ChannelBuffers, ChannelSet};
 use crate::field::{Field, FieldRowsMut};
 use crate::iterate::engine::{Engine, Task};
 use crate::plan::Plan;
+use dwell_kernels::Fold;
 use std::ops::Range;
 
 /// Which rows of a view are images, and a copy of their originals.
@@ -21,6 +22,8 @@ pub(crate) struct Mirror {
     /// The sum of the numbers of a row and of its image: row j is the image of row `sum - j`.
     sum: u32,
     width: usize,
+    /// The fold of the formula, on which the odd channels depend.
+    fold: Fold,
     /// The originals whose values are in `originals` so far.
     kept: Range<u32>,
     /// Space for the originals of all images, row by row from the top.
@@ -49,7 +52,7 @@ impl Mirror {
         let row_bytes = set.bytes(u64::from(plan.size().width));
         let max_rows = u32::try_from(max_bytes / row_bytes).unwrap_or(u32::MAX);
         images.end = images.end.min(images.start.saturating_add(max_rows));
-        self.width = plan.size().width as usize;
+        (self.width, self.fold) = (plan.size().width as usize, plan.formula().fold());
         let pixels = images.len() * self.width;
         if self.originals.resize(pixels, set).is_err() {
             images.end = images.start;
@@ -119,7 +122,7 @@ impl Mirror {
         for row in images.rows() {
             let index = (self.sum - row - top) as usize * self.width;
             let original = self.originals.slices().slice(index..index + self.width);
-            images.some_rows_mut(row..row + 1).channels_mut().copy_mirrored_from(original);
+            images.some_rows_mut(row..row + 1).channels_mut().copy_mirrored_from(original, self.fold);
         }
     }
 }

@@ -5,8 +5,8 @@ use super::*;
 use crate::base::cancel::Cancel;
 use crate::base::limits::Limits;
 use crate::base::progress::Progress;
-use crate::colour::{By, Palette, Scale};
-use crate::colour::{Colouring, Depth};
+use crate::colour::Depth;
+use crate::colour::{By, Colouring, Layer, LayerContent, Palette, Quantity, Scale};
 use crate::iterate::cpu::CpuEngine;
 use crate::iterate::engine::Control;
 use crate::iterate::tiles::TileSize;
@@ -152,7 +152,7 @@ impl Trial {
             let failed = self.run(&disk, 2, false).is_err();
             disk.restart();
             let journal = disk.contents(&self.journal()).unwrap_or_default();
-            if failed && journal.starts_with(b"dwell journal 2") {
+            if failed && journal.starts_with(b"dwell journal 3") {
                 return disk;
             }
         }
@@ -172,12 +172,16 @@ fn trials() -> Vec<Trial> {
     let exact = Strategy::EveryPixel;
     let mut kept = Trial::new(By::Smooth, Scale::Histogram, exact, &[Format::Png]);
     kept.max_kept_bytes = u64::MAX;
+    // With values of several channels in the journal.
+    let mut layered = Trial::new(By::Distance, Scale::Log, exact, &[Format::Csv, Format::Png]);
+    let periods = Layer::of(LayerContent::gradient(Quantity::Period, Palette::default()));
+    layered.scene.colouring.layers = vec![Layer::slope(), periods];
     vec![
         Trial::new(By::Smooth, Scale::Root, exact, &[Format::Png]),
         Trial::new(By::Banded, Scale::Linear, Strategy::MarianiSilver, &[Format::Png, Format::Npy]),
         Trial::new(By::Smooth, Scale::Histogram, exact, &[Format::Ppm]),
         kept,
-        Trial { no_clobber: true, ..Trial::new(By::Distance, Scale::Log, exact, &[Format::Csv, Format::Png]) },
+        Trial { no_clobber: true, ..layered },
     ]
 }
 

@@ -1,6 +1,8 @@
 //! Locations: named scenes in TOML files, and the built-in ones.
 
 mod file;
+mod layer;
+mod palette;
 
 use crate::base::error::{Error, InputError};
 use crate::base::place::{Parameter, Place};
@@ -67,6 +69,14 @@ impl Location {
     /// density = 1.0
     /// offset = 0.0
     /// interior = "#000000"
+    /// look = "relief"                   # palette and layers of a built-in look, before these keys
+    ///
+    /// [[layer]]                         # drawn over these colours, in this order; at most 8
+    /// what = "slope"                    # smooth, banded, distance, period, multiplier, angle, final-z, outline, colour
+    /// angle = 45.0
+    /// height = 1.5
+    /// blend = "overlay"
+    /// opacity = 1.0
     /// ```
     ///
     /// `name` is used where the text gives none. No file is read, so a palette must be a built-in one.

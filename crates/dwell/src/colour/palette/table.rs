@@ -7,6 +7,16 @@ use crate::colour::srgb::{linear_from_srgb, srgb_from_linear};
 /// by less than one step of an 8-bit channel.
 pub(in crate::colour) const TABLE: usize = 8192;
 
+/// The entry of a position in entries, which may be negative: its floor, modulo [`TABLE`].
+#[inline]
+pub(in crate::colour) fn index(position: f64) -> usize {
+    // Positions are below 2^63; the mask bounds any other.
+    let cut = position as i64;
+    let floor = cut.wrapping_sub(i64::from(cut as f64 > position));
+    // Two's complement, masked.
+    floor as usize & (TABLE - 1)
+}
+
 /// A position in turns, 0 to below 1 in a cycle, 0 to 1 in a sequence, and its colour.
 pub(super) type Stop = (f64, Rgb16);
 

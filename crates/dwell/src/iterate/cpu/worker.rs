@@ -7,6 +7,7 @@ use crate::field::channels::{Channel, ChannelBuffers, ChannelRowsMut, ChannelSet
 use crate::iterate::strategy::{PixelRequests, Strategy, TileComputer};
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use crate::plan::points::DirectPoints;
+use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, Workspace};
 use dwell_kernels::{Fold, Grid, Kernels, Level, Number};
 use std::time::{Duration, Instant};
@@ -68,7 +69,8 @@ impl<N: Kernels> Buffers<N> {
 fn needs_escaped_z(channels: ChannelSet) -> bool {
     channels.iter().any(|channel| match channel {
         Channel::Smooth => true,
-        Channel::Distance => false,
+        // Their kernels follow orbits of their own.
+        _ => false,
     })
 }
 
@@ -79,7 +81,8 @@ impl<N: Kernels> Buffers<N> {
         let (width, height) = (tile.width as usize, tile.height as usize);
         let keep_ends = needs_escaped_z(channels);
         // Strategies that infer compute lists alone.
-        let (width_at_once, height_at_once) = if strategy.is_exact() { (width, height) } else { (0, 0) };
+        let computes_all = strategy.is_exact() || channels.has_interior();
+        let (width_at_once, height_at_once) = if computes_all { (width, height) } else { (0, 0) };
         let of_block = Workspace::<N>::bytes(width_at_once, height_at_once, keep_ends);
         let of_list = Workspace::<N>::bytes(LIST, 1, keep_ends) - Workspace::<N>::bytes(0, 0, keep_ends);
         let rows = LIST * size_of::<(u32, u32)>() + Tiles::bytes(tile, channels);
@@ -89,8 +92,8 @@ impl<N: Kernels> Buffers<N> {
 }
 
 impl<N: Kernels> Call<'_, N> {
-    /// Computes the dwells of a grid and each channel that has rows in `out`. This is the only place that maps a channel to
-    /// its kernel. Returns the time that the channels took.
+    /// Computes the dwells of a grid and each channel that has rows in `out`. This is the only place that maps channels to
+    /// their kernels. Returns the time that the channels took.
     fn compute(
         &self,
         workspace: &mut Workspace<N>,
@@ -107,15 +110,23 @@ impl<N: Kernels> Call<'_, N> {
         let begun = Instant::now();
         let map = &self.settings.map;
         let (dwell, values) = out.parts_mut();
-        for (channel, values) in Channel::ALL.into_iter().zip(values).filter(|(_, values)| !values.is_empty()) {
-            match channel {
-                Channel::Smooth => N::smooth_values(self.level, map, workspace, grid, dwell, values),
-                Channel::Distance => {
-                    let per_height = self.points.per_height;
-                    if !N::distances(self.level, map, workspace, grid, per_height, dwell, values, stop) {
-                        return Err(Error::Interrupted);
-                    }
-                }
+        // In the order of `Channel::ALL`. Kernels that compute several channels have empty lists of rows for those that
+        // are not in the set.
+        let [smooth, distance, right, up, interior @ ..] = values;
+        if !smooth.is_empty() {
+            N::smooth_values(self.level, map, workspace, grid, dwell, smooth);
+        }
+        if ![&distance, &right, &up].into_iter().all(|rows| rows.is_empty()) {
+            let units = Units { per_distance: self.points.per_height, pixel: self.points.pixel };
+            let out = Derived { distance, slope: [right, up] };
+            if !N::derived(self.level, map, workspace, grid, units, dwell, out, stop) {
+                return Err(Error::Interrupted);
+            }
+        }
+        if !interior.iter().all(Vec::is_empty) {
+            let out = interior.each_mut().map(Vec::as_mut_slice);
+            if !N::attractors(self.level, map, grid, self.settings.limit, dwell, out, stop) {
+                return Err(Error::Interrupted);
             }
         }
         Ok(begun.elapsed())

@@ -1,11 +1,13 @@
 //! The text of a location, in TOML, read and written. Built-in locations, users' files and the texts stored in pictures
 //! have this one format.
 
-use crate::base::error::{Error, InputError};
+use super::layer::{self, LayerTable};
+use super::palette::{PaletteKeys, PaletteText};
+use crate::base::error::InputError;
 use crate::base::place::{KeyPlace, Place};
 use crate::base::problem::Problem;
 use crate::colour::MOST_SAMPLES;
-use crate::colour::{By, Colouring, Palette, PaletteFormat, PaletteSource, Scale, colour_text, parse_colour};
+use crate::colour::{By, Colouring, Layer, Look, Scale, colour_text, parse_colour};
 use crate::exact::decimal::Decimal;
 use crate::input::toml_reader::{Document, Key, Keys, Names};
 use crate::scene::Scene;
@@ -49,15 +51,17 @@ const NAMES: Names = Names {
         "tile",
         "warnings",
         "colour",
+        "layer",
     ],
     aliases: &[("rotate", "rotation"), ("aa", "samples"), ("max_iter", "iterations"), ("color", "colour")],
 };
 
-/// Every key of the table `colour`. `palette` is a built-in palette or a file, or the name of the palette whose text
+/// Every key of the table `colour`. `look` is a look whose palette and layers come before everything else; it is not written.
+/// `palette` is a built-in palette or a file, or the name of the palette whose text
 /// follows.
 const COLOUR_NAMES: Names = Names {
     of: "the table colour",
-    keys: &["palette", "by", "scale", "density", "offset", "interior", "palette_format", "palette_text"],
+    keys: &["look", "palette", "by", "scale", "density", "offset", "interior", "palette_format", "palette_text"],
     aliases: &[],
 };
 
@@ -82,6 +86,8 @@ pub(super) struct Given {
     zoom: Option<Decimal>,
     view_height: Option<Decimal>,
     bounds: Option<[Decimal; 4]>,
+    colouring: Option<Colouring>,
+    layers: Vec<Layer>,
     places: Vec<KnownPlace>,
 }
 
@@ -162,7 +168,10 @@ impl Given {
             "strategy" => self.scene.strategy = key.parsed()?,
             "shortcuts" => self.scene.shortcuts = key.parsed()?,
             "tile" => self.scene.tile = Some(key.parsed()?),
-            "colour" => self.scene.colouring = colouring(key.table()?, folder)?,
+            "colour" => self.colouring = Some(colouring(key.table()?, folder)?),
+            "layer" => {
+                self.layers = layer::layers(key, folder)?;
+            }
             "warnings" => drop(key.texts("a list of texts in quotes")?),
             // `dwell`, the version that wrote the text.
             _ => drop(text()?),
@@ -173,6 +182,10 @@ impl Given {
     /// The scene that the values describe.
     pub(super) fn scene(self) -> Result<Scene, InputError> {
         let Self { mut scene, formula: name, power, places, re, im, zoom, view_height, bounds, .. } = self;
+        scene.colouring = self.colouring.unwrap_or(scene.colouring);
+        // Those of a look come first.
+        scene.colouring.layers.extend(self.layers);
+        scene.colouring.check().map_err(|e| at(&places, "layer", e))?;
         scene.view.frame = match (bounds, re, im) {
             (Some([xmin, xmax, ymin, ymax]), None, None) => Frame::Bounds { xmin, xmax, ymin, ymax },
             (Some(_), ..) => return Err(conflict("both \"bounds\" and a centre are given")),
@@ -226,21 +239,15 @@ fn magnifies(key: &Key<'_>, value: Decimal, of: fn(Decimal) -> Magnification) ->
 
 /// The table `colour`.
 fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputError> {
-    let (mut palette, mut format, mut text) = (None, None, None);
+    let mut palette = PaletteKeys::new(&keys);
+    let mut look = None;
     let (mut by, mut scale, mut density, mut offset, mut interior) = (None, None, None, None, None);
     let mut places: Vec<KnownPlace> = Vec::new();
-    let has_text = keys.peek("palette_text").is_some();
-    let mut name = "palette";
     for key in keys.in_order(&COLOUR_NAMES) {
         let (known, key) = key?;
         places.push((known, key.place()));
         match known {
-            "palette" => {
-                name = key.text()?;
-                if !has_text {
-                    palette = Some(palette_of(name, &key, folder)?);
-                }
-            }
+            "look" => look = Some(key.parsed::<Look>()?),
             "by" => by = Some(key.parsed::<By>()?),
             "scale" => scale = Some(key.parsed::<Scale>()?),
             "density" => {
@@ -256,18 +263,17 @@ fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputEr
                 offset = Some(value);
             }
             "interior" => interior = Some(parse_colour(key.text()?).map_err(|e| key.wrong(e))?),
-            "palette_format" => format = Some(key.parsed::<PaletteFormat>()?),
-            _ => text = Some(key.text()?),
+            // `palette`, `palette_format` or `palette_text`.
+            _ => palette.take(known, &key, folder)?,
         }
     }
-    if let (Some(text), Some(format)) = (text, format) {
-        palette = Some(Palette::from_text(format, text, name).map_err(|e| at(&places, "palette_text", e))?);
-    } else if text.is_some() || format.is_some() {
-        let key = if text.is_some() { "palette_text" } else { "palette_format" };
-        let alone = missing("palette_format and palette_text are given together or not at all");
-        return Err(at(&places, key, alone));
-    }
-    let mut colouring = Colouring::of(palette.unwrap_or_default());
+    let mut colouring = match (palette.palette()?, look) {
+        (Some(palette), None) => Colouring::of(palette),
+        (palette, look) => {
+            let colouring = look.map_or_else(Colouring::default, |look| look.of(Colouring::default()));
+            palette.into_iter().fold(colouring, Colouring::in_colours_of)
+        }
+    };
     if let Some(by) = by {
         colouring = colouring.by(by);
     }
@@ -280,22 +286,6 @@ fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputEr
     let key = if scale.is_some() { "scale" } else { "by" };
     colouring.check().map_err(|e| at(&places, key, e))?;
     Ok(colouring)
-}
-
-/// The palette of that name: a built-in one, or a palette file.
-fn palette_of(name: &str, key: &Key<'_>, folder: Option<&Path>) -> Result<Palette, InputError> {
-    let is_path = name.contains(['/', '\\', '.']);
-    match folder {
-        Some(folder) if is_path => Palette::read(&folder.join(name)).map_err(|e| match e {
-            Error::Input(e) => key.wrong(e),
-            e => key.wrong(InputError::malformed(e.to_string())),
-        }),
-        None if is_path => {
-            let problem = Problem::NoFolder { given: name.to_owned() };
-            Err(key.wrong(InputError::new(problem).accepts("a built-in palette")))
-        }
-        _ => Palette::built_in(name).map_err(|e| key.wrong(e)),
-    }
 }
 
 /// The keys that are written, in order.
@@ -362,6 +352,8 @@ pub(super) struct File {
     warnings: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     colour: Option<ColourTable>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    layer: Vec<LayerTable>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -380,7 +372,7 @@ struct ColourTable {
     #[serde(skip_serializing_if = "Option::is_none")]
     interior: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    palette_format: Option<String>,
+    palette_format: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     palette_text: Option<String>,
 }
@@ -411,6 +403,7 @@ impl File {
             force: settings.force.then_some(true),
             warnings: (!warnings.is_empty()).then(|| warnings.to_vec()),
             colour: Some(ColourTable::of(colouring)),
+            layer: colouring.layers.iter().map(LayerTable::of).collect(),
             ..Self::default()
         };
         match &view.frame {
@@ -436,13 +429,10 @@ impl File {
 }
 
 impl ColourTable {
-    fn of(Colouring { palette, by, scale, density, offset }: &Colouring) -> Self {
-        let (palette_format, palette_text) = match palette.source() {
-            PaletteSource::BuiltIn => (None, None),
-            PaletteSource::Text { format, text } => (Some(format.name().to_owned()), Some(text.clone())),
-        };
+    fn of(Colouring { palette, by, scale, density, offset, layers: _ }: &Colouring) -> Self {
+        let PaletteText { palette: name, palette_format, palette_text } = PaletteText::of(palette);
         Self {
-            palette: Some(palette.name().to_owned()),
+            palette: Some(name),
             by: Some(by.name().to_owned()),
             scale: Some(scale.name().to_owned()),
             density: Some(*density),
