@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Palettes(PalettesArgs),
     /// Print a location, or what a PNG made by dwell shows, as a location file
     Show(ShowArgs),
+    /// Write a location as a file of another program, or the other way round
+    Convert(ConvertArgs),
     /// Render every built-in location into an HTML page
     Gallery(GalleryArgs),
     /// Compare two fields or two images pixel by pixel, or a field with arbitrary precision
@@ -105,7 +107,7 @@ A location file is TOML; `dwell show WHAT` prints one with every key:
 The keys are accepted as flags, too: --iterations 5000.
 
 A palette file is TOML, .map (a line of red, green and blue, 0 to 255, for each colour),
-.ggr (GIMP) or .ugr (Ultra Fractal):
+.ggr or .gpl (GIMP), .ugr (Ultra Fractal) or .kfp (Kalles Fraktaler):
   colours = [\"#04082b\", \"#2a7fd4\", \"#fff8dc\"]   # a cycle
   # positions = [0.0, 0.2, 0.7]                   # positions of the colours in the cycle
   interior = \"#000000\"
@@ -118,6 +120,8 @@ A palette file is TOML, .map (a line of red, green and blue, 0 to 255, for each 
 pub(crate) struct RenderArgs {
     /// Built-in location, location file or PNG made by dwell to render [default: the whole set]
     ///
+    /// Files of Kalles Fraktaler (.kfr), Fraktaler 3 (.f3.toml), Ultra Fractal (.upr, .upr#NAME), Fractint (.par, .par#NAME)
+    /// and XaoS (.xpf) are location files, too.
     /// `dwell locations` lists the built-in locations. A PNG made by dwell stores everything that the picture depends on.
     /// `-` reads a location file or a PNG from standard input. Flags override what the location says.
     pub(crate) what: Option<PathBuf>,
@@ -150,12 +154,14 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) iteration: IterationArgs,
 
-    /// Built-in palette or palette file (.toml, .map, .ggr, .ugr, .ugr#NAME) [default: the location's, or twilight]
+    /// Built-in palette, palette file (.toml, .map, .ggr, .ugr, .gpl, .kfp), or colours (#001,#fff,#fa0) [default: the
+    /// location's, or twilight]
     ///
-    /// `dwell palettes` shows the built-in palettes. A palette sets its own density and offset, and --color-by and --scale
+    /// `dwell palettes` shows the built-in palettes. A .ugr file may hold several gradients: file.ugr#NAME. Colours may have
+    /// positions in the cycle: #001@0,#fff@0.3. A palette sets its own density and offset, and --color-by and --scale
     /// if it suggests them; otherwise those two stay as the location has them. An interior colour chosen in the location
     /// stays.
-    #[arg(long, value_name = "NAME|FILE", help_heading = "Colour")]
+    #[arg(long, value_name = "NAME|FILE|COLOURS", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
     /// Value that selects the colour: smooth, banded, distance [default: smooth, or as the palette suggests]
     ///
@@ -393,8 +399,8 @@ pub(crate) struct KernelArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:\n  dwell palettes\n  dwell palettes my.ggr ember -o sheet.png")]
 pub(crate) struct PalettesArgs {
-    /// Built-in palettes or palette files [default: all built-in palettes]
-    #[arg(value_name = "NAME|FILE")]
+    /// Built-in palettes, palette files, or colours such as '#001,#fff,#fa0' [default: all built-in palettes]
+    #[arg(value_name = "NAME|FILE|COLOURS")]
     pub(crate) palettes: Vec<String>,
     /// Write a PNG with a bar for each palette; the name ends in .png or has no ending
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -411,6 +417,32 @@ pub(crate) struct ShowArgs {
     /// PNG made by dwell, location file, or built-in location; `-` reads a PNG or a location file from standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) what: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "Examples:\n  dwell convert deep.kfr -o deep.toml\n  dwell convert seahorse.png -o seahorse.upr\n  \
+dwell convert old.par#Seahorse -o - --format kfr"
+)]
+pub(crate) struct ConvertArgs {
+    /// Built-in location, location file of any program, or PNG made by dwell; `-` is standard input
+    ///
+    /// Location files are .toml, .kfr (Kalles Fraktaler), .f3.toml (Fraktaler 3), .upr (Ultra Fractal), .par (Fractint) and
+    /// .xpf (XaoS). `file.upr#NAME` and `file.par#NAME` are one of several entries. What is not used is named on standard
+    /// error.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) what: PathBuf,
+    /// File to write; its ending selects toml, kfr, f3.toml, upr, par or xpf; `-` is standard output
+    ///
+    /// What the format cannot express is named on standard error.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+    /// Format of the output, whatever the file's ending: toml, kfr, f3.toml, upr, par, xpf
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// Fail instead of replacing an existing file
+    #[arg(long)]
+    pub(crate) no_clobber: bool,
 }
 
 #[derive(Debug, Args)]
