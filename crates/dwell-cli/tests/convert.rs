@@ -17,8 +17,8 @@ fn a_file_of_another_program_is_rendered_and_shown() {
     assert_eq!(shown("show a.kfr").replace("name = \"a\"\n", ""), shown("show b.txt").replace("name = \"b\"\n", ""));
     let stats = folder.stats("a.kfr --size 64x36");
     let flags = folder.stats("--center -0.75,0.1 --zoom 20 --max-iter 300 --size 64x36");
-    assert_eq!(stats["dwell_hash"], flags["dwell_hash"]);
-    assert!(stats["dwell_hash"].is_string());
+    assert_eq!(stats["field_blake3"], flags["field_blake3"]);
+    assert!(stats["field_blake3"].is_string());
 }
 
 #[test]

@@ -66,14 +66,24 @@ const QUIET: [&str; 12] = [
     "quality",
 ];
 
+/// The sections that are read or change nothing.
+const SECTIONS: [&str; 7] = ["fractal", "layer", "mapping", "formula", "inside", "gradient", "opacity"];
+/// The keys of three of them that are read.
+const MAPPING: [&str; 5] = ["center", "magn", "angle", "stretch", "skew"];
+const FORMULA: [&str; 6] = ["maxiter", "entry", "p_power", "p_start", "p_seed", "p_bailout"];
+const INSIDE: [&str; 2] = ["transfer", "solid"];
+
+/// Values with their keys; of several with one key the first counts.
+type Pairs = Vec<(KeyPlace, String)>;
+
 /// What an entry says.
 #[derive(Default)]
 struct Entry {
     title: Option<String>,
     size: [Option<(KeyPlace, String)>; 2],
-    mapping: Vec<(KeyPlace, String)>,
-    formula: Vec<(KeyPlace, String)>,
-    inside: Vec<(KeyPlace, String)>,
+    mapping: Pairs,
+    formula: Pairs,
+    inside: Pairs,
     gradient: String,
 }
 
@@ -107,7 +117,7 @@ pub(super) fn name_of(entry: &str) -> String {
 fn sections(chosen: &entries::Entry<'_>, file: &mut Translation) -> Result<Entry, InputError> {
     let mut entry = Entry::default();
     let mut words = chosen.words();
-    let (mut section, mut seen) = (String::new(), Vec::<String>::new());
+    let (mut section, mut seen) = (String::new(), [false; SECTIONS.len()]);
     let mut repeated = false;
     while let Some((line, word)) = words.word()? {
         if word.starts_with("::") {
@@ -117,12 +127,12 @@ fn sections(chosen: &entries::Entry<'_>, file: &mut Translation) -> Result<Entry
         }
         if let Some(name) = word.strip_suffix(':').filter(|name| !name.contains('=')) {
             section = name.chars().take(32).collect::<String>().to_ascii_lowercase();
-            repeated = seen.contains(&section);
+            let known = SECTIONS.iter().position(|known| *known == section);
+            repeated = known.is_some_and(|at| std::mem::replace(&mut seen[at], true));
             if repeated {
                 file.unused("further layers");
-            } else {
-                note_section(&section, file);
-                seen.push(section.clone());
+            } else if known.is_none() {
+                file.unused(&section);
             }
             continue;
         }
@@ -138,21 +148,21 @@ fn sections(chosen: &entries::Entry<'_>, file: &mut Translation) -> Result<Entry
             ("fractal", "title") => entry.title = Some(unquoted(value)),
             ("fractal", "width") => entry.size[0] = Some(pair()),
             ("fractal", "height") => entry.size[1] = Some(pair()),
-            ("mapping", _) => entry.mapping.push(pair()),
-            ("formula", _) => entry.formula.push(pair()),
-            ("inside", _) => entry.inside.push(pair()),
+            ("mapping", key) if MAPPING.contains(&key) => put(&mut entry.mapping, pair()),
+            ("formula", key) if FORMULA.contains(&key) => put(&mut entry.formula, pair()),
+            ("inside", key) if INSIDE.contains(&key) => put(&mut entry.inside, pair()),
             ("gradient", _) => entry.gradient.push_str(&format!("  {word}\n")),
-            ("fractal" | "layer", key) if !QUIET.contains(&key) => file.unused(key),
+            ("fractal" | "layer" | "mapping" | "formula", key) if !QUIET.contains(&key) => file.unused(key),
             _ => {}
         }
     }
     Ok(entry)
 }
 
-/// Notes a section that is not used.
-fn note_section(section: &str, file: &mut Translation) {
-    if !["fractal", "layer", "mapping", "formula", "inside", "gradient", "opacity"].contains(&section) {
-        file.unused(section);
+/// Adds a value, unless its key has one.
+fn put(pairs: &mut Pairs, pair: (KeyPlace, String)) {
+    if !pairs.iter().any(|((_, key), _)| *key == pair.0.1) {
+        pairs.push(pair);
     }
 }
 
@@ -226,8 +236,7 @@ fn formula(entry: &Entry, file: &mut Translation) -> Result<(), InputError> {
                 Some(radius) => file.text("escape_radius", radius.text(), Some(place.clone())),
                 None => file.unused("p_bailout"),
             },
-            key if QUIET.contains(&key) => {}
-            key => file.unused(key),
+            _ => {}
         }
     }
     if *is_julia {
@@ -339,16 +348,16 @@ mod tests {
     #[test]
     fn errors_name_line_and_key() {
         for (from, to, said) in [
-            ("center=-1.2345", "center=-1.2345 x=", "line 10, center: \"-1.2345\" has no / (accepted: RE/IM)"),
-            ("magn=27.3", "magn=x", "line 11, magn: is not a number"),
-            ("maxiter=1000", "maxiter=0", "line 13, maxiter: 0 is out of range"),
+            ("center=-1.2345", "center=-1.2345 x=", "line 9, center: \"-1.2345\" has no / (accepted: RE/IM)"),
+            ("magn=27.3", "magn=x", "line 10, magn: is not a number"),
+            ("maxiter=1000", "maxiter=0", "line 12, maxiter: 0 is out of range"),
             (
                 "entry=\"Julia\"",
                 "entry=\"Nova\"",
-                "line 13, entry: the formula \"Nova\" cannot be drawn (accepted: Mandelbrot",
+                "line 12, entry: the formula \"Nova\" cannot be drawn (accepted: Mandelbrot",
             ),
             ("p_power=3/0", "p_power=3/1", "the complex power \"3/1\" cannot be drawn"),
-            ("p_power=3/0", "p_power=2.5/0", "line 13, p_power: 2.5 is out of range"),
+            ("p_power=3/0", "p_power=2.5/0", "line 12, p_power: 2.5 is out of range"),
             ("p_seed", "p_start", "an orbit that starts at \"-0.8/0.156\" cannot be drawn"),
             ("p_seed=-0.8/0.156", "", "no \"p_seed\" of a Julia set is given"),
             ("fractal:\n  title", "::Kabc\n  title", "line 3: the parameters are compressed"),
