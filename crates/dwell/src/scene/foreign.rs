@@ -57,9 +57,19 @@ impl LocationFormat {
         formats.into_iter().find(|format| name.strip_suffix(format.name()).is_some_and(|rest| rest.ends_with('.')))
     }
 
+    /// The format of another program that a file is of, by its first bytes or else by its ending. A file that ends in
+    /// `.toml` is one of this project's, or of Fraktaler 3.
+    pub(super) fn of_file(path: &Path, head: &[u8]) -> Option<Self> {
+        let (by_path, by_head) = (Self::of_path(path), Self::of_head(head));
+        match by_path {
+            Some(Self::Toml) => by_head.filter(|format| *format == Self::F3),
+            _ => by_head.or(by_path),
+        }
+    }
+
     /// The format of another program that the first bytes of a file are of. None of them begins a TOML file, except
     /// those of Fraktaler 3, whose keys no other location has.
-    pub(super) fn of_head(head: &[u8]) -> Option<Self> {
+    fn of_head(head: &[u8]) -> Option<Self> {
         let head = String::from_utf8_lossy(head);
         let head = head.strip_prefix('\u{feff}').unwrap_or(&head);
         let mut lines = head.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with([';', '#']));
@@ -174,6 +184,18 @@ mod tests {
         ] {
             assert_eq!(LocationFormat::of_head(head.as_bytes()), format, "{head}");
         }
+    }
+
+    #[test]
+    fn the_content_decides_before_the_ending() {
+        let of_file = |name: &str, head: &str| LocationFormat::of_file(Path::new(name), head.as_bytes());
+        assert_eq!(of_file("a.txt", "Re: 0\n"), Some(LocationFormat::Kfr));
+        assert_eq!(of_file("a.kfr", "(view 0 0 1 1)"), Some(LocationFormat::Xpf));
+        assert_eq!(of_file("a.kfr", ""), Some(LocationFormat::Kfr));
+        assert_eq!(of_file("a.toml", "location.real = \"0\"\n"), Some(LocationFormat::F3));
+        // A location file with a slip is still one.
+        assert_eq!(of_file("a.toml", "re: 0\n"), None);
+        assert_eq!(of_file("-", "re = \"0\"\n"), None);
     }
 
     #[test]

@@ -167,10 +167,7 @@ impl Location {
         if input.is_png() || ending(".png") {
             return Self::of_picture(input, name);
         }
-        // The content first: a file of another program may have any ending.
-        let by_content = LocationFormat::of_head(input.head());
-        let format = by_content.or_else(|| LocationFormat::of_path(path).filter(|f| *f != LocationFormat::Toml));
-        if let Some(format) = format {
+        if let Some(format) = LocationFormat::of_file(path, input.head()) {
             // `place.f3.toml` has two endings.
             let name = name.strip_suffix(".f3").unwrap_or(name);
             let text = foreign_text(input.bytes(MAX_FILE_BYTES)?);

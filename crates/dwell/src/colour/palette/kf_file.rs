@@ -25,6 +25,7 @@ use crate::colour::rgb::{Rgb16, channel, from_bytes};
 use std::f64::consts::LN_2;
 
 /// The keys that make up the palette.
+#[cfg(feature = "toml")]
 pub(crate) const KEYS: [&str; 6] = ["Colors", "IterDiv", "ColorMethod", "ColorOffset", "Flat", "InteriorColor"];
 
 /// Places in a cycle.
