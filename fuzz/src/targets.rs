@@ -2,7 +2,10 @@
 //! on the committed inputs.
 
 use dwell::compare::{Controls, Raster, compare};
-use dwell::{Cancel, Decimal, Limits, Location, Palette, PaletteFormat, PaletteSource, Plan, Progress, Settings, Size};
+use dwell::{
+    Cancel, Decimal, Frame, Limits, Location, LocationFormat, Palette, PaletteFormat, PaletteSource, Plan, Progress,
+    Settings, Size,
+};
 use std::io::Cursor;
 
 /// Any text as a decimal number: every accepted number rounds to f64 without a panic.
@@ -21,6 +24,28 @@ pub fn location(bytes: &[u8]) {
         let size = Size { width: 16, height: 9 };
         let settings = Settings { force: true, ..Settings::default() };
         let _ = Plan::new(&location.view(size), &settings, &Limits::default());
+    }
+}
+
+/// Any text as the location file of every program: it is rejected, or a plan is made or rejected; and written as one of
+/// the formats and read again, it has the same centre.
+pub fn foreign(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for format in LocationFormat::ALL {
+        let Ok(location) = Location::from_text(format, &text, None, "fuzz") else { continue };
+        let size = Size { width: 16, height: 9 };
+        let settings = Settings { force: true, ..Settings::default() };
+        let _ = Plan::new(&location.view(size), &settings, &Limits::default());
+        assert!(location.unused.len() <= 17);
+        // Every format is written in turn: all of them would take most of the time.
+        let other = LocationFormat::ALL[bytes.len() % LocationFormat::ALL.len()];
+        let Ok(written) = location.text_in(other) else { continue };
+        let Ok(again) = Location::from_text(other, &written.text, None, "fuzz") else { continue };
+        if let (Frame::Centred { re, im, .. }, Frame::Centred { re: again_re, im: again_im, .. }) =
+            (&location.scene.view.frame, &again.scene.view.frame)
+        {
+            assert!(re == again_re && im == again_im);
+        }
     }
 }
 

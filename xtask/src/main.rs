@@ -35,7 +35,7 @@ const HELP: &str = "cargo xtask COMMAND
   truth                  compare f32 and f64 dwells with arbitrary precision and write docs/truth.md (some minutes)
   speed                  compare renders with the machine's peak rate and write docs/speed.md (some minutes)
   pictures               render the pictures of README.md and docs/
-  soak [--kills N] [--power FACTOR] [--gigapixels N] [--fuzz N] [--seed S] [--record]
+  soak [--kills N] [--power FACTOR] [--gigapixels N] [--fuzz N [--target NAME]] [--seed S] [--record]
                          test random kills, lost power, huge images and mutated inputs; all of them (some hours) without
                          flags. --record writes the table of docs/reliability.md
   soak --input TARGET FILE  run a stored input of a fuzz target

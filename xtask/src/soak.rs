@@ -41,22 +41,28 @@ const USUAL: Amounts = Amounts { kills: 1000, power: 20, gigapixels: 100, fuzz: 
 
 /// The flags.
 #[derive(Debug, PartialEq)]
-struct Options {
+struct Options<'a> {
     amounts: Amounts,
     seed: u64,
     record: bool,
+    /// The only fuzz target that is run, if given.
+    target: Option<&'a str>,
 }
 
-impl Options {
-    fn parse(words: &[&str]) -> Result<Self, String> {
-        let mut options =
-            Self { amounts: Amounts { kills: 0, power: 0, gigapixels: 0, fuzz: 0 }, seed: 1, record: false };
+impl<'a> Options<'a> {
+    fn parse(words: &[&'a str]) -> Result<Self, String> {
+        let amounts = Amounts { kills: 0, power: 0, gigapixels: 0, fuzz: 0 };
+        let mut options = Self { amounts, seed: 1, record: false, target: None };
         let mut words = words.iter();
         while let Some(flag) = words.next() {
             let amounts = &mut options.amounts;
             let value = match *flag {
                 "--record" => {
                     options.record = true;
+                    continue;
+                }
+                "--target" => {
+                    options.target = Some(words.next().ok_or("soak: --target needs the name of a fuzz target")?);
                     continue;
                 }
                 "--kills" => &mut amounts.kills,
@@ -81,13 +87,13 @@ pub(crate) fn run(words: &[&str]) -> Done {
     if let ["--input", name, path] = words {
         return fuzz::run_stored(name, Path::new(path));
     }
-    let Options { amounts, seed, record } = Options::parse(words)?;
+    let Options { amounts, seed, record, target } = Options::parse(words)?;
     // Read before the tests, which are built first: the files may be edited while they run.
     let commit = commit()?;
     println!("seed {seed}");
     let mut rows = Vec::new();
     if amounts.fuzz > 0 {
-        rows.push(fuzz::run(amounts.fuzz, seed)?);
+        rows.push(fuzz::run(amounts.fuzz, seed, target)?);
     }
     if amounts.kills > 0 {
         let settings = [("DWELL_KILLS", amounts.kills), ("DWELL_SEED", seed)];
@@ -237,10 +243,11 @@ mod tests {
     #[test]
     fn flags_select_tests_and_none_selects_all() {
         let parse = Options::parse;
-        assert_eq!(parse(&[]).unwrap(), Options { amounts: USUAL, seed: 1, record: false });
-        let some = parse(&["--kills", "7", "--record", "--seed", "3"]).unwrap();
+        assert_eq!(parse(&[]).unwrap(), Options { amounts: USUAL, seed: 1, record: false, target: None });
+        let some = parse(&["--kills", "7", "--record", "--seed", "3", "--target", "palette"]).unwrap();
         let amounts = Amounts { kills: 7, power: 0, gigapixels: 0, fuzz: 0 };
-        assert_eq!(some, Options { amounts, seed: 3, record: true });
+        assert_eq!(some, Options { amounts, seed: 3, record: true, target: Some("palette") });
+        assert!(parse(&["--target"]).is_err());
         assert!(parse(&["--kills"]).is_err() && parse(&["--kills", "x"]).is_err() && parse(&["--kill", "7"]).is_err());
     }
 

@@ -89,6 +89,8 @@ pub(crate) enum Command {
     ///
     /// A built-in location or a location file is printed with every key.
     Show(ShowArgs),
+    /// Write a location as a file of another program, or the other way round
+    Convert(ConvertArgs),
     /// Render every built-in location into an HTML page
     Gallery(GalleryArgs),
     /// Compare two files, or a field with arbitrary precision
@@ -152,7 +154,8 @@ Location files:
 
 Palette files:
   They are TOML, .map (a line of red, green and blue, 0 to 255, for each
-  colour), .ggr (GIMP) or .ugr (Ultra Fractal).
+  colour), .ggr or .gpl (GIMP), .ugr (Ultra Fractal) or .kfp (Kalles
+  Fraktaler).
     colours = [\"#04082b\", \"#2a7fd4\", \"#fff8dc\"]   # a cycle
     # positions = [0.0, 0.2, 0.7]    # of the colours in the cycle
     interior = \"#000000\"
@@ -166,6 +169,8 @@ Palette files:
 pub(crate) struct RenderArgs {
     /// Built-in location, file, or PNG of dwell [default: the whole set]
     ///
+    /// Files of Kalles Fraktaler (.kfr), Fraktaler 3 (.f3.toml), Ultra Fractal (.upr, .upr#NAME), Fractint (.par, .par#NAME)
+    /// and XaoS (.xpf) are location files, too.
     /// `dwell locations` lists the built-in locations. A PNG made by dwell stores everything that the picture depends on.
     /// `-` reads a location file or a PNG from standard input. Flags override what the location says.
     pub(crate) what: Option<PathBuf>,
@@ -196,12 +201,14 @@ pub(crate) struct RenderArgs {
     #[arg(long, alias = "samples", value_name = "N", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) aa: Option<String>,
 
-    /// Palette or palette file; see `dwell palettes`
+    /// Palette, palette file, or colours such as #001,#fff,#fa0
     ///
-    /// A file is .toml, .map, .ggr, .ugr, or .ugr#NAME for one of several. The default is the location's palette, or
-    /// twilight. A palette sets its own density and offset, and --color-by and --scale if it suggests them; otherwise those
-    /// two stay as the location has them. An interior colour chosen in the location stays.
-    #[arg(long, value_name = "NAME|FILE", help_heading = "Colour")]
+    /// `dwell palettes` shows the built-in palettes. A file is .toml, .map, .ggr or .gpl (GIMP), .ugr (Ultra Fractal) or .kfp
+    /// (Kalles Fraktaler); a .ugr file may hold several gradients: file.ugr#NAME. Colours may have positions in the cycle:
+    /// #001@0,#fff@0.3. The default is the location's palette, or twilight. A palette sets its own density and offset, and
+    /// --color-by and --scale if it suggests them; otherwise those two stay as the location has them. An interior colour
+    /// chosen in the location stays.
+    #[arg(long, value_name = "NAME|FILE|COLOURS", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
     /// smooth, banded or distance [default: smooth]
     ///
@@ -519,8 +526,10 @@ pub(crate) struct KernelArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:\n  dwell palettes\n  dwell palettes my.ggr ember -o sheet.png")]
 pub(crate) struct PalettesArgs {
-    /// Palettes to show: built-in names or files [default: all]
-    #[arg(value_name = "NAME|FILE")]
+    /// Palettes to show: built-in names, files or colours [default: all]
+    ///
+    /// Colours are a list such as '#001,#fff,#fa0'.
+    #[arg(value_name = "NAME|FILE|COLOURS")]
     pub(crate) palettes: Vec<String>,
     /// Write a PNG with a bar for each palette
     ///
@@ -541,6 +550,32 @@ pub(crate) struct ShowArgs {
     /// `-` reads a PNG or a location file from standard input.
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) what: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "Examples:\n  dwell convert deep.kfr -o deep.toml\n  dwell convert seahorse.png -o seahorse.upr\n  \
+dwell convert old.par#Seahorse -o - --format kfr"
+)]
+pub(crate) struct ConvertArgs {
+    /// Built-in location, location file of any program, or PNG made by dwell; `-` is standard input
+    ///
+    /// Location files are .toml, .kfr (Kalles Fraktaler), .f3.toml (Fraktaler 3), .upr (Ultra Fractal), .par (Fractint) and
+    /// .xpf (XaoS). `file.upr#NAME` and `file.par#NAME` are one of several entries. What is not used is named on standard
+    /// error.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) what: PathBuf,
+    /// File to write; its ending selects toml, kfr, f3.toml, upr, par or xpf; `-` is standard output
+    ///
+    /// What the format cannot express is named on standard error.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+    /// Format of the output, whatever the file's ending: toml, kfr, f3.toml, upr, par, xpf
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// Fail instead of replacing an existing file
+    #[arg(long)]
+    pub(crate) no_clobber: bool,
 }
 
 #[derive(Debug, Args)]

@@ -269,9 +269,9 @@ fn where_names_are(error: &InputError) -> Option<&'static str> {
             "`dwell palettes` shows them; a palette file works too, by its path from the folder of this one: \
              palette = \"./my.ggr\"",
         ),
-        Parameter::Palette => {
-            Some("`dwell palettes` shows them; a path to a palette file (.toml, .map, .ggr, .ugr) works too")
-        }
+        Parameter::Palette => Some(
+            "`dwell palettes` shows them; a palette file (.toml, .map, .ggr, .ugr, .gpl, .kfp) or colours (#001,#fff,#fa0) work too",
+        ),
         _ => None,
     }
 }
@@ -281,7 +281,6 @@ fn fixed_hint(problem: &Problem) -> Option<&'static str> {
     let f64_resolves = |bits: i64| bits <= i64::from(f64::SIGNIFICAND_BITS);
     Some(match problem {
         Problem::Missing(_) => "`dwell render --help` shows what a location file and a palette file say",
-        Problem::ForeignFile { .. } => "copy its centre, zoom and iterations into --center, --zoom and --max-iter",
         Problem::Comparison => "give one of the two pictures that were compared",
         Problem::NoScene { .. } => "any program that rewrites a picture may have dropped its text",
         Problem::PictureAsPalette => "`dwell show` says which palette a picture made by dwell has",

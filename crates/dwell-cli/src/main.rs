@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Palettes(args) => commands::palettes::run(&args, &interrupt),
         Command::Looks => commands::looks::run(),
         Command::Show(args) => commands::show::run(&args),
+        Command::Convert(args) => commands::convert::run(&args, &interrupt),
         Command::Gallery(args) => commands::gallery::run(&args, &interrupt),
         Command::Compare(args) => match commands::compare::run(&args, &interrupt) {
             Ok(Verdict::Same) => Ok(()),

@@ -110,8 +110,17 @@ pub(crate) fn size(text: &str) -> Result<Size, Failure> {
     })
 }
 
+/// Names on standard error what a file of another program says and is not used, and warns of a newer version.
+pub(crate) fn remark_on(what: &Path, location: &Location) {
+    if !location.unused.is_empty() {
+        let what = quote(&what.to_string_lossy());
+        output::remark(&format!("note: {what}: not used: {}", location.unused.join(", ")));
+    }
+    warn_if_newer(what, location);
+}
+
 /// Warns if a newer version wrote a location: it may have looked different there.
-pub(crate) fn warn_if_newer(what: &Path, location: &Location) {
+fn warn_if_newer(what: &Path, location: &Location) {
     if let Some(version) = &location.newer {
         output::remark(&format!(
             "warning: {} was written by dwell {}, which is newer than this one ({}): it may have looked different there",
@@ -126,8 +135,11 @@ fn looks_like_a_path(text: &str) -> bool {
     text.contains(['/', '\\', '.'])
 }
 
-/// A palette: a name or a file. `what` is the flag or argument that names it.
+/// A palette: a name, a file, or colours in one line. `what` is the flag or argument that names it.
 pub(crate) fn palette(what: &'static str, name: &str) -> Result<Palette, Failure> {
+    if name.starts_with('#') && !Path::new(name).exists() {
+        return Palette::inline(name).map_err(|e| Failure::from(e).about(what));
+    }
     if looks_like_a_path(name) || (Path::new(name).exists() && Palette::built_in(name).is_err()) {
         return Ok(Palette::read(Path::new(name))?);
     }
@@ -193,7 +205,7 @@ pub(crate) fn place(
             check_stray(what, of_view, of_iteration.formula.julia.as_deref())?;
             let (location, _) = location(what)?;
             if warns {
-                warn_if_newer(what, &location);
+                remark_on(what, &location);
             }
             location
         }

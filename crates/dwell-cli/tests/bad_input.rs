@@ -25,8 +25,14 @@ fn folder() -> Folder {
         .with("binary.toml", &[0x89, b'P', b'N', b'G', 0xff, 0xfe, 0, 1, 2])
         .with("empty.toml", b"")
         .with("nested.toml", "[".repeat(10_000).as_bytes())
-        .with("other.kfr", b"Re: -0.75\nIm: 0\nZoom: 1\n")
+        .with("other.kfr", b"Re: -0.75\nIm: 0\nZoom 1\n")
+        .with("buffalo.kfr", b"Re: 0\nIm: 0\nZoom: 1\nFractalType: 2\n")
         .with("other.f3.toml", b"location.real = \"0\"\n")
+        .with("other.upr", b"a {\nmapping:\n center=0/0\nformula:\n entry=\"Nova\"\n}\n")
+        .with("other.par", b"a { type=lambda }\nb { center-mag=0/0/x }\n")
+        .with("other.xpf", b"(formula 'newton)\n")
+        .with("bad.gpl", b"GIMP Palette\n1 2\n")
+        .with("bad.kfp", b"Colors: 1,2\n")
         .with("good.toml", good.as_bytes())
         .with("empty-palette.toml", b"colours = []\n")
         .with("bad-palette.toml", b"colours = [\"red\"]\n")
@@ -279,8 +285,24 @@ const LINES: &[(&str, &str)] = &[
     ("render binary.toml -o x.png", "not UTF-8"),
     ("render empty.toml -o x.png", "empty.toml"),
     ("render nested.toml -o x.png", "nested.toml"),
-    ("render other.kfr -o x.png", "Kalles Fraktaler"),
-    ("render other.f3.toml -o x.png", "Fraktaler 3"),
+    ("render other.kfr -o x.png", "other.kfr, line 3: \"Zoom 1\" has no colon (accepted: Key: value)"),
+    ("render buffalo.kfr -o x.png", "line 4, FractalType: the Buffalo cannot be drawn (accepted: 0: Mandelbrot"),
+    ("render other.f3.toml -o x.png", "other.f3.toml: no \"location.imag\" is given"),
+    ("render other.upr -o x.png", "other.upr, line 5, entry: the formula \"Nova\" cannot be drawn"),
+    ("render other.upr#b -o x.png", "other.upr, entry: \"b\" is not known (accepted: a)"),
+    ("render other.par -o x.png", "other.par, line 1, type: the type \"lambda\" cannot be drawn"),
+    ("render other.par#b -o x.png", "other.par, line 2, center-mag: is not a number"),
+    ("render other.xpf -o x.png", "line 1, formula: the formula \"newton\" cannot be drawn"),
+    ("render --palette bad.gpl -o x.png", "line 2: \"1 2\" is no colour"),
+    ("render --palette bad.kfp -o x.png", "line 1: has 2 channels"),
+    ("render --palette #001,red -o x.png", "--palette: \"red\" is no colour"),
+    ("render --palette #001@2 -o x.png", "--palette: the position \"2\" is out of order or range"),
+    ("convert good.toml -o x.doc", "-o: the ending of \"x.doc\" is no format of locations (accepted: .toml, .kfr"),
+    ("convert good.toml -o -", "-o: standard output has no ending that selects a format"),
+    ("convert good.toml -o x.kfr --format gif", "--format: \"gif\" is not known"),
+    ("convert good.toml -o good.toml", "-o"),
+    ("convert burning-ship -o x.upr", "the formula burning-ship in Ultra Fractal's standard formulas cannot be drawn"),
+    ("convert julia-rabbit -o x.kfr", "a Julia set in Kalles Fraktaler cannot be drawn"),
     // Views too deep.
     ("render kf-1e50 -o x.png", "bits would be needed"),
     ("render rf-e8000 -o x.png", "e-8003"),

@@ -21,5 +21,7 @@ pub use light::EncoderTables;
 pub use looks::Look;
 pub use mapping::{By, Scale, Suggestion};
 pub use painter::{Depth, MOST_SAMPLES, Painter, Tables};
+#[cfg(feature = "toml")]
+pub(crate) use palette::KF_COLOUR_KEYS;
 pub use palette::{Palette, PaletteFormat, PaletteSource};
 pub use rgb::{colour_text, parse_colour};

@@ -2,4 +2,6 @@
 
 pub(crate) mod decimal;
 pub(crate) mod rational;
+#[cfg(feature = "toml")]
+pub(crate) mod roots;
 pub(crate) mod trig;

@@ -1,5 +1,6 @@
 //! Input files: opening them, recognising them by their first bytes, and reading TOML with errors that name line and key.
 
+pub(crate) mod entries;
 pub(crate) mod open;
 pub(crate) mod source;
 #[cfg(feature = "toml")]

@@ -1,6 +1,8 @@
 //! A scene: everything that a picture depends on, and nothing else. Two renders of one scene have the same bytes.
 
 #[cfg(feature = "toml")]
+pub(crate) mod foreign;
+#[cfg(feature = "toml")]
 pub(crate) mod location;
 
 use crate::base::error::InputError;

@@ -36,8 +36,13 @@ fn locations() {
 }
 
 #[test]
+fn files_of_other_programs() {
+    replay("foreign", 5, targets::foreign);
+}
+
+#[test]
 fn palettes() {
-    replay("palette", 9, targets::palette);
+    replay("palette", 13, targets::palette);
 }
 
 #[test]

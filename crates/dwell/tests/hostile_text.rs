@@ -123,7 +123,7 @@ fn pictures_with_any_text_and_any_bytes() {
 }
 
 /// Valid palette files, by format.
-const PALETTES: [(PaletteFormat, &[&str]); 4] = [
+const PALETTES: [(PaletteFormat, &[&str]); 7] = [
     (
         PaletteFormat::Toml,
         &[
@@ -152,6 +152,14 @@ const PALETTES: [(PaletteFormat, &[&str]); 4] = [
             "a { gradient: smooth=no index=0 color=255 index=900 color=65280 }\nb { gradient: index=1 color=1 }",
         ],
     ),
+    (PaletteFormat::Gpl, &["GIMP Palette\nName: Sea\nColumns: 2\n# c\n  0 10 40 deep\n250 240 200\n"]),
+    (
+        PaletteFormat::Kfp,
+        &[
+            "Colors: 0,0,40,255,200,0,\r\nIterDiv: 0.25\r\nColorMethod: 1\r\nColorOffset: 9\r\nFlat: 1\r\nInteriorColor: 1,2,3,\r\n",
+        ],
+    ),
+    (PaletteFormat::Inline, &["#001,#fff,#fa0", "#001@0,#2a7fd4@0.3,#fffa00001111@0.75"]),
 ];
 
 #[test]

@@ -26,8 +26,9 @@ mod laboratory;
 /// A fuzz target by its name.
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 7] = [
     ("decimal", targets::decimal),
+    ("foreign", targets::foreign),
     ("laboratory", laboratory::laboratory),
     ("location", targets::location),
     ("palette", targets::palette),
@@ -200,9 +201,24 @@ impl Started {
 /// A thread and the input that it runs.
 type Running = Mutex<(ThreadTime, Option<Started>)>;
 
-/// Runs `inputs` inputs on every thread.
-pub(super) fn run(inputs: u64, seed: u64) -> Result<Row, Box<dyn std::error::Error>> {
-    let seeds = TARGETS.iter().map(|(name, _)| seeds(name)).collect::<Result<Vec<_>, _>>()?;
+/// The targets that a flag selects: that of the name, or all.
+fn selected(name: Option<&str>) -> Result<Vec<Target>, String> {
+    let targets: Vec<Target> =
+        TARGETS.into_iter().filter(|(known, _)| name.is_none_or(|name| name == *known)).collect();
+    if targets.is_empty() {
+        return Err(no_target(name.unwrap_or("")));
+    }
+    Ok(targets)
+}
+
+fn no_target(name: &str) -> String {
+    format!("{name} is no fuzz target (accepted: {})", TARGETS.map(|(known, _)| known).join(", "))
+}
+
+/// Runs `inputs` inputs on every thread: of the target of that name, or of all in turn.
+pub(super) fn run(inputs: u64, seed: u64, name: Option<&str>) -> Result<Row, Box<dyn std::error::Error>> {
+    let selected = selected(name)?;
+    let seeds = selected.iter().map(|(name, _)| seeds(name)).collect::<Result<Vec<_>, _>>()?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let running: Vec<Running> = (0..threads).map(|_| Mutex::new((ThreadTime(None), None))).collect();
     let (next, slowest, began) = (AtomicU64::new(0), AtomicU64::new(0), Instant::now());
@@ -215,8 +231,8 @@ pub(super) fn run(inputs: u64, seed: u64) -> Result<Row, Box<dyn std::error::Err
             if number >= inputs {
                 return;
             }
-            let which = (number % TARGETS.len() as u64) as usize;
-            let (name, target) = TARGETS[which];
+            let which = (number % selected.len() as u64) as usize;
+            let (name, target) = selected[which];
             let bytes = mutated(&seeds[which], &mut Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ number));
             {
                 let (time, started) = &mut *lock(running);
@@ -259,7 +275,11 @@ pub(super) fn run(inputs: u64, seed: u64) -> Result<Row, Box<dyn std::error::Err
         super::peak_mebibytes().map_or_else(|| "?".to_owned(), |peak| peak.to_string()),
         began.elapsed().as_secs_f64()
     );
-    Ok(Row { what: format!("{inputs} mutated inputs of {} fuzz targets", TARGETS.len()), result })
+    let of = match name {
+        Some(name) => format!("the fuzz target {name}"),
+        None => format!("{} fuzz targets", selected.len()),
+    };
+    Ok(Row { what: format!("{inputs} mutated inputs of {of}"), result })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -286,9 +306,7 @@ fn stored(name: &str, bytes: &[u8], what: &str) -> String {
 /// Runs one stored input.
 pub(super) fn run_stored(name: &str, path: &Path) -> Done {
     let target = TARGETS.iter().find(|(known, _)| *known == name);
-    let (_, target) = target.ok_or_else(|| {
-        format!("{name} is no fuzz target (accepted: {})", TARGETS.map(|(known, _)| known).join(", "))
-    })?;
+    let (_, target) = target.ok_or_else(|| no_target(name))?;
     let bytes = std::fs::read(path)?;
     let began = Instant::now();
     target(&bytes);
@@ -328,6 +346,6 @@ mod tests {
 
     #[test]
     fn some_mutated_inputs_run() {
-        assert!(run(200, 1).unwrap().result.starts_with("no panic"));
+        assert!(run(200, 1, None).unwrap().result.starts_with("no panic"));
     }
 }

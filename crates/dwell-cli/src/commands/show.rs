@@ -7,6 +7,6 @@ use crate::{output, scene, toml_text};
 pub(crate) fn run(args: &ShowArgs) -> Result<(), Failure> {
     // Parse the text of a picture as well, so that one that cannot be rendered again is an error.
     let (location, text) = scene::location(&args.what)?;
-    scene::warn_if_newer(&args.what, &location);
+    scene::remark_on(&args.what, &location);
     output::print(&toml_text::escaped(&text.unwrap_or_else(|| location.text())))
 }

@@ -84,11 +84,6 @@ pub enum Problem {
     },
     /// A picture was given as a palette.
     PictureAsPalette,
-    /// A file of another fractal program, which cannot be read.
-    ForeignFile {
-        /// The program.
-        program: &'static str,
-    },
     /// A PNG has no text that describes a scene.
     NoScene {
         /// The program that made it, if the PNG says so; `dwell` itself where the text was lost.
@@ -249,7 +244,6 @@ impl fmt::Display for Problem {
             Self::WrongKind { found, wanted } => write!(f, "is {found}, not {wanted}"),
             Self::UnquotedNumber { written } => write!(f, "is the number {written}, not text in quotes"),
             Self::PictureAsPalette => f.write_str("is a picture, not a palette"),
-            Self::ForeignFile { program } => write!(f, "is a file of {program}, which this version cannot read"),
             Self::NoScene { software: Some(name) } if name.split(' ').next() == Some("dwell") => {
                 f.write_str("was made by dwell, but its text is missing or damaged, so it does not say what it shows")
             }

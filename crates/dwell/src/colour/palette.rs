@@ -5,6 +5,9 @@ mod built_in_stops;
 mod draft;
 mod format;
 mod ggr_file;
+mod gpl_file;
+mod inline_text;
+mod kf_file;
 mod map_file;
 mod reader;
 mod table;
@@ -13,6 +16,8 @@ mod toml_file;
 mod ugr_file;
 
 pub use format::PaletteFormat;
+#[cfg(feature = "toml")]
+pub(crate) use kf_file::KEYS as KF_COLOUR_KEYS;
 pub(super) use table::{TABLE, index};
 
 use crate::colour::mapping::Suggestion;

@@ -58,6 +58,12 @@ impl Decimal {
         digits.skip_while(|digit| *digit == b'0').count()
     }
 
+    /// The exponent of ten of the last digit.
+    #[cfg(feature = "toml")]
+    pub(crate) fn exponent(&self) -> i64 {
+        self.exponent
+    }
+
     /// The exact midpoint of this number and another.
     ///
     /// # Errors
@@ -87,7 +93,7 @@ impl Decimal {
     }
 
     /// `digits * 10^exponent`; the text has no exponent where it needs fewer than [`SHORT`] extra zeros.
-    fn of(digits: IBig, exponent: i64) -> Result<Self, InputError> {
+    pub(crate) fn of(digits: IBig, exponent: i64) -> Result<Self, InputError> {
         let sign = if digits < IBig::ZERO { "-" } else { "" };
         let all = digits.to_string();
         let all = all.trim_start_matches('-');

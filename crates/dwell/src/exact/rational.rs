@@ -105,6 +105,12 @@ impl Rational {
         Self::new(self.num.clone().abs(), self.den.clone())
     }
 
+    /// The numerator and the denominator.
+    #[cfg(feature = "toml")]
+    pub(crate) fn parts(&self) -> (&IBig, &UBig) {
+        (&self.num, &self.den)
+    }
+
     /// Whether the number is 0.
     #[must_use]
     pub fn is_zero(&self) -> bool {

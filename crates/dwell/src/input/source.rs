@@ -65,6 +65,12 @@ impl Input {
         Ok(Self { head: bytes.iter().copied().take(HEAD).collect(), source: Contents::Bytes(bytes) })
     }
 
+    /// Its first bytes, at most [`HEAD`].
+    #[cfg(feature = "toml")]
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
     /// Whether it begins with the signature of PNG.
     pub(crate) fn is_png(&self) -> bool {
         self.head.starts_with(&PNG_SIGNATURE)
@@ -113,6 +119,23 @@ pub(crate) fn text(bytes: Vec<u8>) -> Result<String, InputError> {
     String::from_utf8(bytes).map_err(|e| {
         InputError::malformed(format!("is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to() + 1))
     })
+}
+
+/// Text of another program: UTF-8, or else Windows-1252.
+pub(crate) fn foreign_text(bytes: Vec<u8>) -> String {
+    // 0x80 to 0x9f; the other bytes are Latin-1, the first 256 characters of Unicode. Five of these bytes are undefined
+    // in Windows-1252 and keep their Latin-1 meaning.
+    const HIGH_CONTROLS: [char; 32] = [
+        '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}',
+        '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}', '\u{2019}',
+        '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}',
+        '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
+    ];
+    let character = |byte: u8| match byte {
+        0x80..=0x9f => HIGH_CONTROLS[usize::from(byte - 0x80)],
+        byte => char::from(byte),
+    };
+    String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(character).collect())
 }
 
 /// The kind of a file that begins with these bytes; none for a PNG or a text of unknown kind.
@@ -170,6 +193,15 @@ mod tests {
             let found = kind(head);
             assert!(found.is_some() == said.is_some() && found.unwrap_or("").contains(said.unwrap_or("")), "{found:?}");
         }
+    }
+
+    #[test]
+    fn texts_of_other_programs_may_be_windows_1252() {
+        assert_eq!(foreign_text("bl\u{e4}ulich".into()), "bl\u{e4}ulich");
+        assert_eq!(
+            foreign_text(b"bl\xe4ulich \x80 \x96 \x9f \x81".to_vec()),
+            "bl\u{e4}ulich \u{20ac} \u{2013} \u{178} \u{81}"
+        );
     }
 
     #[test]

@@ -100,6 +100,20 @@ impl<'a> Keys<'a> {
         self.table.iter().find(|(key, _)| key.get_ref() == name).and_then(|(_, value)| value.get_ref().as_str())
     }
 
+    /// Every key in the order of the text, whatever its name.
+    pub(crate) fn each(&self) -> Vec<Key<'a>> {
+        let mut keys: Vec<_> =
+            self.table.iter().map(|(name, value)| (name.span().start, name.get_ref().as_ref(), value)).collect();
+        keys.sort_unstable_by_key(|(start, ..)| *start);
+        let (mut at, mut line) = (0, 1);
+        let key = |(start, name, value)| {
+            line += line_ends(self.text, at..start);
+            at = start;
+            Key { text: self.text, name, line, value }
+        };
+        keys.into_iter().map(key).collect()
+    }
+
     /// Every key in the order of the text, with the name in `names` that it stands for; an error in place of a key that
     /// is unknown or was given before under another name. An error is built when the iteration reaches it, so that the
     /// time of a reader that stops at the first does not grow with their number.
@@ -153,6 +167,30 @@ pub(crate) struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
+    /// Its name.
+    pub(crate) fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// Its value as it is written: of a number, every digit.
+    pub(crate) fn written(&self) -> &'a str {
+        self.text.get(self.value.span()).unwrap_or("").trim()
+    }
+
+    /// Its value as a list of tables; one table is a list of one.
+    pub(crate) fn list_of_tables(&self) -> Result<Vec<Keys<'a>>, InputError> {
+        let text = self.text;
+        let table = |value: &'a DeValue<'a>| match value {
+            DeValue::Table(table) => Some(Keys { text, table }),
+            _ => None,
+        };
+        let tables = match self.value.get_ref() {
+            DeValue::Array(list) => list.iter().map(|value| table(value.get_ref())).collect(),
+            value => table(value).map(|table| vec![table]),
+        };
+        tables.ok_or_else(|| self.of_another_type("a list of tables"))
+    }
+
     /// Its line and name, for errors.
     pub(crate) fn place(&self) -> KeyPlace {
         let name: String = self.name.chars().take(MOST_DIGITS).collect();

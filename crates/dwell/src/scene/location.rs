@@ -9,15 +9,16 @@ use crate::base::place::{Parameter, Place};
 use crate::base::problem::Problem;
 #[cfg(feature = "png")]
 use crate::encode::png_text;
-use crate::input::source::{self, Input, of_another_kind};
+use crate::input::source::{self, Input, foreign_text, of_another_kind};
 use crate::input::toml_reader::Document;
 use crate::scene::Scene;
+use crate::scene::foreign::{self, LocationFormat, Written};
 use crate::view::{Size, View};
 use dwell_kernels::with_standard_floats;
 use file::{File, Given, ITERATIONS};
 #[cfg(feature = "png")]
 use std::io::{BufRead, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The largest location file that is read, in bytes: twice the size of one with the most digits.
 pub(crate) const MAX_FILE_BYTES: u64 = 8 << 20;
@@ -35,6 +36,8 @@ pub struct Location {
     pub scene: Scene,
     /// The version of dwell that wrote it, if that is newer than this one: it may use keys with another meaning.
     pub newer: Option<String>,
+    /// Keys of a file of another program that were not used. Empty for this project's own files.
+    pub unused: Vec<String>,
 }
 
 impl Location {
@@ -109,7 +112,7 @@ impl Location {
         };
         let name = given.name.take().unwrap_or_else(|| name.to_owned());
         let notes = given.notes.take().unwrap_or_default();
-        Ok(Self { name, iterations, notes, scene: given.scene()?, newer })
+        Ok(Self { name, iterations, notes, scene: given.scene()?, newer, unused: Vec::new() })
     }
 
     /// The location stored in a picture, which renders it again. `name` is used where it gives none.
@@ -121,13 +124,28 @@ impl Location {
         Self::parse(&png_text::read(file)?, name).map_err(in_its_text)
     }
 
-    /// Reads a location file, or the text of a picture (PNG) made by dwell; `-` is standard input. The path of a
-    /// palette file is relative to the folder of the location file, or to the current folder if the location is not
-    /// read from a regular file.
+    /// Reads the text of a file of any program. Of a file with several entries, `wanted` is the name of one; without a name
+    /// it is the first. `name` is used where the text gives none. What the text says and is not used is named in
+    /// [`Self::unused`].
     ///
     /// # Errors
-    /// As [`Self::parse`] and `from_png`, with the path; and when the file cannot be read, is not a file, is of another
-    /// kind, or is larger than 8 MiB.
+    /// What is wrong and where; what cannot be drawn, such as a formula that dwell does not have.
+    pub fn from_text(format: LocationFormat, text: &str, wanted: Option<&str>, name: &str) -> Result<Self, InputError> {
+        let Some(translation) = with_standard_floats(|| foreign::translate(format, text, wanted))? else {
+            return Self::parse(text, name);
+        };
+        let location = Self::parse(&translation.location(), name).map_err(|e| translation.explained(&e))?;
+        Ok(Self { unused: translation.all_unused(), ..location })
+    }
+
+    /// Reads a location file, the file of another program, or the text of a picture (PNG) made by dwell; `-` is standard
+    /// input. Files of other programs are recognised by their ending or their first bytes; `file.upr#NAME` and
+    /// `file.par#NAME` choose one of several entries. The path of a palette file is relative to the folder of the location
+    /// file, or to the current folder if the location is not read from a regular file.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], [`Self::from_text`] and `from_png`, with the path; and when the file cannot be read, is not a
+    /// file, is of another kind, or is larger than 8 MiB.
     pub fn read(path: &Path) -> Result<Self, Error> {
         Self::read_with_text(path).map(|(location, _)| location)
     }
@@ -137,25 +155,33 @@ impl Location {
     /// # Errors
     /// As [`Self::read`].
     pub fn read_with_text(path: &Path) -> Result<(Self, Option<String>), Error> {
-        Self::read_nameless(path).map_err(|e| e.in_file(path).into())
+        let (path, wanted) = foreign::split_choice(path);
+        Self::read_nameless(&path, wanted.as_deref()).map_err(|e| e.in_file(path).into())
     }
 
-    fn read_nameless(path: &Path) -> Result<(Self, Option<String>), InputError> {
+    /// The file that [`Self::read`] opens for a path: the path without the name of an entry.
+    #[must_use]
+    pub fn file(path: &Path) -> PathBuf {
+        foreign::split_choice(path).0
+    }
+
+    fn read_nameless(path: &Path, wanted: Option<&str>) -> Result<(Self, Option<String>), InputError> {
         let ending = |ending: &str| path.to_string_lossy().to_ascii_lowercase().ends_with(ending);
-        for (suffix, program) in [(".kfr", "Kalles Fraktaler"), (".f3.toml", "Fraktaler 3")] {
-            if ending(suffix) {
-                return Err(InputError::new(Problem::ForeignFile { program })
-                    .accepts("location files (.toml) with re, im, zoom and iterations"));
-            }
-        }
         let name = path.file_stem().map(|s| s.to_string_lossy()).filter(|name| name != "-");
         let name = name.as_deref().unwrap_or("location");
         let input = Input::open(path)?;
         if let Some(kind) = input.kind() {
-            return Err(of_another_kind(kind, "a location").accepts("a location file (TOML), or a PNG made by dwell"));
+            let accepted = "a location file (.toml, .kfr, .f3.toml, .upr, .par, .xpf), or a PNG made by dwell";
+            return Err(of_another_kind(kind, "a location").accepts(accepted));
         }
         if input.is_png() || ending(".png") {
             return Self::of_picture(input, name);
+        }
+        if let Some(format) = LocationFormat::of_file(path, input.head()) {
+            // `place.f3.toml` has two endings.
+            let name = name.strip_suffix(".f3").unwrap_or(name);
+            let text = foreign_text(input.bytes(MAX_FILE_BYTES)?);
+            return Ok((Self::from_text(format, &text, wanted, name)?, None));
         }
         // Names of open descriptors are not in the folder of the file.
         let has_folder = path.is_file() && !["/dev", "/proc"].iter().any(|names| path.starts_with(names));
@@ -202,6 +228,15 @@ impl Location {
         file.name = Some(self.name.clone());
         file.notes = (!self.notes.is_empty()).then(|| self.notes.clone());
         toml::to_string(&file).unwrap_or_default()
+    }
+
+    /// The location as the text of a file of another program, or of a location file.
+    ///
+    /// # Errors
+    /// When the program does not draw such a picture: another formula, a Julia set.
+    pub fn text_in(&self, format: LocationFormat) -> Result<Written, InputError> {
+        let written = with_standard_floats(|| foreign::write(format, &self.scene, &self.name, self.iterations))?;
+        Ok(written.unwrap_or_else(|| Written { text: self.text(), left_out: Vec::new() }))
     }
 
     /// The view of this location at another size.

@@ -50,7 +50,7 @@ impl Job<'_> {
             let problem = format!("{} iterations are more than a render counts to", location.iterations);
             return Err(Usage::new(quote(&name), problem).accepts("1 to 4294967295").into());
         }
-        scene::warn_if_newer(path, &location);
+        scene::remark_on(path, &location);
         self.against(path, &location.scene)
     }
 

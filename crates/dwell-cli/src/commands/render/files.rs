@@ -4,7 +4,7 @@ use crate::cli::RenderArgs;
 use crate::error_text::{Failure, Usage};
 use crate::overlap;
 use crate::standard_streams::Stream;
-use dwell::{Format, store};
+use dwell::{Format, Location, store};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ pub(super) fn files(args: &RenderArgs) -> Result<Vec<File>, Failure> {
 
 /// Checks that no output is written over another output or over an input.
 pub(super) fn check_overlap(args: &RenderArgs, files: &[File]) -> Result<(), Usage> {
-    let what = args.what.iter().map(|path| ("WHAT", path.clone()));
+    let what = args.what.iter().map(|path| ("WHAT", Location::file(path)));
     let palette = args.palette.iter().map(|name| ("--palette", overlap::palette_file(name)));
     let stats = args.stats.iter().filter(|p| *p != Path::new("-")).map(|p| ("--stats", p.as_path()));
     overlap::check(what.chain(palette), files.iter().map(|(path, _)| ("-o", path.as_path())).chain(stats))

@@ -16,9 +16,23 @@ pub enum PaletteFormat {
     Ggr,
     /// Ultra Fractal's gradients: cycles, several in a file.
     Ugr,
+    /// GIMP's palettes: a list of colours, here a smooth cycle.
+    Gpl,
+    /// The colours of Kalles Fraktaler, in a palette file or a location: a cycle with its scale, density and offset.
+    Kfp,
+    /// Colours in one line, as [`crate::Palette::inline`] reads them. There are no files of this format.
+    Inline,
 }
 
-dwell_kernels::named!(PaletteFormat, "palette format": Toml => "toml", Map => "map", Ggr => "ggr", Ugr => "ugr");
+dwell_kernels::named!(PaletteFormat, "palette format":
+    Toml => "toml",
+    Map => "map",
+    Ggr => "ggr",
+    Ugr => "ugr",
+    Gpl => "gpl",
+    Kfp => "kfp",
+    Inline => "inline",
+);
 
 impl PaletteFormat {
     /// The largest file of this format that is read, in bytes.

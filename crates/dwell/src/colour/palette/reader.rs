@@ -4,11 +4,11 @@ use super::built_in_stops::BUILT_IN;
 use super::draft::Draft;
 use super::format::MAX_BYTES;
 use super::{Palette, PaletteFormat, PaletteSource};
-use super::{ggr_file, map_file, ugr_file};
+use super::{ggr_file, gpl_file, inline_text, kf_file, map_file, ugr_file};
 use crate::base::error::{Error, InputError};
 use crate::base::place::{Parameter, Place};
 use crate::base::problem::Problem;
-use crate::input::source::{Input, of_another_kind};
+use crate::input::source::{Input, foreign_text, of_another_kind};
 use dwell_kernels::with_standard_floats;
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,15 @@ impl Palette {
         Self::from_text(PaletteFormat::Map, text, name)
     }
 
+    /// Reads colours in order, such as `#001,#fff,#fa0`: a smooth cycle. Each may have its position in the cycle, from 0 to
+    /// below 1: `#001@0,#fff@0.3`. The text is the palette's name.
+    ///
+    /// # Errors
+    /// What is wrong with which colour.
+    pub fn inline(text: &str) -> Result<Self, InputError> {
+        Self::from_text(PaletteFormat::Inline, text.trim(), text.trim())
+    }
+
     /// Reads a text of at most 1 MiB in any format; of several gradients, in at most 16 MiB, the first. `name` is the
     /// palette's name if the text has none.
     ///
@@ -67,6 +76,9 @@ impl Palette {
             PaletteFormat::Map => map_file::draft(text)?,
             PaletteFormat::Ggr => ggr_file::draft(text)?,
             PaletteFormat::Ugr => return Self::from_ugr(text, None, name),
+            PaletteFormat::Gpl => gpl_file::draft(text)?,
+            PaletteFormat::Kfp => kf_file::draft(text)?,
+            PaletteFormat::Inline => inline_text::draft(text)?,
         };
         Ok(finish(draft, name, PaletteSource::Text { format, text: text.to_owned() }))
     }
@@ -74,14 +86,15 @@ impl Palette {
     /// One gradient of an Ultra Fractal file.
     fn from_ugr(text: &str, wanted: Option<&str>, name: &str) -> Result<Self, InputError> {
         let block = ugr_file::choose(text, wanted)?;
-        check_length(block.text(), MAX_BYTES).map_err(|e| e.within(Place::Part("the gradient".to_owned())))?;
-        let source = PaletteSource::Text { format: PaletteFormat::Ugr, text: block.text().to_owned() };
+        check_length(block.text, MAX_BYTES).map_err(|e| e.within(Place::Part("the gradient".to_owned())))?;
+        let source = PaletteSource::Text { format: PaletteFormat::Ugr, text: block.text.to_owned() };
         Ok(finish(ugr_file::draft(&block)?, name, source))
     }
 
-    /// Reads a palette file of at most 1 MiB, in the format that its ending names: `.toml`, `.map`, `.ggr`, `.ugr`. A
-    /// `.ugr` file, of at most 16 MiB, may hold several gradients: `file.ugr#NAME` is the one of that name, `file.ugr`
-    /// the first. Files of other programs that are not UTF-8 are read as Windows-1252, which those programs wrote.
+    /// Reads a palette file of at most 1 MiB, in the format that its ending names: `.toml`, `.map`, `.ggr`, `.ugr`, `.gpl`,
+    /// `.kfp`, or `.kfr` for the colours of a location of Kalles Fraktaler. A `.ugr` file, of at most 16 MiB, may hold
+    /// several gradients: `file.ugr#NAME` is the one of that name, `file.ugr` the first. Files of other programs that are
+    /// not UTF-8 are read as Windows-1252, which those programs wrote.
     ///
     /// # Errors
     /// As [`Self::from_text`], with the path; when the file cannot be read; when it has no gradient of that name.
@@ -101,8 +114,13 @@ impl Palette {
         if let Some(kind) = input.kind() {
             return Err(of_another_kind(kind, "a palette").accepts(ENDINGS));
         }
-        let format = ending.parse::<PaletteFormat>();
-        let format = format.map_err(|_| InputError::malformed("has no ending that is known").accepts(ENDINGS))?;
+        let format = match ending.as_str() {
+            "kfr" => Ok(PaletteFormat::Kfp),
+            "inline" => Err(()),
+            ending => ending.parse().map_err(drop),
+        };
+        let format: PaletteFormat =
+            format.map_err(|_| InputError::malformed("has no ending that is known").accepts(ENDINGS))?;
         let bytes = input.bytes(format.most_bytes())?;
         let text = if format == PaletteFormat::Toml { crate::input::source::text(bytes)? } else { foreign_text(bytes) };
         match wanted {
@@ -150,30 +168,13 @@ fn finish(draft: Draft, name: &str, source: PaletteSource) -> Palette {
 }
 
 /// The endings of palette files, for messages.
-const ENDINGS: &str = ".toml, .map, .ggr, .ugr";
+const ENDINGS: &str = ".toml, .map, .ggr, .ugr, .gpl, .kfp, .kfr";
 
 fn check_length(text: &str, most: u64) -> Result<(), InputError> {
     if text.len() as u64 > most {
         return Err(InputError::new(Problem::TooLarge { most_bytes: most }));
     }
     Ok(())
-}
-
-/// Text of another program: UTF-8, or else Windows-1252.
-fn foreign_text(bytes: Vec<u8>) -> String {
-    // 0x80 to 0x9f; the other bytes are Latin-1, the first 256 characters of Unicode. Five of these bytes are undefined
-    // in Windows-1252 and keep their Latin-1 meaning.
-    const HIGH_CONTROLS: [char; 32] = [
-        '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}',
-        '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}', '\u{2019}',
-        '\u{201c}', '\u{201d}', '\u{2022}', '\u{2013}', '\u{2014}', '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}',
-        '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
-    ];
-    let character = |byte: u8| match byte {
-        0x80..=0x9f => HIGH_CONTROLS[usize::from(byte - 0x80)],
-        byte => char::from(byte),
-    };
-    String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(character).collect())
 }
 
 /// Splits `file.ugr#NAME` into the file and the gradient's name. A path that exists is not split.
@@ -274,12 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_other_programs_may_be_windows_1252() {
-        assert_eq!(foreign_text("bl\u{e4}ulich".into()), "bl\u{e4}ulich");
-        assert_eq!(
-            foreign_text(b"bl\xe4ulich \x80 \x96 \x9f \x81".to_vec()),
-            "bl\u{e4}ulich \u{20ac} \u{2013} \u{178} \u{81}"
-        );
+    fn of_many_gradients_one_is_kept() {
         let block = "bl\u{e4}u { gradient: index=0 color=255 }\n";
         let many = block.repeat((2 << 20) / block.len());
         assert_eq!(Palette::from_text(PaletteFormat::Ugr, &many, "x").unwrap().name(), "bl\u{e4}u");

@@ -20,59 +20,26 @@
 use super::draft::Draft;
 use super::table::{Blend, from_stops};
 use crate::base::error::InputError;
-use crate::base::names::{nearest, short_list};
 use crate::base::place::{Parameter, Place};
-use crate::base::problem::Problem;
-use crate::base::quote::escape;
 use crate::base::quote::quote;
 use crate::colour::rgb::{Rgb16, from_bytes};
+use crate::input::entries::{self, Entry, Kind, unquoted};
 use std::collections::BTreeMap;
 
 /// Places in a cycle.
 const CYCLE: u16 = 400;
 
-/// The text of one gradient in a file.
-pub(super) struct Block<'a> {
-    name: &'a str,
-    /// From the name to the closing brace.
-    text: &'a str,
-    /// The text between the braces.
-    body: &'a str,
-    /// The line, from 1, on which the body begins.
-    line: usize,
-}
-
-impl Block<'_> {
-    pub(super) fn text(&self) -> &str {
-        self.text
-    }
-}
+/// What an entry of the file is.
+const KIND: Kind = Kind { what: "gradient", form: "NAME { gradient: ... }", parameter: Parameter::Gradient };
 
 /// The gradient of the wanted name; without a name, the first gradient.
-pub(super) fn choose<'a>(text: &'a str, wanted: Option<&str>) -> Result<Block<'a>, InputError> {
-    // Some editors begin a text with a byte order mark.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut rest = Scanner { text, at: 0, line: 1 };
-    let mut names = Vec::new();
-    while let Some(block) = rest.block()? {
-        if wanted.is_none_or(|wanted| wanted == block.name) {
-            return Ok(block);
-        }
-        names.push(block.name);
-    }
-    let Some(wanted) = wanted.filter(|_| !names.is_empty()) else {
-        return Err(InputError::malformed("holds no gradient").accepts("NAME { gradient: ... }"));
-    };
-    let short = |name: &&str| escape(&name.chars().take(32).collect::<String>());
-    let shown: Vec<String> = names.iter().map(short).collect();
-    let problem = Problem::Unknown { given: wanted.to_owned(), nearest: nearest(wanted, names).map(str::to_owned) };
-    let list = short_list(shown.iter().map(String::as_str));
-    Err(InputError::new(problem).about(Parameter::Gradient).accepts(list))
+pub(super) fn choose<'a>(text: &'a str, wanted: Option<&str>) -> Result<Entry<'a>, InputError> {
+    entries::choose(text, wanted, &KIND, |_| true)
 }
 
 /// The palette of a gradient.
-pub(super) fn draft(block: &Block<'_>) -> Result<Draft, InputError> {
-    let mut body = Scanner { text: block.body, at: 0, line: block.line };
+pub(super) fn draft(block: &Entry<'_>) -> Result<Draft, InputError> {
+    let mut body = block.words();
     let mut here = false;
     let mut title = None;
     let mut blend = Blend::Linear;
@@ -87,7 +54,7 @@ pub(super) fn draft(block: &Block<'_>) -> Result<Draft, InputError> {
             continue;
         }
         let wrong = |accepted: &str| {
-            InputError::malformed(format!("{} is not understood", quote(word))).accepts(accepted).at_line(line as u64)
+            InputError::malformed(format!("{} is not understood", quote(&word))).accepts(accepted).at_line(line)
         };
         let (key, value) = word.split_once('=').ok_or_else(|| wrong("KEY=VALUE"))?;
         match key.to_ascii_lowercase().as_str() {
@@ -133,114 +100,11 @@ fn colour(value: &str) -> Option<Rgb16> {
     Some(from_bytes([r, g, b]))
 }
 
-/// A value without its quotes and as one line: a backslash at the end of a line joins it with the next.
-fn unquoted(value: &str) -> String {
-    let mut lines = value.trim_matches('"').lines();
-    let mut joined = lines.next().unwrap_or("").to_owned();
-    for line in lines {
-        if joined.ends_with('\\') {
-            joined.pop();
-        }
-        joined += line.trim_start();
-    }
-    joined
-}
-
-/// A reader at a place in a text.
-struct Scanner<'a> {
-    text: &'a str,
-    at: usize,
-    line: usize,
-}
-
-impl<'a> Scanner<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    /// Consumes so many bytes and returns them.
-    fn take(&mut self, bytes: usize) -> &'a str {
-        let taken = &self.text[self.at..self.at + bytes];
-        self.at += bytes;
-        self.line += taken.bytes().filter(|b| *b == b'\n').count();
-        taken
-    }
-
-    fn skip_space_and_comments(&mut self) {
-        loop {
-            let rest = self.rest();
-            let space = rest.len() - rest.trim_start().len();
-            self.take(space);
-            if !self.rest().starts_with(';') {
-                return;
-            }
-            self.take(self.rest().find('\n').unwrap_or(self.rest().len()));
-        }
-    }
-
-    /// The quoted text that begins here, with its quotes.
-    fn quoted(&mut self) -> Result<&'a str, InputError> {
-        match self.rest()[1..].find('"') {
-            Some(length) => Ok(self.take(length + 2)),
-            None => Err(InputError::malformed("a quotation mark is not closed").at_line(self.line as u64)),
-        }
-    }
-
-    /// The next word and its line. A word ends at white space or a comment outside quotes.
-    fn word(&mut self) -> Result<Option<(usize, &'a str)>, InputError> {
-        self.skip_space_and_comments();
-        let (start, line) = (self.at, self.line);
-        while let Some(next) = self.rest().chars().next().filter(|c| !c.is_whitespace() && *c != ';') {
-            if next == '"' {
-                self.quoted()?;
-            } else {
-                self.take(next.len_utf8());
-            }
-        }
-        Ok(Some((line, &self.text[start..self.at])).filter(|(_, word)| !word.is_empty()))
-    }
-
-    /// The next gradient; none at the end of the text.
-    fn block(&mut self) -> Result<Option<Block<'a>>, InputError> {
-        self.skip_space_and_comments();
-        let (start, named_on) = (self.at, self.line);
-        if self.rest().is_empty() {
-            return Ok(None);
-        }
-        let wrong = |problem: String| {
-            Err(InputError::malformed(problem).accepts("NAME { gradient: ... }").at_line(named_on as u64))
-        };
-        let Some(length) = self.rest().find(['{', '}']).filter(|at| self.rest()[*at..].starts_with('{')) else {
-            let line = self.rest().lines().next().unwrap_or("").trim();
-            return wrong(format!("{} begins no gradient", quote(line)));
-        };
-        let name = self.take(length).trim();
-        if name.contains('\n') {
-            return wrong(format!("{} begins no gradient", quote(name)));
-        }
-        self.take(1);
-        let (body, line) = (self.at, self.line);
-        loop {
-            match self.rest().find(['}', '"', ';']) {
-                None => return wrong(format!("gradient {} is not closed", quote(name))),
-                Some(at) => self.take(at),
-            };
-            match self.rest().as_bytes().first() {
-                Some(b'"') => drop(self.quoted()?),
-                Some(b';') => self.skip_space_and_comments(),
-                _ => break,
-            }
-        }
-        let body = &self.text[body..self.at];
-        self.take(1);
-        Ok(Some(Block { name, text: &self.text[start..self.at], body, line }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::table::TABLE;
     use super::*;
+    use crate::base::problem::Problem;
 
     const FILE: &str = "\u{feff}; made by hand\r\nOne-1,a {\r\ngradient:\r\n  title=\"A; \\\r\n    {title}\" smooth=no rotation=9\r\n  \
         index=100 color=255\tindex=-100\r\n color=16711680; a comment }\r\nopacity:\r\n  smooth=yes index=0 opacity=1\r\n}\r\n\
@@ -265,7 +129,7 @@ mod tests {
         let two = palette(Some("Two"));
         assert_eq!((two.title, two.table[0], two.table[TABLE / 2]), (None, [257; 3], [0; 3]));
         assert_eq!(two.table[TABLE / 8][0], 217, "a cubic from 257 to 0, a quarter of the way: 27/32 of it");
-        assert!(choose(FILE, Some("Two")).unwrap().text().starts_with("Two {"));
+        assert!(choose(FILE, Some("Two")).unwrap().text.starts_with("Two {"));
     }
 
     #[test]

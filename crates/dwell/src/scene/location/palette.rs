@@ -56,6 +56,9 @@ impl<'a> PaletteKeys<'a> {
 
 /// The palette of that name: a built-in one, or a palette file.
 fn palette_of(name: &str, key: &Key<'_>, folder: Option<&Path>) -> Result<Palette, InputError> {
+    if name.starts_with('#') {
+        return Palette::inline(name).map_err(|e| key.wrong(e));
+    }
     let is_path = name.contains(['/', '\\', '.']);
     match folder {
         Some(folder) if is_path => Palette::read(&folder.join(name)).map_err(|e| match e {
