@@ -56,7 +56,7 @@ const fn full_vectors(registers: usize) -> usize {
 /// A test costs about as much as a step, so batches are long where few points escape. An escape costs a replay of up to
 /// the whole batch, so they are shorter where many do.
 fn batch_steps(n: u32, many_escapes: bool) -> u32 {
-    (if many_escapes { n / 4 } else { n }).next_power_of_two().clamp(MIN_BATCH, MAX_BATCH)
+    (if many_escapes { n / 4 } else { n }).clamp(MIN_BATCH, MAX_BATCH).next_power_of_two()
 }
 
 /// The queue of points at n, which is at least [`PROLOGUE_STEPS`]. Each octave of n, from a power of two to the next,
@@ -565,14 +565,26 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     for [start_x, _] in &mut bundle.starts {
                         nan.where_else(cycle, Vector::load(simd, &start_x[at..])).store(&mut start_x[at..]);
                     }
-                    for lane in (0..lanes).filter(|lane| bits(cycle) >> lane & 1 == 1) {
-                        let (row, column) = unpack_position(self.workspace.bundle.position[at + lane].low_bits());
-                        self.out[row][column] = self.settings.proved;
+                    if self.settings.proved != 0 {
+                        self.write_proved_lanes(at, bits(cycle));
                     }
                 }
                 cycled
             },
         )
+    }
+
+    /// Writes [`KernelSettings::proved`](super::KernelSettings) for lanes of the vector that begins at lane `at` of the bundle,
+    /// one bit for each lane.
+    #[cold]
+    #[inline(never)]
+    fn write_proved_lanes(&mut self, at: usize, mut proved: u64) {
+        while proved != 0 {
+            let lane = proved.trailing_zeros() as usize;
+            proved &= proved - 1;
+            let (row, column) = unpack_position(self.workspace.bundle.position[at + lane].low_bits());
+            self.out[row][column] = self.settings.proved;
+        }
     }
 
     /// Pushes the points of the lanes that are alive, with z from `z[current]`, to the queue of `n`, which is their n
@@ -630,5 +642,7 @@ mod tests {
         assert!(queues.iter().copied().eq(0..LONG_QUEUE), "{seen:?} {queues:?}");
         assert_eq!((queue_of(4096), queue_of(5000), queue_of(u32::MAX)), (LONG_QUEUE, LONG_QUEUE, LONG_QUEUE));
         assert_eq!((stage_steps(5000, false), stage_steps(u32::MAX, true)), (4096, 1024));
+        assert_eq!([33, 100, 4096, u32::MAX].map(|n| batch_steps(n, false)), [64, 128, 128, 128]);
+        assert_eq!([33, 100, 4096, u32::MAX].map(|n| batch_steps(n, true)), [8, 32, 128, 128]);
     }
 }

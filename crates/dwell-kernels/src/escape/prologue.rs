@@ -234,6 +234,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
 
     /// Writes [`KernelSettings::proved`](super::KernelSettings) for points of a vector, one bit for each lane.
     #[cold]
+    #[inline(never)]
     fn write_proved(&mut self, row: usize, column: usize, proved: u64) {
         for (lane, out) in self.out[row].iter_mut().skip(column).take(MAX_LANES).enumerate() {
             if proved >> lane & 1 == 1 {
