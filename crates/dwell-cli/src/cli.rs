@@ -163,9 +163,10 @@ pub(crate) struct RenderArgs {
     /// the set.
     #[arg(long, aliases = ["by", "colour-by", "color_by"], value_name = "VALUE", help_heading = "Colour")]
     pub(crate) color_by: Option<String>,
-    /// Scale from the value to the palette: root, linear, log, limit, histogram [default: root; log for distance]
+    /// Scale from the value to the palette: auto, root, linear, log, limit, histogram [default: auto]
     ///
-    /// root turns the palette 0.11 times per unit of the value's square root, linear once per 256, log once per 4 octaves,
+    /// auto is root (for distances log) with a density and an offset that fit the values of the view; --density multiplies
+    /// and --offset is added. root turns the palette 0.11 times per unit of the value's square root, linear once per 256, log once per 4 octaves,
     /// limit once up to the iteration limit. histogram uses every colour equally often. A palette may suggest another
     /// default.
     #[arg(long, value_name = "SCALE", help_heading = "Colour")]
@@ -292,11 +293,11 @@ pub(crate) struct ViewArgs {
 pub(crate) struct IterationArgs {
     #[command(flatten)]
     pub(crate) formula: FormulaArgs,
-    /// Iteration limit, 1 to 4294967295, or `auto` [default: the location's]
+    /// Iteration limit, 1 to 4294967295, or `auto` [default: the location's, or auto]
     ///
-    /// Points that have not escaped at the limit have dwell 0. Exponents are accepted: 1e6 is a million. `auto` renders a
-    /// probe 256 pixels wide and takes the smallest 100 * 2^k at which doubling the limit changes fewer than 0.1 % of its
-    /// pixels.
+    /// Points that have not escaped at the limit have dwell 0. Exponents are accepted: 1e6 is a million. `auto` probes some
+    /// 25,000 points of the view and chooses a limit beyond which about one pixel in 200,000 escapes. It is the default
+    /// where no location gives a limit, and where flags change the location's place or formula.
     #[arg(long, aliases = ["iterations", "max_iter"], value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) max_iter: Option<String>,
     /// Escape radius R, 2 to 1e9: a point has escaped when |z| > R [default: 2]

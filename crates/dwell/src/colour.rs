@@ -5,6 +5,7 @@
 
 mod colouring;
 mod elementary;
+mod fit;
 mod light;
 mod mapping;
 mod painter;
@@ -14,6 +15,7 @@ mod rgb;
 mod srgb;
 
 pub use colouring::Colouring;
+pub(crate) use fit::Fit;
 pub use light::EncoderTables;
 pub use mapping::{By, Scale, Suggestion};
 pub use painter::{Depth, MOST_SAMPLES, Painter, Tables};
