@@ -14,7 +14,7 @@ const TURNS: f64 = 1.25;
 const CALM: f64 = 0.7;
 /// The bound: the greatest difference, in turns, of that share of pairs.
 const MOST_DIFFERENCE: f64 = 0.05;
-/// The least number of turns, which a bound on differences does not reduce further.
+/// The least number of turns: a view of a smooth gradient shows one, and a bound on differences reduces them no further.
 const LEAST_TURNS: f64 = 0.5;
 /// The fewest values that a scale is fitted to.
 const FEWEST: usize = 16;
@@ -38,7 +38,7 @@ impl Fit {
     /// the difference of s between the values below which 95 % and 5 % of the points lie. The visible values then span
     ///
     /// ```text
-    /// 1.25 sqrt(S) turns:
+    /// 1.25 sqrt(S) turns, and at least half a turn:
     /// ```
     ///
     /// a view of many dwells shows more turns than one of few, but the range of turns is that of the square root. The
@@ -65,12 +65,12 @@ impl Fit {
         }
         let (low, high) = (quantile(&s, LOW), quantile(&s, HIGH));
         let span = (high - low).max(LEAST_SPAN);
-        let mut density = TURNS * span.sqrt() / span;
+        let least = LEAST_TURNS / span;
+        let mut density = (TURNS * span.sqrt() / span).max(least);
         let differences = sorted(neighbours.into_iter().map(|[a, b]| (turns(a) - turns(b)).abs()).collect());
         if differences.len() >= FEWEST {
-            let least = density.min(LEAST_TURNS / span);
             let calm = MOST_DIFFERENCE / quantile(&differences, CALM).max(f64::MIN_POSITIVE);
-            density = density.min(calm.max(least));
+            density = density.min(calm).max(least);
         }
         // A distance of 0 is at the set itself, in every view.
         let first = if by == By::Distance { 0.0 } else { low };
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn high_dwells_in_a_narrow_range_use_the_palette() {
-        for (from, to) in [(9_700.0, 10_300.0), (1e6, 1.001e6), (3.0, 60.0), (2.0, 1e5)] {
+        for (from, to) in [(9_700.0, 10_300.0), (1e6, 1.001e6), (32.0, 32.01), (3.0, 60.0), (2.0, 1e5)] {
             let fit = Fit::new(By::Smooth, evenly(from, to), Vec::new());
             let [first, last] = positions(fit, [from, to]);
             let turns = last - first;
