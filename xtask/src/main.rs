@@ -5,6 +5,7 @@
 
 mod archive;
 mod kernels;
+mod limits;
 mod package;
 mod palettes;
 mod pictures;
@@ -32,6 +33,9 @@ const HELP: &str = "cargo xtask COMMAND
   release [--out DIR]    build dwell-VERSION-TARGET.tar.gz from the commit (default DIR: target/release-archive)
   release --check        build the archive in two folders and compare the bytes (some minutes)
   sources                check where `unsafe` is, that every other crate forbids it, and that nothing opens a connection
+  limits [--views N] [--record]
+                         count the pixels that automatic limits draw falsely black in random views, and time the search
+                         (some minutes in a release build). --record writes the results into docs/defaults.md
   truth                  compare f32 and f64 dwells with arbitrary precision and write docs/truth.md (some minutes)
   speed                  compare renders with the machine's peak rate and write docs/speed.md (some minutes)
   pictures               render the pictures of README.md and docs/
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         ["release", "--out", folder] => release::write(Some(folder)),
         ["release", "--check"] => release::check(),
         ["sources"] => sources::check(),
+        ["limits", flags @ ..] => limits::run(flags),
         ["truth"] => truth::write(),
         ["speed"] => speed::write(),
         ["pictures"] => pictures::write(),

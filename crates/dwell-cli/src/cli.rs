@@ -216,11 +216,12 @@ pub(crate) struct RenderArgs {
     /// the set. A palette may suggest another default.
     #[arg(long, aliases = ["by", "colour-by", "color_by"], value_name = "VALUE", help_heading = "Colour")]
     pub(crate) color_by: Option<String>,
-    /// root, linear, log, limit or histogram
+    /// auto, root, linear, log, limit or histogram [default: auto]
     ///
-    /// How colours follow from values. root turns the palette 0.11 times per unit of the value's square root, linear once per 256, log once per 4 octaves,
-    /// limit once up to the iteration limit. histogram uses every colour equally often. The default is root, and log for
-    /// distances; a palette may suggest another.
+    /// How colours follow from values. auto is root (for distances log) with a density and an offset that fit the values of
+    /// the view; --density multiplies and --offset is added. root turns the palette 0.11 times per unit of the value's square
+    /// root, linear once per 256, log once per 4 octaves, limit once up to the iteration limit. histogram uses every colour
+    /// equally often. A palette may suggest another default.
     #[arg(long, value_name = "SCALE", help_heading = "Colour")]
     pub(crate) scale: Option<String>,
     /// Repetitions of the palette, above 0 [default: 1]
@@ -402,11 +403,11 @@ pub(crate) struct ViewArgs {
 // The iteration, shared in the same way.
 #[derive(Debug, Args)]
 pub(crate) struct IterationArgs {
-    /// Iteration limit; one that is too low draws black
+    /// Iteration limit, or auto [default: the location's, or auto]
     ///
-    /// 1 to 4294967295, or `auto`. The default is the location's. Points that have not escaped at the limit have dwell 0. Exponents are accepted: 1e6 is a million. `auto` renders a
-    /// probe 256 pixels wide and takes the smallest 100 * 2^k at which doubling the limit changes fewer than 0.1 % of its
-    /// pixels.
+    /// 1 to 4294967295, or `auto`. Points that have not escaped at the limit have dwell 0. Exponents are accepted: 1e6 is a
+    /// million. `auto` probes some 25,000 points of the view and chooses a limit beyond which about one pixel in 200,000
+    /// escapes. It is the default where no location gives a limit, and where flags change the location's place or formula.
     #[arg(long, aliases = ["iterations", "max_iter"], value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) max_iter: Option<String>,
     #[command(flatten)]

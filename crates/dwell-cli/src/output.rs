@@ -58,16 +58,6 @@ pub(crate) fn remark_to_person(text: &str) {
     }
 }
 
-/// A remark if more than half of the pixels have not escaped: the limit may be too low.
-pub(crate) fn limit_too_low(inside: u64, pixels: u64, limit: u32) -> Option<String> {
-    (inside > pixels / 2).then(|| {
-        format!(
-            "more than half of the pixels have not escaped within the limit {limit}; --max-iter auto finds one that \
-settles the picture"
-        )
-    })
-}
-
 /// Foreign text for one line: cut to `most` characters, and those escaped that [`needs_escape`].
 pub(crate) fn tame(text: &str, most: usize) -> String {
     // Only the first characters are examined, however long the text is.
@@ -129,11 +119,5 @@ mod tests {
         let json = json(&[&text]);
         assert!(!json.chars().any(|c| c != '\n' && needs_escape(c)), "{json:?}");
         assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [text]);
-    }
-
-    #[test]
-    fn a_limit_is_too_low_when_most_is_inside() {
-        assert!(limit_too_low(51, 100, 1000).unwrap().contains("within the limit 1000"));
-        assert_eq!(limit_too_low(50, 100, 1000), None);
     }
 }

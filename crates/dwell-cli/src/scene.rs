@@ -4,8 +4,8 @@ use crate::cli::{FormulaArgs, IterationArgs, RenderArgs, ViewArgs};
 use crate::error_text::{Failure, Usage};
 use crate::{answers, engine, output};
 use dwell::{
-    By, Colouring, Decimal, Format, Frame, InputError, Layer, LayerContent, Location, Look, MOST_SAMPLES, Magnification,
-    Palette, Parameter, Place, Quantity, Sample, Scene, Size, parse_colour, quote,
+    Automatic, By, Colouring, Decimal, Format, Frame, InputError, Layer, LayerContent, Location, Look, MOST_SAMPLES,
+    Magnification, Palette, Parameter, Place, Quantity, Sample, Scale, Scene, Size, parse_colour, quote,
 };
 use std::path::Path;
 
@@ -16,8 +16,7 @@ const MOST_CHARACTERS: usize = 64;
 const WHOLE: &str = "1.4";
 
 /// The scene that flags start from when no location is named: the formula's own location, or the whole set around 0 for
-/// other powers and for Julia sets. Where flags give the place, only the iterations and the flip of the location are
-/// kept.
+/// other powers and for Julia sets. Where flags give the place, only the flip of the location is kept.
 fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Failure> {
     let FormulaArgs { formula, power, julia } = formula;
     let name = match formula.as_deref() {
@@ -33,14 +32,14 @@ fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Failu
     if other || has_place(args) {
         let scene = &mut location.scene;
         scene.colouring = Colouring::default();
+        scene.automatic = Automatic::ALL;
         scene.view.rotation = Decimal::from(0);
+        location.iterations = None;
     }
     if other {
         let zero = || Decimal::from(0);
         let magnification = Magnification::Zoom(WHOLE.parse()?);
         location.scene.view.frame = Frame::Centred { re: zero(), im: zero(), magnification };
-        location.iterations = location.iterations.max(1000);
-        location.scene.settings.limit = 1000;
     }
     Ok(location)
 }
@@ -146,19 +145,11 @@ pub(crate) fn palette(what: &'static str, name: &str) -> Result<Palette, Failure
     Palette::built_in(name).map_err(|e| Failure::from(e).about(what))
 }
 
-/// How the limit on iterations is found.
-#[derive(PartialEq)]
-pub(crate) enum MaxIter {
-    /// The scene's.
-    Given,
-    /// By a search over a coarse grid.
-    Auto,
-    /// The location's own, which is more than a render counts to.
-    TooMany(u64),
-}
+/// The limit of a location that is greater than a render counts to, if it is the scene's.
+pub(crate) type TooMany = Option<u64>;
 
-/// The scene that flags describe, and how its limit is found.
-pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Failure> {
+/// The scene that flags describe.
+pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, TooMany), Failure> {
     // `--shade 45` would be the flag without an angle and the location 45.
     if let (Some(""), Some(what)) = (args.shade.as_deref(), &args.what)
         && what.to_string_lossy().parse::<f64>().is_ok()
@@ -169,7 +160,7 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Failure> {
         return Err(Usage::new("--shade", problem).accepts(format!("--shade={angle}")).into());
     }
     // Where statistics go to standard error, nothing else may: a program reads them.
-    let (mut scene, max_iter) =
+    let (mut scene, too_many) =
         place(args.what.as_deref(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))
             .map_err(|failure| with_output(failure, args))?;
     if let Some(text) = &args.aa {
@@ -190,16 +181,18 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Failure> {
     if let Some(text) = &args.tile {
         scene.tile = Some(text.parse()?);
     }
-    Ok((scene, max_iter))
+    Ok((scene, too_many))
 }
 
-/// The part of a scene that decides its dwells, and how its limit is found. `warns` allows warnings on standard error.
+/// The part of a scene that decides its dwells. `warns` allows warnings on standard error.
+///
+/// Where flags change the place or the formula of a location, its limit is not the place's, and is found from the view.
 pub(crate) fn place(
     what: Option<&Path>,
     of_view: &ViewArgs,
     of_iteration: &IterationArgs,
     warns: bool,
-) -> Result<(Scene, MaxIter), Failure> {
+) -> Result<(Scene, TooMany), Failure> {
     let location = match what {
         Some(what) => {
             check_stray(what, of_view, of_iteration.formula.julia.as_deref())?;
@@ -220,8 +213,22 @@ pub(crate) fn place(
         scene.source.clear();
     }
     view(of_view, &mut scene)?;
-    let max_iter = iteration(of_iteration, &mut scene, iterations)?;
-    Ok((scene, max_iter))
+    let settings = &scene.settings;
+    let of_location = (settings.formula, settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::to_rational)));
+    iteration(of_iteration, &mut scene)?;
+    let settings = &scene.settings;
+    let formula = (settings.formula, settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::to_rational)));
+    scene.automatic.limit = match of_iteration.max_iter.as_deref() {
+        Some(text) => is_auto(text),
+        None => scene.automatic.limit || iterations.is_none() || has_place(of_view) || formula != of_location,
+    };
+    let own_limit = of_iteration.max_iter.is_none() && !scene.automatic.limit;
+    Ok((scene, iterations.filter(|iterations| own_limit && u32::try_from(*iterations).is_err())))
+}
+
+/// Whether the value of a flag is to be found from the view.
+fn is_auto(text: &str) -> bool {
+    text.eq_ignore_ascii_case("auto")
 }
 
 fn view(args: &ViewArgs, scene: &mut Scene) -> Result<(), Failure> {
@@ -304,7 +311,7 @@ pub(crate) fn samples(text: &str) -> Result<u32, Usage> {
     Ok(u32::try_from(samples).unwrap_or(1))
 }
 
-fn iteration(args: &IterationArgs, scene: &mut Scene, iterations: u64) -> Result<MaxIter, Failure> {
+fn iteration(args: &IterationArgs, scene: &mut Scene) -> Result<(), Failure> {
     let settings = &mut scene.settings;
     let FormulaArgs { formula, power, julia } = &args.formula;
     let of_location = settings.formula;
@@ -312,17 +319,10 @@ fn iteration(args: &IterationArgs, scene: &mut Scene, iterations: u64) -> Result
     let other_formula = formula.is_some() && settings.formula.fold() != of_location.fold();
     let of_location = settings.julia.take().filter(|_| !other_formula);
     settings.julia = engine::julia(julia.as_deref(), of_location)?;
-    let max_iter = match args.max_iter.as_deref() {
-        Some(text) if text.eq_ignore_ascii_case("auto") => MaxIter::Auto,
-        Some(text) => {
-            let limit =
-                engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.usual_hint("or \"auto\""))?;
-            settings.limit = u32::try_from(limit).unwrap_or(u32::MAX);
-            MaxIter::Given
-        }
-        None if u32::try_from(iterations).is_err() => MaxIter::TooMany(iterations),
-        None => MaxIter::Given,
-    };
+    if let Some(text) = args.max_iter.as_deref().filter(|text| !is_auto(text)) {
+        let limit = engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.usual_hint("or \"auto\""))?;
+        settings.limit = u32::try_from(limit).unwrap_or(u32::MAX);
+    }
     if let Some(text) = &args.escape_radius {
         settings.escape_radius = engine::decimal("--escape-radius", text)?;
     }
@@ -334,22 +334,32 @@ fn iteration(args: &IterationArgs, scene: &mut Scene, iterations: u64) -> Result
     }
     settings.force |= args.force;
     settings.check()?;
-    Ok(max_iter)
+    Ok(())
 }
 
 fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Failure> {
-    let colouring = &mut scene.colouring;
+    let (colouring, automatic) = (&mut scene.colouring, &mut scene.automatic.scale);
     if let Some(text) = &args.look {
         *colouring = text.parse::<Look>()?.of(colouring.clone());
+        *automatic &= colouring.palette.suggestion().scale.is_none();
     }
     if let Some(name) = &args.palette {
-        *colouring = colouring.clone().in_colours_of(palette("--palette", name)?);
+        let palette = palette("--palette", name)?;
+        let suggests = palette.suggestion().scale.is_some();
+        *colouring = colouring.clone().in_colours_of(palette);
+        // A scale that was chosen stays; the usual one gives way to the one that fits the view.
+        *automatic =
+            !suggests && (*automatic || colouring.scale == Colouring::of(Palette::default()).by(colouring.by).scale);
     }
     if let Some(text) = &args.color_by {
-        *colouring = colouring.clone().by(text.parse::<By>()?);
+        let by = text.parse::<By>()?;
+        *automatic |= by != colouring.by;
+        *colouring = colouring.clone().by(by);
     }
     if let Some(text) = &args.scale {
-        colouring.scale = text.parse()?;
+        let scale = Scale::or_auto(text).map_err(InputError::from)?;
+        *automatic = scale.is_none();
+        colouring.scale = scale.unwrap_or(colouring.scale);
     }
     if let Some(text) = &args.density {
         colouring.density = number("--density", text)?;

@@ -191,21 +191,20 @@ fn precisions_and_roundings_give_different_dwells() {
 }
 
 #[test]
-fn the_auto_limit_is_printed_and_does_not_depend_on_the_size() {
+fn the_auto_limit_is_reported_and_does_not_depend_on_the_size() {
     let folder = Folder::new();
     let limit = |line: &str| {
-        let ran = folder.good(&format!("render {line} --max-iter auto --stats s.json"));
-        let stats: serde_json::Value = serde_json::from_slice(&folder.read("s.json")).unwrap();
-        let limit = stats["max_iterations"].as_u64().unwrap();
-        assert!(ran.err.contains(&format!("max-iter auto: {limit}")), "{}", ran.err);
-        limit
+        let stats = folder.stats(&format!("{line} --max-iter auto"));
+        assert_eq!(stats["automatic"]["limit"], stats["max_iterations"]);
+        assert!(stats["automatic"]["points"].as_u64() >= stats["automatic"]["escaped"].as_u64());
+        stats["max_iterations"].as_u64().unwrap()
     };
     let small = limit("--size 32x18");
-    assert_eq!(small, limit("--size 320x180 --threads 3 --level scalar --precision f32"));
-    assert_eq!(small % 100, 0);
-    assert!((small / 100).is_power_of_two());
-    assert_eq!(limit("--center 5,5 --size 16x9"), 100);
+    assert_eq!(small, limit("--size 320x180 --threads 3 --level scalar"));
+    assert_eq!(limit("--center 5,5 --size 16x9"), 1000);
     assert_eq!(folder.stats("--size 32x18 --max-iter Auto")["max_iterations"], small);
+    let plan = folder.good("render --size 32x18 --max-iter auto --dry-run").text();
+    assert!(plan.contains(&format!("limit {small} (auto)")) && plan.contains("points escaped"), "{plan}");
     assert_eq!(folder.stats("--size 8x8 --max-iter 1.5e3")["max_iterations"], 1500);
     assert!(folder.run("render --max-iter auto --size 32x18 -o a.png --quiet".split(' ')).err.is_empty());
 }
@@ -324,9 +323,90 @@ fn palettes_by_name_and_file() {
     };
     let usual = picture("");
     assert_eq!(usual, picture("shallow-home"), "the whole set, in its colours");
-    assert_eq!(usual, picture("--palette twilight --density 2.6 --offset 0.72"), "the same as flags");
+    let flags = "--palette twilight --scale root --density 2.6 --offset 0.72";
+    assert_eq!(usual, picture(flags), "the same as flags");
     let elsewhere = picture("--center -0.5,0 --zoom 1");
     assert_eq!(elsewhere, picture("--center -0.5,0 --zoom 1 --palette twilight"), "another place: the plain palette");
+}
+
+#[test]
+fn the_limit_of_a_location_holds_for_its_own_place_and_formula() {
+    let folder = Folder::new()
+        .with("open.toml", b"re = \"-0.75\"\nim = \"0.1\"\nzoom = \"20\"\n")
+        .with("auto.toml", b"re = \"-0.75\"\nim = \"0.1\"\nzoom = \"20\"\niterations = \"auto\"\n")
+        .with("given.toml", b"re = \"-0.75\"\nim = \"0.1\"\nzoom = \"20\"\niterations = 77\n");
+    let is_found = |line: &str| {
+        let stats = folder.stats(&format!("{line} --size 32x18"));
+        !stats["automatic"]["limit"].is_null()
+    };
+    for line in [
+        "open.toml",
+        "auto.toml",
+        "given.toml --zoom 30",
+        "given.toml --center -0.7,0.1",
+        "given.toml --bounds -1,1,-1,1",
+        "given.toml --formula tricorn",
+        "given.toml --julia -0.8,0.156",
+        "given.toml --max-iter auto",
+        "--center -0.7,0.1",
+        "--power 5 --formula multibrot",
+        "shallow-seahorse --zoom 1e4",
+    ] {
+        assert!(is_found(line), "{line}");
+    }
+    for line in [
+        "",
+        "given.toml",
+        "given.toml --rotate 30 --palette fire",
+        "given.toml --zoom 30 --max-iter 80",
+        "open.toml --max-iter 80",
+        "shallow-seahorse",
+        "--formula burning-ship",
+    ] {
+        assert!(!is_found(line), "{line}");
+    }
+}
+
+#[test]
+fn a_limit_that_is_too_low_gets_a_warning_on_every_kind_of_standard_error() {
+    let folder = Folder::new();
+    let late = "render --center -0.743643887037158704752191506114774,0.131825904205311970493132056385139 --zoom 1e9 --size 32x18";
+    let low = folder.good(&format!("{late} -o a.png --max-iter 500"));
+    assert!(low.err.contains("--max-iter auto chooses "), "{}", low.err);
+    for quiet in ["--max-iter 500 --quiet", "--max-iter auto", ""] {
+        assert!(folder.good(&format!("{late} -o a.png {quiet}")).err.is_empty(), "{quiet}");
+    }
+}
+
+#[test]
+fn an_automatic_scale_is_stored_as_what_was_found() {
+    let folder = Folder::new();
+    let place = "--center -0.7436438870371587,0.1318259042053119 --zoom 1e5 --size 48x27";
+    folder.good(&format!("render {place} -o a.png"));
+    let shown = folder.good("show a.png").text();
+    let key = |key: &str| {
+        let line =
+            shown.lines().find(|line| line.starts_with(&format!("{key} = "))).unwrap_or_else(|| panic!("{shown}"));
+        line.split_once(" = ").unwrap().1.trim_matches('"').to_owned()
+    };
+    assert_eq!(key("scale"), "root");
+    let again = format!(
+        "render {place} -o b.png --max-iter {} --scale root --density {} --offset {}",
+        key("iterations"),
+        key("density"),
+        key("offset")
+    );
+    folder.good(&again);
+    assert_eq!(folder.read("a.png"), folder.read("b.png"));
+    assert!(folder.good("check a.png").text().contains("all 1296 pixels"));
+    folder.good(&format!("render {place} -o c.png --scale auto --density 2"));
+    assert_ne!(folder.read("a.png"), folder.read("c.png"));
+    let twice = folder.good("show c.png").text();
+    let density = |text: &str| -> f64 {
+        let line = text.lines().find(|line| line.starts_with("density = ")).unwrap();
+        line.trim_start_matches("density = ").parse().unwrap()
+    };
+    assert_eq!(density(&twice), 2.0 * density(&shown));
 }
 
 #[test]

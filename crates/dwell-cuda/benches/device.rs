@@ -14,10 +14,10 @@
 
 use dwell::store::{Output, PartialFiles};
 use dwell::{
-    By, Cancel, Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut, Colouring, Control, CpuEngine,
-    Depth, DeviceReport, Engine, Field, FieldRows, FieldRowsMut, Fold, Format, Formula, Level, Limits, Location,
-    NumberKind, Paint, Painter, PaintingEngine, Palette, Plan, Progress, Recipe, Request, Sample, Scale, Scene,
-    Scratch, Settings, Shortcuts, Size, Strategy, Task, View,
+    Automatic, By, Cancel, Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut, Colouring, Control,
+    CpuEngine, Depth, DeviceReport, Engine, Field, FieldRows, FieldRowsMut, Fold, Format, Formula, Level, Limits,
+    Location, NumberKind, Paint, Painter, PaintingEngine, Palette, Plan, Progress, Recipe, Request, Sample, Scale,
+    Scene, Scratch, Settings, Shortcuts, Size, Strategy, Task, View,
 };
 use dwell_cuda::{BlockShape, CudaEngine, Device, GpuKernel, Options, Stages};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -534,7 +534,8 @@ static ALLOCATOR: Counting = Counting;
 /// A scene of 256 x 256 pixels.
 fn small_scene(re: &str, im: &str, zoom: &str, limit: u32, number: NumberKind) -> Scene {
     let view = View::centred(re, im, zoom).unwrap().sized(Size::new(256, 256).unwrap());
-    Scene { view, settings: Settings { limit, number, ..Settings::default() }, ..Scene::default() }
+    let settings = Settings { limit, number, ..Settings::default() };
+    Scene { view, settings, automatic: Automatic::NONE, ..Scene::default() }
 }
 
 /// The wall time of a small picture from a warm scratch.

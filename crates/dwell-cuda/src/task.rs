@@ -127,6 +127,7 @@ impl<'a, N: Kernels> Task<'a, N> {
             limit: plan.limit(),
             radius_squared: points.radius_squared,
             shortcuts: escape::KernelShortcuts { interior: shortcuts.interior, cycles: shortcuts.cycles },
+            proved: 0,
         };
         let constants = ShortcutConstants::of(&settings);
         let (each_step, [each_step_from, each_step_to]) = match constants.each_step {

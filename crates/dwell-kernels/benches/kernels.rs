@@ -200,7 +200,8 @@ fn run_case<N: Kernels>(level: Level, case: &Case, check: bool) {
     let (fold, power) = case.formula;
     let Some(formula) = Formula::new(fold, power) else { panic!("{power} is not a supported power") };
     let map = Map { formula, recipe: Recipe::Fused, julia: case.julia.map(|c| c.map(N::nearest)) };
-    let settings = KernelSettings { map, limit: case.limit, radius_squared: N::from(4_u8), shortcuts: case.shortcuts };
+    let settings =
+        KernelSettings { map, limit: case.limit, radius_squared: N::from(4_u8), shortcuts: case.shortcuts, proved: 0 };
     let stop = AtomicBool::new(false);
     let mut workspace = Workspace::new().expect("memory for a workspace");
     let mut values = Values { dwell: vec![u32::MAX; SIDE * SIDE], value: vec![f64::NAN; SIDE * SIDE] };

@@ -132,6 +132,12 @@ impl<N: Number> Interior<N> {
     }
 }
 
+/// Whether a point c = a + ib of the parameter plane of z^2 + c is proved to be interior when it is iterated in f64.
+#[must_use]
+pub fn contains(point: [f64; 2], recipe: Recipe) -> bool {
+    Interior::<f64>::contains_point(point, recipe)
+}
+
 /// Whether a rectangle, as [least, greatest] of re c and im c, may contain interior points: whether it meets one of two
 /// discs, one of which covers the cardioid.
 pub(crate) fn may_contain([re, im]: [[f64; 2]; 2]) -> bool {

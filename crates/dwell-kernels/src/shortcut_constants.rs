@@ -58,7 +58,7 @@ mod tests {
 
     fn constants_of(formula: Formula, julia: Option<[f64; 2]>, shortcuts: KernelShortcuts) -> ShortcutConstants<f64> {
         let map = Map { formula, recipe: Recipe::Fused, julia };
-        ShortcutConstants::of(&KernelSettings { map, limit: 100, radius_squared: 4.0, shortcuts })
+        ShortcutConstants::of(&KernelSettings { map, limit: 100, radius_squared: 4.0, shortcuts, proved: 0 })
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod colouring;
 mod elementary;
 mod layers;
+mod fit;
 mod light;
 mod looks;
 mod mapping;
@@ -17,6 +18,7 @@ mod srgb;
 
 pub use colouring::Colouring;
 pub use layers::{BlendMode, Coverage, Layer, LayerContent, MOST_LAYERS, Quantity};
+pub(crate) use fit::Fit;
 pub use light::EncoderTables;
 pub use looks::Look;
 pub use mapping::{By, Scale, Suggestion};

@@ -1,6 +1,5 @@
 //! From a plan to a field: engines, the strategies by which they choose the pixels to compute, and the machine's peak rate.
 
-pub(crate) mod auto_limit;
 pub(crate) mod cpu;
 pub(crate) mod engine;
 pub mod peak;

@@ -70,7 +70,6 @@ pub use exact::decimal::Decimal;
 pub use exact::rational::Rational;
 pub use field::channels::{Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut, Channels};
 pub use field::{Field, FieldRows, FieldRowsMut};
-pub use iterate::auto_limit::auto_limit;
 pub use iterate::cpu::CpuEngine;
 pub use iterate::engine::{
     Control, DeviceReport, Engine, EngineInfo, Notes, Outcome, PaintOutcome, PaintingEngine, Requirements, Task, Times,
@@ -83,6 +82,7 @@ pub use plan::Plan;
 pub use plan::axes::Axes;
 pub use plan::points::{DirectPoints, Points, PointsVisitor};
 pub use plan::resolution::bits_needed;
+pub use render::automatic::{Found, LimitCheck, Resolved, check_limit, resolve};
 pub use render::estimate::estimate;
 pub use render::in_memory::{field, picture};
 pub use render::journal::Journaling;
@@ -93,11 +93,11 @@ pub use render::request::{Paint, Request};
 pub use render::scratch::Scratch;
 pub use render::seconds::Seconds;
 pub use render::{layout, render};
-pub use scene::Scene;
 #[cfg(feature = "toml")]
 pub use scene::foreign::{LocationFormat, Written};
 #[cfg(feature = "toml")]
 pub use scene::location::Location;
+pub use scene::{Automatic, Scene};
 pub use view::settings::{NumberKind, Settings, formula};
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 

@@ -156,6 +156,12 @@ impl Plan {
         Ok(Self { points: Arc::new(points), ..self })
     }
 
+    /// The same plan with another limit, at least 1.
+    #[must_use]
+    pub fn with_limit(self, limit: u32) -> Self {
+        Self { limit: limit.max(1), ..self }
+    }
+
     /// The same view, reduced to at most `most` of its own pixels: blocks of `block` neighbours at even spacing.
     pub(crate) fn thinned(&self, most: Size, block: Size) -> Self {
         let (points, size) = self.points.thinned(most, block);

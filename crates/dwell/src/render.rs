@@ -5,6 +5,7 @@
 //! it (`counting`), submits rows (`sources`) to the `pipeline`, and publishes the files. [`in_memory::field`] and [`in_memory::picture`] do the
 //! same in memory (`in_memory`).
 
+pub(crate) mod automatic;
 mod bands;
 mod checkpoint;
 mod clock;

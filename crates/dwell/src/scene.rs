@@ -15,7 +15,25 @@ use crate::iterate::tiles::TileSize;
 use crate::view::settings::Settings;
 use crate::view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
-/// Everything that a picture depends on. The default is the whole Mandelbrot set with default settings.
+/// What of a scene is to be found from its view. [`resolve`](crate::resolve) finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Automatic {
+    /// The limit on iterations. [`Settings::limit`] has no effect.
+    pub limit: bool,
+    /// The scale, with a density and an offset that fit the view. The scale of the colouring has no effect; its density
+    /// multiplies the one found, and its offset is added.
+    pub scale: bool,
+}
+
+impl Automatic {
+    /// Everything is to be found.
+    pub const ALL: Self = Self { limit: true, scale: true };
+    /// Nothing is: the scene is complete.
+    pub const NONE: Self = Self { limit: false, scale: false };
+}
+
+/// Everything that a picture depends on. The default is the whole Mandelbrot set with default settings, whose limit
+/// and scale are found from the view.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// A title for display; may be empty.
@@ -28,6 +46,8 @@ pub struct Scene {
     pub settings: Settings,
     /// The rule by which pixels are coloured.
     pub colouring: Colouring,
+    /// What is to be found from the view, instead of taken from `settings` and `colouring`.
+    pub automatic: Automatic,
     /// Samples along each side of a pixel, 1 to [`crate::MOST_SAMPLES`], averaged in linear light.
     pub samples: u32,
     /// Bits of each channel.
@@ -55,6 +75,7 @@ impl Default for Scene {
             },
             settings: Settings::default(),
             colouring: Colouring::default(),
+            automatic: Automatic::ALL,
             samples: 1,
             depth: Depth::Eight,
             strategy: Strategy::EveryPixel,

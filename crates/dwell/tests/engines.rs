@@ -4,8 +4,8 @@
 
 use dwell::store::{Output, PartialFiles};
 use dwell::{
-    By, Cancel, ChannelSet, Colouring, Control, CpuEngine, Depth, Engine, EngineInfo, Error, FieldRowsMut, Format,
-    Level, Limits, Outcome, Paint, PaintOutcome, Painter, PaintingEngine, Palette, Plan, Progress, Request,
+    Automatic, By, Cancel, ChannelSet, Colouring, Control, CpuEngine, Depth, Engine, EngineInfo, Error, FieldRowsMut,
+    Format, Level, Limits, Outcome, Paint, PaintOutcome, Painter, PaintingEngine, Palette, Plan, Progress, Request,
     Requirements, Scale, Scene, Scratch, Settings, Size, Strategy, Task, ThreadPool, View,
 };
 use std::ops::Range;
@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn scene(re: &str, im: &str, zoom: &str, size: (u32, u32)) -> Scene {
     let view = View::centred(re, im, zoom).unwrap().sized(Size::new(size.0, size.1).unwrap());
-    Scene { view, settings: Settings { limit: 300, ..Settings::default() }, ..Scene::default() }
+    let settings = Settings { limit: 300, ..Settings::default() };
+    Scene { view, settings, automatic: Automatic::NONE, ..Scene::default() }
 }
 
 /// Small tiles at different places of one picture, every fourth coloured in another way.

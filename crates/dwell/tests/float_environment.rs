@@ -7,9 +7,9 @@
 use dwell::store::{Output, PartialFiles};
 use dwell::truth::{TrueDwells, Truth};
 use dwell::{
-    By, Cancel, Channel, ChannelBuffers, ChannelSet, ChannelSlices, Control, CpuEngine, Depth, Engine, FieldRowsMut,
-    Format, Formula, Level, LevelName, Limits, Location, Map, NumberKind, Paint, Palette, Plan, Progress, Recipe,
-    Request, Scale, Scene, Scratch, Size, Strategy, Task, auto_limit, naive,
+    Automatic, By, Cancel, Channel, ChannelBuffers, ChannelSet, ChannelSlices, Control, CpuEngine, Depth, Engine,
+    FieldRowsMut, Format, Formula, Level, LevelName, Limits, Location, Map, NumberKind, Paint, Palette, Plan, Progress,
+    Recipe, Request, Scale, Scene, Scratch, Size, Strategy, Task, naive,
 };
 use dwell_kernels::float_environment::{control_bits, with_hostile_floats};
 
@@ -85,7 +85,8 @@ fn results() -> Vec<Vec<u8>> {
         }
     }
     let engine = CpuEngine::new(Level::best(), 2);
-    results.push(auto_limit(&scene.view, &scene.settings, &engine, &cancel).unwrap().to_le_bytes().to_vec());
+    let open = Scene { automatic: Automatic::ALL, ..scene.clone() };
+    results.push(dwell::resolve(&open, &engine, &limits, &cancel).unwrap().scene.text(&[]).into_bytes());
     let truth = TrueDwells::new(&scene.view, &scene.settings);
     for pixel in 0..20 {
         let (Truth::Dwell(n), method) = truth.dwell(4 * pixel, 2 * pixel, &cancel).unwrap() else { continue };

@@ -9,8 +9,8 @@
 
 use dwell::store::{Output, PartialFiles};
 use dwell::{
-    By, Cancel, Colouring, Control, CpuEngine, Depth, Fold, Format, Formula, Level, Limits, Paint, Palette, Plan,
-    Progress, Request, Scale, Scene, Scratch, Size, View,
+    Automatic, By, Cancel, Colouring, Control, CpuEngine, Depth, Fold, Format, Formula, Level, Limits, Paint, Palette,
+    Plan, Progress, Request, Scale, Scene, Scratch, Size, View,
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -56,6 +56,7 @@ fn scenes() -> Vec<(String, Scene)> {
             let palette = Palette::built_in(palette).unwrap();
             let mut scene = Scene {
                 view: View::centred(re, im, zoom).unwrap().sized(Size::new(96, 54).unwrap()),
+                automatic: Automatic::NONE,
                 samples,
                 depth: if (i + j) % 6 == 4 { Depth::Sixteen } else { Depth::Eight },
                 ..Scene::default()

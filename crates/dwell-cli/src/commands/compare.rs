@@ -6,11 +6,11 @@ use crate::cli::{CompareArgs, FormulaArgs, IterationArgs, ViewArgs};
 use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use crate::machine::{Machine, processors};
-use crate::scene::{self, MaxIter};
+use crate::scene;
 use crate::{engine, output, progress_bar};
 use dwell::compare::{self, ComparisonReport, Controls, Raster, Selection, TruthReport};
 use dwell::store::{self, Output};
-use dwell::{Engine, Limits, Progress, auto_limit, quote};
+use dwell::{Automatic, Engine, Limits, Progress, quote};
 use std::path::Path;
 
 /// The result of a comparison, as the exit code.
@@ -165,21 +165,18 @@ fn truth(
             seed: number("--seed", &args.seed, 0, u64::MAX, SEED)?,
         }
     };
-    let (mut scene, max_iter) = scene::place(what, &args.view, &args.iteration, true)?;
+    let (mut scene, too_many) = scene::place(what, &args.view, &args.iteration, true)?;
     let engine = engine::engine(&args.engine)?;
     let field = Raster::open_beside(field, Some(scene.view.size), controls.limits)?;
-    match max_iter {
-        MaxIter::Given => {}
-        MaxIter::TooMany(iterations) => {
-            return Err(Usage::new("--max-iter", format!("the location asks for {iterations} iterations"))
-                .accepts("1 to 4294967295")
-                .hint("give the limit that the field was rendered with")
-                .into());
-        }
-        MaxIter::Auto => {
-            scene.settings.limit = auto_limit(&scene.view, &scene.settings, &engine, controls.cancel)?;
-        }
+    if let Some(iterations) = too_many {
+        return Err(Usage::new("--max-iter", format!("the location asks for {iterations} iterations"))
+            .accepts("1 to 4294967295")
+            .hint("give the limit that the field was rendered with")
+            .into());
     }
+    // Dwells have no colours.
+    scene.automatic = Automatic { scale: false, ..scene.automatic };
+    scene = dwell::resolve(&scene, &engine, controls.limits, controls.cancel)?.scene;
     let watched = progress_bar::wanted(args.quiet);
     let report = progress_bar::during(watched, "checking", controls.progress, || {
         compare::check(field, &scene.view, &scene.settings, which, engine.pool(), controls)

@@ -9,7 +9,7 @@ use crate::{engine, output, progress_bar, scene};
 use dwell::store::{self, Output};
 use dwell::{
     Cancel, ChannelSet, Control, Engine, Error, Format, Frame, Limits, Location, Magnification, Number, Paint, Plan,
-    Progress, Request, Scene, Scratch, Size, Strategy, bits_needed, quote,
+    Progress, Request, Resolved, Scene, Scratch, Size, Strategy, bits_needed, quote,
 };
 use dwell_engines::Work;
 use std::fmt::Write;
@@ -119,6 +119,7 @@ fn draw(
     progress: &Progress,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
+    let Resolved { scene, .. } = &dwell::resolve(scene, engine, limits, cancel)?;
     let plan = Plan::new(&scene.sample_view()?, &scene.settings, limits)?;
     let text = scene.text(plan.warnings());
     let request = Request::new(&plan, engine, Paint::of(scene, &text), Control { cancel, progress })
@@ -164,7 +165,7 @@ fn description(location: &Location) -> String {
     let _ = write!(
         text,
         " &middot; limit {} &middot; {}, {}, {} scale",
-        location.iterations,
+        location.iterations.map_or_else(|| "auto".to_owned(), |iterations| iterations.to_string()),
         escaped(colouring.palette.name()),
         colouring.by.name(),
         colouring.scale.name()

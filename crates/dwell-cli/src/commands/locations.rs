@@ -22,7 +22,8 @@ pub(crate) fn run() -> Result<(), Failure> {
         };
         text.push_str(&format!(
             "{name:<22} {zoom:>10} {:>13}  {needs:<9} {}\n",
-            location.iterations, location.scene.title
+            location.iterations.map_or_else(|| "auto".to_owned(), |iterations| iterations.to_string()),
+            location.scene.title
         ));
     }
     text.push_str(

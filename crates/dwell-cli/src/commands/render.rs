@@ -9,13 +9,13 @@ use crate::cli::RenderArgs;
 use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use crate::machine::{self, Machine};
-use crate::scene::{self, MaxIter};
+use crate::scene;
 use crate::standard_streams::Stream;
 use crate::{engine, output, progress_bar};
 use dwell::store::Output;
 use dwell::{
-    ChannelSet, Control, CpuEngine, Engine, Format, InputError, Journaling, Limits, Paint, Plan, Problem, Progress,
-    Report, Request, Scene, Scratch, Strategy, View, auto_limit, quote,
+    ChannelSet, Control, CpuEngine, Engine, Error, Format, Found, InputError, Journaling, LimitCheck, Limits, Paint,
+    Plan, Problem, Progress, Report, Request, Resolved, Scene, Scratch, Strategy, View, quote,
 };
 use dwell_cuda::Options;
 use dwell_engines::Work;
@@ -43,7 +43,7 @@ struct Job<'a> {
 
 /// Renders as the flags say.
 pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Failure> {
-    let (mut scene, max_iter) = scene::scene(args)?;
+    let (mut scene, too_many) = scene::scene(args)?;
     let options = engine::kernel(&args.kernel, args.strategy.as_deref())?;
     if let Some(options) = options {
         engine::check_kernel(options, scene.settings.formula)?;
@@ -61,29 +61,26 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Failur
     let began = Instant::now();
     let view = scene.sample_view()?;
     job.check_samples(&scene)?;
-    let mut plan = Plan::new(&view, &scene.settings, &job.limits).map_err(|e| job.refused(e, &scene, &cpu))?;
-    if let MaxIter::TooMany(iterations) = max_iter {
+    let plan = Plan::new(&view, &scene.settings, &job.limits).map_err(|e| job.refused(e, &scene, &cpu))?;
+    if let Some(iterations) = too_many {
         return Err(too_many_iterations(args, iterations).into());
     }
     // The last check, because choosing an engine may take a second.
     let engine = job.engine(&scene, &plan, cpu, options)?;
     let engine = engine.as_ref();
-    if max_iter == MaxIter::Auto {
-        scene.settings.limit = auto_limit(&scene.view, &scene.settings, engine, &interrupt.cancel)?;
-        plan = Plan::new(&view, &scene.settings, &job.limits)?;
-        job.remark(&format!("max-iter auto: {}", scene.settings.limit));
-    }
+    let Resolved { scene, found, .. } = dwell::resolve(&scene, engine, &job.limits, &interrupt.cancel)?;
+    let plan = plan.with_limit(scene.settings.limit);
     let text = scene.text(plan.warnings());
     let progress = Progress::default();
     let request = job.request(&scene, &text, &plan, engine, &progress);
     let layout = dwell::layout(&request, &job.formats).map_err(|e| job.shortage(e.into(), &scene))?;
     if args.dry_run {
-        return dry_run::print(&request, &layout, &job.files);
+        return dry_run::print(&request, &layout, &job.files, &scene, found.as_ref());
     }
     if !job.stats_to_stderr {
         plan.warnings().iter().for_each(|warning| output::remark(&format!("warning: {warning}")));
     }
-    job.render(&request, &view, &scene, began.elapsed().as_secs_f64())
+    job.render(&request, &view, &scene, found, began.elapsed().as_secs_f64())
 }
 
 /// The error of a location whose limit no render can have.
@@ -203,6 +200,30 @@ impl<'a> Job<'a> {
         Ok(engine)
     }
 
+    /// Warns if the limit was given and leaves many pixels undecided. A probe decides, unless almost all pixels escaped.
+    fn check_limit(&self, scene: &Scene, engine: &dyn Engine, report: &Report) -> Result<(), Failure> {
+        let found = report.automatic.as_ref();
+        let inside = report.interior_pixels as f64 / report.pixels as f64;
+        if found.is_some_and(|found| found.limit.is_some()) || inside <= LimitCheck::MOST_CHANGING {
+            return Ok(());
+        }
+        let check = match dwell::check_limit(scene, engine, &self.limits, &self.interrupt.cancel) {
+            // The picture is complete, so an interruption or a lack of memory here is no failure of the render.
+            Err(Error::Interrupted | Error::Input(_)) => return Ok(()),
+            check => check?,
+        };
+        if check.is_too_low() {
+            output::remark(&format!(
+                "warning: {:.2} % of the view escapes only after the limit {}, within four times as many iterations, and is \
+                 drawn as inside the set; --max-iter auto chooses {}",
+                100.0 * check.changing,
+                report.max_iterations,
+                check.automatic
+            ));
+        }
+        Ok(())
+    }
+
     fn request<'r>(
         &'r self,
         scene: &'r Scene,
@@ -222,7 +243,14 @@ impl<'a> Job<'a> {
     }
 
     /// Renders, as often as asked, and reports. The first plan took `plan_seconds`.
-    fn render(&self, request: &Request<'_>, view: &View, scene: &Scene, mut plan_seconds: f64) -> Result<(), Failure> {
+    fn render(
+        &self,
+        request: &Request<'_>,
+        view: &View,
+        scene: &Scene,
+        found: Option<Found>,
+        mut plan_seconds: f64,
+    ) -> Result<(), Failure> {
         let create = |path: &Path| Output::create(path, self.args.no_clobber, &self.interrupt.partial_files);
         let outputs = self.files.iter().map(|(path, format)| Ok((*format, create(path)?)));
         let mut outputs = outputs.collect::<Result<Vec<_>, Failure>>()?;
@@ -268,6 +296,7 @@ impl<'a> Job<'a> {
             report.date = Some(dwell_lab::machine::date(SystemTime::now()));
             report.processor = Some(Machine::look().processor);
         }
+        report.automatic = found;
         if let Some(path) = stats {
             let mut stats = create(path)?;
             let text = format!("{}\n", output::json(&report));
@@ -278,6 +307,6 @@ impl<'a> Job<'a> {
             return output::json_to_stderr(&report);
         }
         summary::print(self.args, &report, &self.files, request.plan.warnings());
-        Ok(())
+        if self.args.quiet { Ok(()) } else { self.check_limit(scene, request.engine, &report) }
     }
 }

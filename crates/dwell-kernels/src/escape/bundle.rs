@@ -13,7 +13,7 @@
 #![expect(clippy::needless_range_loop, reason = "j is the index of the same vector in several arrays")]
 
 use super::queues::{LONG_QUEUE, QueuedPoints, REPLAY, STAGES, WHOLE_VECTORS, all_lanes};
-use super::{DwellKernel, MAX_BATCH, MAX_BUNDLE, MAX_LANES, PROLOGUE_STEPS};
+use super::{DwellKernel, MAX_BATCH, MAX_BUNDLE, MAX_LANES, PROLOGUE_STEPS, unpack_position};
 use crate::number::Number;
 use crate::recipe::Rule;
 use crate::vector::{Mask, Vector, bits};
@@ -25,12 +25,19 @@ use std::sync::atomic::Ordering;
 const MAX_STAGE: u32 = 4096;
 /// A bundle is iterated further while at least this many quarters of its lanes are alive; then it is regrouped.
 const MIN_ALIVE_QUARTERS: usize = 3;
+/// A bundle of which lanes have entered cycles is iterated further while one lane in this many is alive.
+const MOST_PER_ALIVE: usize = 4;
 /// If more than one lane in this many of a bundle escapes in a stage, the next bundle in that stage is tested more
 /// often.
 const MANY_ESCAPES_DIVISOR: usize = 8;
 /// The first n at which cycles are tested for. At smaller n, batches are so short that the test would cost more than it
 /// saves.
 const FIRST_CYCLE_TEST: u32 = 128;
+/// The earlier z of a bundle at the start of the stage.
+const STAGE_START: usize = 0;
+/// The earlier z of a bundle for long cycles. It is replaced when the number of steps since the bundle was loaded has
+/// doubled, so that the time between the two z grows without bound, and with it the length of the cycles found.
+const LONG_START: usize = 1;
 /// The least number of steps between tests of a bundle.
 const MIN_BATCH: u32 = 8;
 
@@ -49,7 +56,7 @@ const fn full_vectors(registers: usize) -> usize {
 /// A test costs about as much as a step, so batches are long where few points escape. An escape costs a replay of up to
 /// the whole batch, so they are shorter where many do.
 fn batch_steps(n: u32, many_escapes: bool) -> u32 {
-    (if many_escapes { n / 4 } else { n }).next_power_of_two().clamp(MIN_BATCH, MAX_BATCH)
+    (if many_escapes { n / 4 } else { n }).clamp(MIN_BATCH, MAX_BATCH).next_power_of_two()
 }
 
 /// The queue of points at n, which is at least [`PROLOGUE_STEPS`]. Each octave of n, from a power of two to the next,
@@ -85,9 +92,9 @@ pub(super) struct Bundle<N> {
     z: [[[N; MAX_BUNDLE]; 2]; 2],
     /// c = a + ib.
     c: [[N; MAX_BUNDLE]; 2],
-    /// z at the start of the stage, with which z is compared to find cycles. In finished lanes its real part is NaN,
-    /// which equals nothing.
-    stage_start: [[N; MAX_BUNDLE]; 2],
+    /// Earlier z, with which z is compared to find cycles: that at the start of the stage ([`STAGE_START`]) and that at
+    /// [`LONG_START`]. In finished lanes their real parts are NaN, which equals nothing.
+    starts: [[[N; MAX_BUNDLE]; 2]; 2],
     /// The position of each point in the block, an integer stored in the bits of a number.
     position: [N; MAX_BUNDLE],
     /// The n at which each point was loaded, an integer stored in the bits of a number.
@@ -103,7 +110,7 @@ impl<N: Number> Bundle<N> {
         Self {
             z: [[zeros; 2]; 2],
             c: [zeros; 2],
-            stage_start: [zeros; 2],
+            starts: [[zeros; 2]; 2],
             position: zeros,
             n: zeros,
             many_escapes: [false; STAGES],
@@ -118,8 +125,9 @@ struct BatchRun {
     max_batches: u32,
     /// The steps of each batch.
     steps_per_batch: u32,
-    /// Whether to return when a point may have returned to its z at the start of the stage.
-    find_cycles: bool,
+    /// The number of earlier z of the bundle that z is compared with, to return when a point may have returned to one
+    /// of them: 0, 1 ([`STAGE_START`]), or 2.
+    starts: usize,
 }
 
 /// The number of batches that were iterated, and why the last of them ended the run.
@@ -129,7 +137,7 @@ struct BatchResult {
     batches: u32,
     /// Whether a point escaped in the last batch.
     escaped: bool,
-    /// Whether a point may have returned to its z at the start of the stage.
+    /// Whether a point may have returned to an earlier z of the bundle.
     maybe_cycle: bool,
 }
 
@@ -237,11 +245,20 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                 // limit.
                 let n = self.workspace.bundle.n[..count].iter().map(|n| n.low_bits()).max().unwrap_or(limit);
                 let mut steps_done = 0;
+                // The number of steps from which on the z for long cycles is replaced.
+                let mut next_long_start = 0;
                 // `z[current]` of the bundle is z after `steps_done` steps.
                 let mut current = 0;
                 let mut alive = count;
-                // At least one stage, so that a bundle that starts with few points makes progress.
-                while alive * 4 >= U * lanes * MIN_ALIVE_QUARTERS || steps_done == 0 {
+                // The number of lanes that were found to cycle while longer cycles were searched for.
+                let mut cycled = 0;
+                // No points join those of the last queue when it holds less than a full bundle.
+                let whole = if differing_n { count } else { U * lanes };
+                // At least one stage, so that a bundle that starts with few points makes progress. Lanes that cycle are
+                // kept up to another bound, since regrouping forgets the z that longer cycles are found by.
+                while steps_done == 0
+                    || (alive + cycled) * 4 >= whole * MIN_ALIVE_QUARTERS && alive * MOST_PER_ALIVE >= whole
+                {
                     if self.stop.load(Ordering::Relaxed) {
                         return false;
                     }
@@ -256,12 +273,17 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     let mut escapes = 0;
                     let find_cycles = self.settings.shortcuts.cycles && at >= FIRST_CYCLE_TEST;
                     if find_cycles {
-                        self.record_stage_start::<S, U>(simd, current, &finished);
+                        self.record_start::<S, U>(simd, STAGE_START, current, &finished);
                     }
+                    let find_long_cycles = find_cycles && at >= MAX_STAGE;
+                    if find_long_cycles && steps_done >= next_long_start {
+                        self.record_start::<S, U>(simd, LONG_START, current, &finished);
+                        next_long_start = steps_done.saturating_mul(2).max(MAX_STAGE);
+                    }
+                    let starts = usize::from(find_cycles) + usize::from(find_long_cycles);
                     while steps_done < end && alive > 0 {
                         let steps = batch.min(end - steps_done);
-                        let run =
-                            BatchRun { max_batches: (end - steps_done) / steps, steps_per_batch: steps, find_cycles };
+                        let run = BatchRun { max_batches: (end - steps_done) / steps, steps_per_batch: steps, starts };
                         let result = self.iterate_batches::<S, U, RELOAD>(simd, current, run);
                         // All but the last batch: a point that escaped is queued with z and n before that batch.
                         steps_done += (result.batches - 1) * steps;
@@ -270,7 +292,8 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                                 self.queue_escapes::<S, U>(simd, current, steps_done, differing_n, &mut finished);
                         }
                         if result.maybe_cycle {
-                            self.finish_cycles::<S, U>(simd, 1 - current, &mut finished);
+                            let found = self.finish_cycles::<S, U>(simd, 1 - current, starts, &mut finished);
+                            cycled += if find_long_cycles { found } else { 0 };
                         }
                         if result.escaped || result.maybe_cycle {
                             alive = U * lanes
@@ -316,11 +339,12 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         empty
     }
 
-    /// Stores `z[current]` as z at the start of the stage, to find cycles. The real part is NaN in finished lanes.
+    /// Stores `z[current]` as the earlier z of that index, to find cycles. The real part is NaN in finished lanes.
     #[inline(always)]
-    fn record_stage_start<S: Simd, const U: usize>(&mut self, simd: S, current: usize, finished: &[u64; U]) {
+    fn record_start<S: Simd, const U: usize>(&mut self, simd: S, start: usize, current: usize, finished: &[u64; U]) {
         let lanes = Vector::<S, N>::LEN;
-        let Bundle { z, stage_start: [start_x, start_y], .. } = &mut *self.workspace.bundle;
+        let Bundle { z, starts, .. } = &mut *self.workspace.bundle;
+        let [start_x, start_y] = &mut starts[start];
         let nan = Vector::<S, N>::splat(simd, N::default() / N::default());
         for j in 0..U {
             let at = j * lanes;
@@ -331,7 +355,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
     }
 
     /// Iterates batches from `z[current]` on and ends after the first batch in which a point escaped or may have
-    /// returned to its z at the start of the stage, or after `run.max_batches`. Then `z[1 - current]` is z after the
+    /// returned to an earlier z, or after `run.max_batches`. Then `z[1 - current]` is z after the
     /// last batch, and `z[current]` is overwritten with z before the last batch.
     ///
     /// With `RELOAD`, c is read from memory in each step. It is set on machines with 16 registers: there the compiler
@@ -345,7 +369,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
     ) -> BatchResult {
         let radius_squared = Vector::<S, N>::splat(simd, self.settings.radius_squared);
         let rule = self.rule;
-        let Bundle { z: [even, odd], c, stage_start, .. } = &mut *self.workspace.bundle;
+        let Bundle { z: [even, odd], c, starts, .. } = &mut *self.workspace.bundle;
         let ([before_x, before_y], [after_x, after_y]) = if current == 0 { (even, odd) } else { (odd, even) };
         simd.vectorize(
             #[inline(always)]
@@ -389,12 +413,19 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     }
                     let escaped = bits(escaped) != 0;
                     let mut maybe_cycle = false;
-                    if run.find_cycles {
+                    if run.starts > 0 {
                         // Only x is compared here: it is rarely equal by chance. [`Self::finish_cycles`] compares both
                         // parts.
-                        let mut same = x[0].equals(Vector::load(simd, &stage_start[0]));
+                        let [stage_start, _] = &starts[STAGE_START];
+                        let mut same = x[0].equals(Vector::load(simd, stage_start));
                         for j in 1..U {
-                            same |= x[j].equals(Vector::load(simd, &stage_start[0][j * lanes..]));
+                            same |= x[j].equals(Vector::load(simd, &stage_start[j * lanes..]));
+                        }
+                        if run.starts > 1 {
+                            let [long_start, _] = &starts[LONG_START];
+                            for j in 0..U {
+                                same |= x[j].equals(Vector::load(simd, &long_start[j * lanes..]));
+                            }
                         }
                         maybe_cycle = bits(same) != 0;
                     }
@@ -485,45 +516,75 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     finished[j] |= lanes_escaped;
                     let points = self.bundle_points(simd, current, at, steps_done, differing_n);
                     self.workspace.queues.push(simd, REPLAY, lanes_escaped, points);
-                    // A finished lane is iterated further with c = z = 0, which never escapes, and with NaN at the
-                    // start of the stage, which no z equals.
+                    // A finished lane is iterated further with c = z = 0, which never escapes, and with NaN as its
+                    // earlier z, which no z equals.
                     let bundle = &mut *self.workspace.bundle;
                     let [a, b] = &mut bundle.c;
                     let [x, y] = &mut bundle.z[1 - current];
                     for buffer in [x, y, a, b] {
                         zero.where_else(escaped, Vector::load(simd, &buffer[at..])).store(&mut buffer[at..]);
                     }
-                    let stage_start = &mut bundle.stage_start[0];
-                    nan.where_else(escaped, Vector::load(simd, &stage_start[at..])).store(&mut stage_start[at..]);
+                    for [start_x, _] in &mut bundle.starts {
+                        nan.where_else(escaped, Vector::load(simd, &start_x[at..])).store(&mut start_x[at..]);
+                    }
                 }
                 self.workspace.queues.len(REPLAY) - before
             },
         )
     }
 
-    /// Finishes the lanes whose `z[current]` equals z at the start of the stage: their dwell is 0, which the prologue
-    /// has already written.
+    /// Finishes the lanes whose `z[current]` equals one of the first `starts` earlier z: they are proved never to escape.
+    /// Returns their number.
     #[inline(always)]
-    fn finish_cycles<S: Simd, const U: usize>(&mut self, simd: S, current: usize, finished: &mut [u64; U]) {
+    fn finish_cycles<S: Simd, const U: usize>(
+        &mut self,
+        simd: S,
+        current: usize,
+        starts: usize,
+        finished: &mut [u64; U],
+    ) -> usize {
         simd.vectorize(
             #[inline(always)]
             || {
                 let lanes = Vector::<S, N>::LEN;
-                let Bundle { z, stage_start, .. } = &mut *self.workspace.bundle;
                 let nan = Vector::<S, N>::splat(simd, N::default() / N::default());
+                let mut cycled = 0;
                 for j in 0..U {
                     let at = j * lanes;
-                    let same = |part: usize| {
-                        Vector::<S, N>::load(simd, &z[current][part][at..])
-                            .equals(Vector::load(simd, &stage_start[part][at..]))
+                    let bundle = &mut *self.workspace.bundle;
+                    let z = &bundle.z[current];
+                    let same = |start: &[[N; MAX_BUNDLE]; 2], part: usize| {
+                        Vector::<S, N>::load(simd, &z[part][at..]).equals(Vector::load(simd, &start[part][at..]))
                     };
-                    let cycle = same(0) & same(1);
+                    let mut cycle = same(&bundle.starts[0], 0) & same(&bundle.starts[0], 1);
+                    for start in &bundle.starts[1..starts] {
+                        cycle |= same(start, 0) & same(start, 1);
+                    }
                     finished[j] |= bits(cycle);
-                    let stage_start = &mut stage_start[0];
-                    nan.where_else(cycle, Vector::load(simd, &stage_start[at..])).store(&mut stage_start[at..]);
+                    cycled += bits(cycle).count_ones() as usize;
+                    for [start_x, _] in &mut bundle.starts {
+                        nan.where_else(cycle, Vector::load(simd, &start_x[at..])).store(&mut start_x[at..]);
+                    }
+                    if self.settings.proved != 0 {
+                        self.write_proved_lanes(at, bits(cycle));
+                    }
                 }
+                cycled
             },
-        );
+        )
+    }
+
+    /// Writes [`KernelSettings::proved`](super::KernelSettings) for lanes of the vector that begins at lane `at` of the bundle,
+    /// one bit for each lane.
+    #[cold]
+    #[inline(never)]
+    fn write_proved_lanes(&mut self, at: usize, mut proved: u64) {
+        while proved != 0 {
+            let lane = proved.trailing_zeros() as usize;
+            proved &= proved - 1;
+            let (row, column) = unpack_position(self.workspace.bundle.position[at + lane].low_bits());
+            self.out[row][column] = self.settings.proved;
+        }
     }
 
     /// Pushes the points of the lanes that are alive, with z from `z[current]`, to the queue of `n`, which is their n
@@ -581,5 +642,7 @@ mod tests {
         assert!(queues.iter().copied().eq(0..LONG_QUEUE), "{seen:?} {queues:?}");
         assert_eq!((queue_of(4096), queue_of(5000), queue_of(u32::MAX)), (LONG_QUEUE, LONG_QUEUE, LONG_QUEUE));
         assert_eq!((stage_steps(5000, false), stage_steps(u32::MAX, true)), (4096, 1024));
+        assert_eq!([33, 100, 4096, u32::MAX].map(|n| batch_steps(n, false)), [64, 128, 128, 128]);
+        assert_eq!([33, 100, 4096, u32::MAX].map(|n| batch_steps(n, true)), [8, 32, 128, 128]);
     }
 }

@@ -142,6 +142,7 @@ impl PointsVisitor for Run<'_> {
             limit: plan.limit(),
             radius_squared: points.radius_squared,
             shortcuts: KernelShortcuts::ALL,
+            proved: 0,
         };
         let zeros = vec![Grid::<N>::negative_zero(); self.side];
         let tiling = Tiling { run: &self, re, im, zeros, settings };

@@ -4,8 +4,8 @@ use crate::base::error::InputError;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::field::channels::Channel;
-use dwell_kernels::Level;
 use dwell_kernels::log2::log2_each;
+use dwell_kernels::{Level, UnknownName};
 
 /// The greatest density, and the greatest offset in turns.
 pub(super) const MOST_TURNS: f64 = 1e6;
@@ -46,7 +46,7 @@ impl By {
 
     /// v of each sample by its dwell and its value; v of a sample that has not escaped is any number of at least 1.
     #[inline]
-    pub(super) fn quantities(self, dwell: &[u32], values: &[f64], v: &mut [f64]) {
+    pub(crate) fn quantities(self, dwell: &[u32], values: &[f64], v: &mut [f64]) {
         fn of_values(values: &[f64], v: &mut [f64], of: impl Fn(f64) -> f64) {
             v.iter_mut().zip(values).for_each(|(v, value)| *v = of(*value));
         }
@@ -105,6 +105,20 @@ impl Scale {
         }
     }
 
+    /// The scale of that name; `None` for `auto`, the scale that is found from the view.
+    ///
+    /// # Errors
+    /// When no scale has that name.
+    pub fn or_auto(text: &str) -> Result<Option<Self>, UnknownName> {
+        if text == "auto" {
+            return Ok(None);
+        }
+        text.parse().map(Some).map_err(|mut error: UnknownName| {
+            error.known.insert(0, "auto");
+            error
+        })
+    }
+
     /// The error for [`Self::Limit`] with [`By::Distance`].
     pub(super) fn limit_of_distances() -> InputError {
         let problem = "\"limit\" does not go with distances, which have none";
@@ -137,6 +151,8 @@ mod tests {
         assert!(Scale::ALL.into_iter().all(|scale| scale.name().parse() == Ok(scale)));
         assert_eq!((By::default(), Scale::default()), (By::Smooth, Scale::Root));
         assert_eq!("smoth".parse::<By>().unwrap_err().known, By::ALL.map(By::name));
+        assert_eq!((Scale::or_auto("auto"), Scale::or_auto("log")), (Ok(None), Ok(Some(Scale::Log))));
+        assert_eq!(Scale::or_auto("Auto").unwrap_err().known[..2], ["auto", "root"]);
         assert!("".parse::<Scale>().unwrap_err().to_string().contains("root, linear, log, limit, histogram"));
     }
 }

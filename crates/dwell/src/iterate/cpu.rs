@@ -182,6 +182,7 @@ impl PointsVisitor for Run<'_, '_> {
             limit: task.plan.limit(),
             radius_squared: points.radius_squared,
             shortcuts: KernelShortcuts { interior, cycles },
+            proved: 0,
         };
         let call = Call { level: engine.level, points, settings, cancel };
         let start = || -> Result<_, Error> {

@@ -14,13 +14,14 @@ use crate::encode::chunk_rows;
 use crate::field::Field;
 use crate::iterate::engine::{Control, Engine, Notes, Outcome, Task, Times};
 use crate::plan::Plan;
+use crate::render::automatic::{Resolved, resolve};
 use crate::render::field_filler::FieldFiller;
 use crate::render::mirror::{self, Mirror};
 use crate::scene::Scene;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// Renders a scene into memory. The engine paints the picture if it can. Shortcuts, schedule and tiles are those of the
+/// Renders a scene into memory, with what the scene leaves to be found ([`crate::resolve`]). The engine paints the picture if it can. Shortcuts, schedule and tiles are those of the
 /// engine.
 ///
 /// ```
@@ -144,6 +145,8 @@ impl Scratch {
         control: &Control<'_>,
     ) -> Result<(), Error> {
         let plan = Plan::new(&scene.sample_view()?, &scene.settings, limits)?;
+        let Resolved { scene, .. } = &resolve(scene, engine, limits, control.cancel)?;
+        let plan = plan.with_limit(scene.settings.limit);
         check_samples(plan.size(), scene.samples, std::iter::empty())?;
         scene.colouring.check()?;
         let mut painter = self.take_painter(&scene.colouring, plan.limit(), scene.depth, scene.samples)?;

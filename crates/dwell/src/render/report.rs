@@ -4,6 +4,7 @@ use crate::exact::decimal::Decimal;
 use crate::iterate::engine::{DeviceReport, Engine};
 use crate::iterate::strategy::Strategy;
 use crate::plan::Plan;
+use crate::render::automatic::Found;
 use crate::render::seconds::Seconds;
 use crate::render::tally::Tally;
 use crate::store::Output;
@@ -95,6 +96,9 @@ pub struct Report {
     pub resumes: u32,
     /// How many times it was rendered. The times of the first of several runs are not used.
     pub repeats: u32,
+    /// How the limit and the scale were found, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub automatic: Option<Found>,
     /// Planned upper bound of memory in bytes, the program included.
     pub planned_memory_bytes: u64,
     /// The most bytes of memory that the process used, if the system reports it.
@@ -232,6 +236,7 @@ impl Report {
             pixels_per_second: 0.0,
             resumes: tally.resumes,
             repeats: 1,
+            automatic: None,
             planned_memory_bytes: tally.planned_bytes,
             peak_memory_bytes: None,
             device: tally.notes.device,

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Wall time of each stage of a render, in seconds.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Seconds {
-    /// Time to round coordinates, and to find the limit if it is `auto`.
+    /// Time to round coordinates, and to find the limit and the scale if they are `auto`.
     pub plan: f64,
     /// Time to compute dwells.
     pub iterate: f64,

@@ -15,7 +15,7 @@ use crate::scene::Scene;
 use crate::scene::foreign::{self, LocationFormat, Written};
 use crate::view::{Size, View};
 use dwell_kernels::with_standard_floats;
-use file::{File, Given, ITERATIONS};
+use file::{File, Given, Iterations};
 #[cfg(feature = "png")]
 use std::io::{BufRead, Seek};
 use std::path::{Path, PathBuf};
@@ -28,8 +28,9 @@ pub(crate) const MAX_FILE_BYTES: u64 = 8 << 20;
 pub struct Location {
     /// Its name: lower case, words joined by `-`.
     pub name: String,
-    /// The limit given by its file, 1 to 2^63 - 1. The limit of the scene is the same, but at most 2^32 - 1.
-    pub iterations: u64,
+    /// The limit given by its file, 1 to 2^63 - 1; `None` if it is to be found from the view. The limit of the scene is the
+    /// same, but at most 2^32 - 1.
+    pub iterations: Option<u64>,
     /// Notes; may be empty.
     pub notes: String,
     /// The scene.
@@ -44,12 +45,12 @@ impl Location {
     /// Reads the text of a location file:
     ///
     /// ```toml
-    /// iterations = 5000                 # needed; and either a centre or bounds:
     /// re = "-0.7436438870371587"        # in quotes, so that every digit is kept
     /// im = "0.1318259042053119"
     /// zoom = "1e9"                      # the height is 4 / zoom; or view_height = "4e-9"
     /// # The rest may be left out.
-    /// # bounds = ["-2", "1", "-1", "1"]
+    /// # bounds = ["-2", "1", "-1", "1"] # in place of the centre and the zoom
+    /// iterations = 5000                 # or "auto", as if left out: found from the view
     /// rotation = "30"
     /// flip = false
     /// sample = "centre"
@@ -68,7 +69,7 @@ impl Location {
     /// [colour]
     /// palette = "ember"                 # or, in a file, the path of a palette file from there
     /// by = "smooth"
-    /// scale = "root"
+    /// scale = "root"                    # or "auto", as if left out and not suggested by the palette
     /// density = 1.0
     /// offset = 0.0
     /// interior = "#000000"
@@ -106,12 +107,9 @@ impl Location {
 
     fn of(given: Result<Given, InputError>, name: &str, newer: Option<String>) -> Result<Self, InputError> {
         let mut given = given?;
-        let Some(iterations) = given.iterations else {
-            let problem = Problem::Missing("no \"iterations\" are given".to_owned());
-            return Err(InputError::new(problem).accepts(ITERATIONS));
-        };
         let name = given.name.take().unwrap_or_else(|| name.to_owned());
         let notes = given.notes.take().unwrap_or_default();
+        let iterations = given.iterations;
         Ok(Self { name, iterations, notes, scene: given.scene()?, newer, unused: Vec::new() })
     }
 
@@ -224,7 +222,7 @@ impl Location {
     #[must_use]
     pub fn text(&self) -> String {
         let mut file = File::of(&self.scene, &[]);
-        file.iterations = Some(self.iterations);
+        file.iterations = Some(Iterations::of(self.iterations));
         file.name = Some(self.name.clone());
         file.notes = (!self.notes.is_empty()).then(|| self.notes.clone());
         toml::to_string(&file).unwrap_or_default()
@@ -291,6 +289,7 @@ built_in!(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::Automatic;
     use crate::view::{Frame, Magnification};
 
     #[test]
@@ -308,7 +307,40 @@ mod tests {
         let text = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\nview_height = \"1.999999\"\niterations = 50000000000\n";
         let location = Location::parse(text, "x").unwrap();
         assert!(matches!(location.scene.view.frame, Frame::Centred { magnification: Magnification::Zoom(_), .. }));
-        assert_eq!((location.name.as_str(), location.iterations), ("x", 50_000_000_000));
+        assert_eq!((location.name.as_str(), location.iterations), ("x", Some(50_000_000_000)));
+    }
+
+    #[test]
+    fn what_is_left_out_is_found_from_the_view_except_in_records() {
+        let place = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\n";
+        let automatic = |more: &str| Location::parse(&format!("{place}{more}"), "x").unwrap().scene.automatic;
+        let (all, none) = (Automatic::ALL, Automatic::NONE);
+        for (more, expected) in [
+            ("", all),
+            ("iterations = \"auto\"", all),
+            ("iterations = 9", Automatic { limit: false, ..all }),
+            ("[colour]\ndensity = 2.0", all),
+            ("[colour]\nscale = \"auto\"\npalette = \"ink\"", all),
+            ("[colour]\npalette = \"ink\"", Automatic { scale: false, ..all }),
+            ("[colour]\nscale = \"root\"", Automatic { scale: false, ..all }),
+            ("dwell = \"0.1.0\"\niterations = 9", none),
+            ("dwell = \"0.1.0\"\niterations = 9\n[colour]\npalette = \"ember\"", none),
+            ("dwell = \"0.1.0\"\niterations = \"auto\"\n[colour]\nscale = \"auto\"", all),
+        ] {
+            assert_eq!(automatic(more), expected, "{more}");
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_found_is_written_and_read_back() {
+        let text = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\n[colour]\ndensity = 2.0\n";
+        let location = Location::parse(text, "x").unwrap();
+        let written = location.text();
+        assert!(written.contains("iterations = \"auto\"") && written.contains("scale = \"auto\""), "{written}");
+        let again = Location::parse(&written, "x").unwrap();
+        assert_eq!((again.scene.automatic, again.iterations), (Automatic::ALL, None));
+        assert_eq!(again.scene.colouring, location.scene.colouring);
+        assert_eq!(again.text(), written);
     }
 
     #[test]
@@ -320,7 +352,12 @@ mod tests {
             ("zoom = \"2\"", "zoom = \"-2\"", "line 3"),
             ("im = \"0\"", "im = \"nan\"", "line 2, im"),
             ("iterations = 5", "iterations = -5", "line 4"),
-            ("iterations = 5", "iterations = 0", "line 4, iterations: 0 is out of range (accepted: 1 to 2^63 - 1)"),
+            (
+                "iterations = 5",
+                "iterations = 0",
+                "line 4, iterations: 0 is out of range (accepted: 1 to 2^63 - 1, or \"auto\")",
+            ),
+            ("iterations = 5", "iterations = \"many\"", "line 4, iterations: is the text \"many\""),
             ("iterations = 5", "iterations = 9223372036854775808", "accepted: 1 to 2^63 - 1"),
             ("iterations = 5", "iterations = 5.5", "is the number 5.5, not a whole number"),
             ("iterations = 5", "iteration = 5", "iteration"),

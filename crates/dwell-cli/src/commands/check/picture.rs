@@ -6,8 +6,8 @@ use crate::{choice, engine, output, progress_bar, scene};
 use dwell::compare::{Compared, PictureCheck, Raster, check_png_chunks};
 use dwell::store::Output;
 use dwell::{
-    Control, Engine, Error, Format, InputError, Location, Paint, Plan, Problem, Progress, Report, Request, Scene,
-    Scratch, quote,
+    Control, Engine, Error, Format, InputError, Location, Paint, Plan, Problem, Progress, Report, Request, Resolved,
+    Scene, Scratch, quote,
 };
 use dwell_engines::Work;
 use std::io::Read;
@@ -46,8 +46,8 @@ impl Job<'_> {
             let failure = Failure::from(error);
             if is_bare { failure.hint("--stats STATS checks it against the statistics of its render") } else { failure }
         })?;
-        if u32::try_from(location.iterations).is_err() {
-            let problem = format!("{} iterations are more than a render counts to", location.iterations);
+        if let Some(iterations) = location.iterations.filter(|iterations| u32::try_from(*iterations).is_err()) {
+            let problem = format!("{iterations} iterations are more than a render counts to");
             return Err(Usage::new(quote(&name), problem).accepts("1 to 4294967295").into());
         }
         scene::remark_on(path, &location);
@@ -86,6 +86,8 @@ impl Job<'_> {
         let plan = Plan::new(&view, &scene.settings, &self.limits).map_err(|e| self.shortage(e))?;
         let progress = Progress::default();
         let engine = self.engine(scene, &plan, &progress)?;
+        let Resolved { scene, .. } = &dwell::resolve(scene, engine.as_ref(), &self.limits, &self.interrupt.cancel)?;
+        let plan = plan.with_limit(scene.settings.limit);
         let request = self.request(scene, &plan, engine.as_ref(), &progress);
         dwell::layout(&request, &[Format::Ppm]).map_err(|e| self.shortage(e))?;
         let what = format!("checking {}", output::tame(&path.to_string_lossy(), 24));

@@ -4,10 +4,10 @@ use crate::cli::RenderArgs;
 use crate::commands::render;
 use crate::error_text::Failure;
 use crate::machine::{self, Machine};
-use crate::scene::{self, MaxIter};
+use crate::scene;
 use crate::{choice, engine};
 use clap::Parser;
-use dwell::{Cancel, ChannelSet, Format, Level, LevelName, Limits, Strategy, auto_limit, peak};
+use dwell::{Cancel, ChannelSet, Format, Level, LevelName, Limits, Strategy, peak};
 use dwell_engines::{EngineName, Work};
 use dwell_lab::experiment::Flags;
 use dwell_lab::{FlagReader, Setup, Unusable};
@@ -63,7 +63,7 @@ impl FlagReader for RenderFlags {
 
 /// What the flags describe, as `dwell render` would run it.
 fn setup(args: &RenderArgs) -> Result<Setup, Failure> {
-    let (mut scene, max_iter) = scene::scene(args)?;
+    let (mut scene, too_many) = scene::scene(args)?;
     let options = engine::kernel(&args.kernel, args.strategy.as_deref())?;
     if let Some(options) = options {
         engine::check_kernel(options, scene.settings.formula)?;
@@ -88,12 +88,10 @@ fn setup(args: &RenderArgs) -> Result<Setup, Failure> {
     let work =
         Work { pixels: scene.sample_view()?.size.pixels(), strategy: scene.strategy, channels: ChannelSet::NONE };
     let (engine, _) = choice::choose(name, cpu, options, work)?;
-    if max_iter == MaxIter::Auto {
-        scene.settings.limit = auto_limit(&scene.view, &scene.settings, engine.as_ref(), &Cancel::default())?;
-    }
-    if let MaxIter::TooMany(iterations) = max_iter {
+    if let Some(iterations) = too_many {
         return Err(render::too_many_iterations(args, iterations).into());
     }
+    scene = dwell::resolve(&scene, engine.as_ref(), &limits, &Cancel::default())?.scene;
     let device = match name {
         Some(EngineName::Cuda(number)) => Some(number),
         _ if engine.info().name != "cpu" => Some(0),

@@ -3,10 +3,16 @@
 use super::files::File;
 use crate::error_text::Failure;
 use crate::{output, progress_bar};
-use dwell::{Journaling, Layout, Request, escape, store};
+use dwell::{Colouring, Found, Journaling, Layout, Request, Scene, escape, store};
 
 /// Prints the plan of a render without rendering.
-pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> Result<(), Failure> {
+pub(super) fn print(
+    request: &Request<'_>,
+    layout: &Layout,
+    files: &[File],
+    scene: &Scene,
+    found: Option<&Found>,
+) -> Result<(), Failure> {
     let (plan, engine, samples) = (request.plan, request.engine, request.paint.samples);
     let size = plan.size();
     let info = engine.info();
@@ -20,15 +26,17 @@ pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> R
     line(
         "iterate",
         format!(
-            "{} in {}, {}, limit {}; {}, shortcuts {}",
+            "{} in {}, {}, limit {}{}; {}, shortcuts {}",
             plan.formula().name(),
             plan.number().name(),
             plan.recipe().name(),
             plan.limit(),
+            if found.is_some_and(|found| found.limit.is_some()) { " (auto)" } else { "" },
             request.strategy.name(),
             info.shortcuts
         ),
     );
+    found.into_iter().for_each(|found| automatic(found, scene, &mut line));
     let tile = dwell::tile_of(engine, request.strategy, layout, size.width);
     line(
         "engine",
@@ -78,4 +86,16 @@ pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> R
         line("warning", warning.clone());
     }
     output::print(&text)
+}
+
+/// Writes how the limit and the scale were found.
+fn automatic(found: &Found, scene: &Scene, line: &mut impl FnMut(&str, String)) {
+    if found.scale {
+        let Colouring { scale, density, offset, .. } = &scene.colouring;
+        line("colour", format!("scale {scale} (auto), density {density:.3}, offset {offset:.3}"));
+    }
+    let latest =
+        if found.escaped > 0 { format!(", the latest after {} iterations", found.latest) } else { String::new() };
+    line("probe", format!("{} of {} points escaped{latest}", found.escaped, found.points));
+    found.warnings.iter().for_each(|warning| line("warning", warning.clone()));
 }

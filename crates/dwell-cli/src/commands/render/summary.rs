@@ -2,7 +2,7 @@
 
 use super::files::File;
 use crate::cli::RenderArgs;
-use crate::{output, scene};
+use crate::output;
 use dwell::{Error, Report, store};
 
 /// Prints a summary in one line, and remarks.
@@ -16,10 +16,11 @@ pub(super) fn print(args: &RenderArgs, report: &Report, files: &[File], plan_war
     }
     let wrote = if names.is_empty() { "rendered".to_owned() } else { format!("wrote {}", names.join(", ")) };
     output::remark_to_person(&format!(
-        "{wrote}: {} x {}, limit {}, {:.2} s, {:.2} G {}iterations/s on {} thread{} ({})",
+        "{wrote}: {} x {}, limit {}{}, {:.2} s, {:.2} G {}iterations/s on {} thread{} ({})",
         report.width,
         report.height,
         report.max_iterations,
+        if report.automatic.as_ref().is_some_and(|found| found.limit.is_some()) { " (auto)" } else { "" },
         report.seconds.total,
         report.iterations_per_second / 1e9,
         // Those that shortcuts or a heuristic avoid are counted.
@@ -31,11 +32,8 @@ pub(super) fn print(args: &RenderArgs, report: &Report, files: &[File], plan_war
     for warning in report.warnings.iter().filter(|warning| !plan_warnings.contains(warning)) {
         output::remark(&format!("warning: {warning}"));
     }
-    if scene::has_place(&args.view)
-        && args.iteration.max_iter.is_none()
-        && let Some(remark) = output::limit_too_low(report.interior_pixels, report.pixels, report.max_iterations)
-    {
-        output::remark_to_person(&remark);
+    for warning in report.automatic.iter().flat_map(|found| &found.warnings) {
+        output::remark(&format!("warning: {warning}"));
     }
     if let Some(differing) = report.differing_pixels {
         let percent = 100.0 * differing as f64 / report.pixels as f64;

@@ -6,11 +6,12 @@ use super::palette::{PaletteKeys, PaletteText};
 use crate::base::error::InputError;
 use crate::base::place::{KeyPlace, Place};
 use crate::base::problem::Problem;
+use crate::base::quote::quote;
 use crate::colour::MOST_SAMPLES;
 use crate::colour::{By, Colouring, Layer, Look, Scale, colour_text, parse_colour};
 use crate::exact::decimal::Decimal;
 use crate::input::toml_reader::{Document, Key, Keys, Names};
-use crate::scene::Scene;
+use crate::scene::{Automatic, Scene};
 use crate::view::settings::formula;
 use crate::view::{Frame, Magnification, View};
 use dwell_kernels::{Formula, UnknownName};
@@ -66,7 +67,9 @@ const COLOUR_NAMES: Names = Names {
 };
 
 /// The accepted range of a limit.
-pub(super) const ITERATIONS: &str = "1 to 2^63 - 1";
+const ITERATIONS: &str = "1 to 2^63 - 1, or \"auto\"";
+/// The value of `iterations` and of `scale` that is found from the view.
+const AUTO: &str = "auto";
 
 /// A known key and its place in the text, for errors about several keys.
 type KnownPlace = (&'static str, KeyPlace);
@@ -103,6 +106,9 @@ impl Given {
     /// Reads a text. Paths of palette files are relative to `folder`; without a folder they are refused.
     pub(super) fn read(document: &Document<'_>, folder: Option<&Path>) -> Result<Self, InputError> {
         let mut given = Self::default();
+        // A text that dwell has written is complete: an absent scale is the usual one.
+        let is_record = document.keys().peek("dwell").is_some();
+        given.scene.automatic = Automatic { limit: true, scale: !is_record };
         for key in document.keys().in_order(&NAMES) {
             let (name, key) = key?;
             given.places.push((name, key.place()));
@@ -157,9 +163,11 @@ impl Given {
                 self.scene.depth = depth.map_err(|e: UnknownName| key.wrong(e.into()))?;
             }
             "iterations" => {
-                let iterations = key.whole(1, i64::MAX.cast_unsigned(), ITERATIONS)?;
-                settings.limit = u32::try_from(iterations).unwrap_or(u32::MAX);
-                self.iterations = Some(iterations);
+                self.iterations = iterations(key)?;
+                if let Some(iterations) = self.iterations {
+                    settings.limit = u32::try_from(iterations).unwrap_or(u32::MAX);
+                }
+                self.scene.automatic.limit = self.iterations.is_none();
             }
             "escape_radius" => settings.escape_radius = key.decimal()?,
             "number" => settings.number = key.parsed()?,
@@ -168,7 +176,11 @@ impl Given {
             "strategy" => self.scene.strategy = key.parsed()?,
             "shortcuts" => self.scene.shortcuts = key.parsed()?,
             "tile" => self.scene.tile = Some(key.parsed()?),
-            "colour" => self.colouring = Some(colouring(key.table()?, folder)?),
+            "colour" => {
+                let usual = self.scene.automatic.scale;
+                let (colouring, automatic) = colouring(key.table()?, folder, usual)?;
+                (self.colouring, self.scene.automatic.scale) = (Some(colouring), automatic);
+            }
             "layer" => {
                 self.layers = layer::layers(key, folder)?;
             }
@@ -237,8 +249,24 @@ fn magnifies(key: &Key<'_>, value: Decimal, of: fn(Decimal) -> Magnification) ->
     Ok(value)
 }
 
-/// The table `colour`.
-fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputError> {
+/// A limit; `None` for one that is found from the view.
+fn iterations(key: &Key<'_>) -> Result<Option<u64>, InputError> {
+    match key.text() {
+        Ok(AUTO) => Ok(None),
+        Ok(text) => Err(key.wrong(InputError::malformed(format!("is the text {}", quote(text))).accepts(ITERATIONS))),
+        Err(_) => key.whole(1, i64::MAX.cast_unsigned(), ITERATIONS).map(Some),
+    }
+}
+
+/// A scale; `None` for one that is found from the view.
+fn scale_of(key: &Key<'_>) -> Result<Option<Scale>, InputError> {
+    let text = key.text()?;
+    Scale::or_auto(text).map_err(|e| key.wrong(e.into()))
+}
+
+/// The table `colour`, and whether its scale is found from the view: where it says so, or, if `usual`, where neither it nor
+/// its palette chooses one.
+fn colouring(keys: Keys<'_>, folder: Option<&Path>, usual: bool) -> Result<(Colouring, bool), InputError> {
     let mut palette = PaletteKeys::new(&keys);
     let mut look = None;
     let (mut by, mut scale, mut density, mut offset, mut interior) = (None, None, None, None, None);
@@ -249,7 +277,7 @@ fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputEr
         match known {
             "look" => look = Some(key.parsed::<Look>()?),
             "by" => by = Some(key.parsed::<By>()?),
-            "scale" => scale = Some(key.parsed::<Scale>()?),
+            "scale" => scale = Some(scale_of(&key)?),
             "density" => {
                 let value = key.number()?;
                 let alone = Colouring { density: value, ..Colouring::default() };
@@ -277,7 +305,11 @@ fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputEr
     if let Some(by) = by {
         colouring = colouring.by(by);
     }
-    colouring.scale = scale.unwrap_or(colouring.scale);
+    let automatic = match scale {
+        Some(scale) => scale.is_none(),
+        None => usual && colouring.palette.suggestion().scale.is_none(),
+    };
+    colouring.scale = scale.flatten().unwrap_or(colouring.scale);
     colouring.density = density.unwrap_or(colouring.density);
     colouring.offset = offset.unwrap_or(colouring.offset);
     if let Some(interior) = interior {
@@ -285,7 +317,7 @@ fn colouring(keys: Keys<'_>, folder: Option<&Path>) -> Result<Colouring, InputEr
     }
     let key = if scale.is_some() { "scale" } else { "by" };
     colouring.check().map_err(|e| at(&places, key, e))?;
-    Ok(colouring)
+    Ok((colouring, automatic))
 }
 
 /// The keys that are written, in order.
@@ -332,7 +364,7 @@ pub(super) struct File {
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) iterations: Option<u64>,
+    pub(super) iterations: Option<Iterations>,
     #[serde(skip_serializing_if = "Option::is_none")]
     escape_radius: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -354,6 +386,21 @@ pub(super) struct File {
     colour: Option<ColourTable>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     layer: Vec<LayerTable>,
+}
+
+/// The value of `iterations`.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Iterations {
+    Number(u64),
+    Auto(&'static str),
+}
+
+impl Iterations {
+    /// A limit; `None` for one that is found from the view.
+    pub(super) fn of(limit: Option<u64>) -> Self {
+        limit.map_or(Self::Auto(AUTO), Self::Number)
+    }
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -380,7 +427,8 @@ struct ColourTable {
 impl File {
     /// Describes a scene, so that [`Given::scene`] returns the same scene.
     pub(super) fn of(scene: &Scene, warnings: &[String]) -> Self {
-        let Scene { title, source, view, settings, colouring, samples, depth, strategy, shortcuts, tile } = scene;
+        let Scene { title, source, view, settings, colouring, automatic, samples, depth, strategy, shortcuts, tile } =
+            scene;
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let decimal = |decimal: &Decimal| decimal.text().to_owned();
         let mut file = Self {
@@ -396,13 +444,13 @@ impl File {
             size: Some(view.size.to_string()),
             samples: Some(*samples),
             depth: Some(depth.bits()),
-            iterations: Some(settings.limit.into()),
+            iterations: Some(Iterations::of((!automatic.limit).then_some(settings.limit.into()))),
             escape_radius: Some(decimal(&settings.escape_radius)),
             number: Some(settings.number.name().to_owned()),
             recipe: Some(settings.recipe.name().to_owned()),
             force: settings.force.then_some(true),
             warnings: (!warnings.is_empty()).then(|| warnings.to_vec()),
-            colour: Some(ColourTable::of(colouring)),
+            colour: Some(ColourTable::of(colouring, *automatic)),
             layer: colouring.layers.iter().map(LayerTable::of).collect(),
             ..Self::default()
         };
@@ -429,12 +477,12 @@ impl File {
 }
 
 impl ColourTable {
-    fn of(Colouring { palette, by, scale, density, offset, layers: _ }: &Colouring) -> Self {
+    fn of(Colouring { palette, by, scale, density, offset, layers: _ }: &Colouring, automatic: Automatic) -> Self {
         let PaletteText { palette: name, palette_format, palette_text } = PaletteText::of(palette);
         Self {
             palette: Some(name),
             by: Some(by.name().to_owned()),
-            scale: Some(scale.name().to_owned()),
+            scale: Some(if automatic.scale { AUTO } else { scale.name() }.to_owned()),
             density: Some(*density),
             offset: Some(*offset),
             interior: Some(colour_text(palette.interior())),

@@ -1,0 +1,166 @@
+//! The scale that fits a view: density and offset from the distribution of the coloured quantity.
+
+use super::colouring::Colouring;
+use super::elementary::log2;
+use super::mapping::{By, Scale};
+
+/// The shares of the escaped points below the least and the greatest value that count: the few points beyond them may have
+/// any value.
+const LOW: f64 = 0.05;
+const HIGH: f64 = 0.95;
+/// Turns of the palette from the least to the greatest value, where the scale itself makes one turn.
+const TURNS: f64 = 1.25;
+/// The share of pairs of neighbouring pixels whose difference is bounded.
+const CALM: f64 = 0.7;
+/// The bound: the greatest difference, in turns, of that share of pairs.
+const MOST_DIFFERENCE: f64 = 0.05;
+/// The least number of turns: a view of a smooth gradient shows one, and a bound on differences reduces them no further.
+const LEAST_TURNS: f64 = 0.5;
+/// The fewest values that a scale is fitted to.
+const FEWEST: usize = 16;
+/// The least distance between the least and the greatest value that a scale is fitted to, in units of the scale.
+const LEAST_SPAN: f64 = 1e-6;
+
+/// A scale with the density and the offset that fit a distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Fit {
+    scale: Scale,
+    density: f64,
+    /// The turns, at density 1, of the value that gets the palette's first colour.
+    first: f64,
+}
+
+impl Fit {
+    /// The fit to the values of some points of a view, and to pairs of values at neighbouring pixels of a picture with about
+    /// two million pixels. Values that are not finite are left out.
+    ///
+    /// The scale is the quantity's usual one: `root` for dwells, `log` for distances. Let s be its turns at density 1, and S
+    /// the difference of s between the values below which 95 % and 5 % of the points lie. The visible values then span
+    ///
+    /// ```text
+    /// 1.25 sqrt(S) turns, and at least half a turn:
+    /// ```
+    ///
+    /// a view of many dwells shows more turns than one of few, but the range of turns is that of the square root. The
+    /// palette's first colour is that of the lower of the two values; for distances, that of distance 0. Where more than 30 %
+    /// of neighbouring pixels differ by more than 1/20 turn, the density is reduced until they do not, but not below half a
+    /// turn in all.
+    ///
+    /// Each of these is a continuous function of the distribution, whose shares are interpolated between values, so that
+    /// they change little from one frame of a zoom to the next.
+    pub(crate) fn new(by: By, values: Vec<f64>, neighbours: Vec<[f64; 2]>) -> Self {
+        let scale = by.usual_scale();
+        let turns = |v: f64| match scale {
+            Scale::Log => log2(v) * Scale::PER_LOG2,
+            _ => (v.sqrt() - 1.0) * Scale::PER_ROOT,
+        };
+        let sorted = |values: Vec<f64>| {
+            let mut values: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+            values.sort_unstable_by(f64::total_cmp);
+            values
+        };
+        let s = sorted(values.into_iter().map(turns).collect());
+        if s.len() < FEWEST {
+            return Self { scale, density: 1.0, first: 0.0 };
+        }
+        let (low, high) = (quantile(&s, LOW), quantile(&s, HIGH));
+        let span = (high - low).max(LEAST_SPAN);
+        let least = LEAST_TURNS / span;
+        let mut density = (TURNS * span.sqrt() / span).max(least);
+        let differences = sorted(neighbours.into_iter().map(|[a, b]| (turns(a) - turns(b)).abs()).collect());
+        if differences.len() >= FEWEST {
+            let calm = MOST_DIFFERENCE / quantile(&differences, CALM).max(f64::MIN_POSITIVE);
+            density = density.min(calm).max(least);
+        }
+        // A distance of 0 is at the set itself, in every view.
+        let first = if by == By::Distance { 0.0 } else { low };
+        Self { scale, density, first }
+    }
+
+    /// A colouring with the scale in place of its own. Its density multiplies that of the fit, and its offset is added.
+    pub(crate) fn applied_to(self, colouring: Colouring) -> Colouring {
+        let density = (self.density * colouring.density).clamp(f64::MIN_POSITIVE, Colouring::MOST);
+        // Whole turns forwards and back change no colour of any palette.
+        let first = (density * self.first) % 2.0;
+        let offset = (colouring.offset - first).clamp(-Colouring::MOST, Colouring::MOST);
+        Colouring { scale: self.scale, density, offset, ..colouring }
+    }
+}
+
+/// The value below which a share of sorted values lies, interpolated between two of them. There is at least one.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let last = sorted.len() - 1;
+    let at = share * last as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the last index")]
+    let below = (at.floor() as usize).min(last);
+    let above = (below + 1).min(last);
+    sorted[below] + (sorted[above] - sorted[below]) * (at - below as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evenly(from: f64, to: f64) -> Vec<f64> {
+        (0..1000).map(|i| from + (to - from) * f64::from(i) / 999.0).collect()
+    }
+
+    /// Turns between two values, and the position of the first, in a default colouring.
+    fn positions(fit: Fit, v: [f64; 2]) -> [f64; 2] {
+        let colouring = fit.applied_to(Colouring::default());
+        assert!(colouring.check().is_ok());
+        v.map(|v| colouring.offset + colouring.density * Scale::PER_ROOT * (v.sqrt() - 1.0))
+    }
+
+    #[test]
+    fn high_dwells_in_a_narrow_range_use_the_palette() {
+        for (from, to) in [(9_700.0, 10_300.0), (1e6, 1.001e6), (32.0, 32.01), (3.0, 60.0), (2.0, 1e5)] {
+            let fit = Fit::new(By::Smooth, evenly(from, to), Vec::new());
+            let [first, last] = positions(fit, [from, to]);
+            let turns = last - first;
+            assert!(turns > 0.5 && turns < 8.0, "{from} to {to}: {turns}");
+            let nearest = first - 2.0 * (first / 2.0).round();
+            assert!(nearest <= 0.0 && nearest > -0.06 * turns, "{from} to {to}: {first}");
+        }
+    }
+
+    #[test]
+    fn noise_lowers_the_density_down_to_a_bound() {
+        let values = evenly(100.0, 10_000.0);
+        let fit = |step: f64| {
+            let pairs = (0..100).map(|_| [2500.0, 2500.0 + step]).collect();
+            Fit::new(By::Banded, values.clone(), pairs).density
+        };
+        let calm = Fit::new(By::Banded, values.clone(), Vec::new()).density;
+        assert_eq!(fit(1.0), calm);
+        assert!(fit(100.0) < calm && fit(200.0) < fit(100.0));
+        assert_eq!(fit(3000.0), fit(7000.0));
+    }
+
+    #[test]
+    fn distances_begin_at_the_set() {
+        let fit = Fit::new(By::Distance, evenly(1.0, 300.0), Vec::new());
+        assert_eq!((fit.scale, fit.first), (Scale::Log, 0.0));
+        let colouring = Colouring { density: 2.0, offset: 0.25, ..Colouring::default() };
+        let fitted = fit.applied_to(colouring);
+        assert_eq!((fitted.density, fitted.offset), (2.0 * fit.density, 0.25));
+    }
+
+    #[test]
+    fn few_or_equal_or_infinite_values_have_a_colouring() {
+        for values in
+            [vec![], vec![5.0; 3], vec![5.0; 100], vec![f64::INFINITY; 100], vec![f64::NAN; 100], vec![1e300; 50]]
+        {
+            let fit = Fit::new(By::Smooth, values.clone(), vec![[5.0, f64::NAN]; 50]);
+            let wide = Colouring { density: 1e6, offset: -1e6, ..Colouring::default() };
+            assert!(fit.applied_to(wide).check().is_ok(), "{values:?}");
+            assert!(fit.applied_to(Colouring::default()).check().is_ok(), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn quantiles_are_interpolated() {
+        assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.75), 3.0);
+        assert_eq!((quantile(&[7.0], 0.95), quantile(&[1.0, 2.0], 1.0)), (7.0, 2.0));
+    }
+}

@@ -1,0 +1,155 @@
+//! What a scene leaves to be found: the limit on iterations, and the scale of its colours. Both come from one probe of the
+//! view (`probe.rs`) by a rule each (`limit.rs`, [`crate::colour::Fit`]).
+
+mod limit;
+mod nominal;
+mod points;
+mod probe;
+
+use super::contained;
+use crate::base::cancel::Cancel;
+use crate::base::error::Error;
+use crate::base::limits::Limits;
+use crate::colour::Fit;
+use crate::iterate::engine::Engine;
+use crate::plan::Plan;
+use crate::scene::{Automatic, Scene};
+use crate::view::settings::Settings;
+use points::Search;
+use probe::{Findings, Probe};
+use serde::Serialize;
+use std::time::Instant;
+
+/// A scene with nothing left to be found, and how that was found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Resolved {
+    /// The scene: its limit, scale, density and offset are those to render with.
+    pub scene: Scene,
+    /// How they were found; `None` if nothing was left to be found.
+    pub found: Option<Found>,
+}
+
+/// How the automatic values of a scene were found, for statistics.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Found {
+    /// The limit, if it was left to be found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// Whether the scale was left to be found.
+    pub scale: bool,
+    /// Points of the probe.
+    pub points: u64,
+    /// Those of them that escaped.
+    pub escaped: u64,
+    /// The greatest dwell of a point of the probe; 0 if none escaped.
+    pub latest: u32,
+    /// Wall time in seconds.
+    pub seconds: f64,
+    /// Sentences for the user about problems that are not errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// What a limit that was given leaves undecided, by a probe of the view.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct LimitCheck {
+    /// The share of the view, 0 to 1, that has not escaped at the limit and escapes within four times as many iterations.
+    pub changing: f64,
+    /// The limit that is chosen automatically for this view.
+    pub automatic: u32,
+}
+
+impl LimitCheck {
+    /// The share of the view above which a limit is too low to be left without a remark: one pixel in a thousand.
+    pub const MOST_CHANGING: f64 = 0.001;
+
+    /// Whether so many pixels change with a higher limit that the user is to be told.
+    #[must_use]
+    pub fn is_too_low(&self) -> bool {
+        self.changing > Self::MOST_CHANGING
+    }
+}
+
+/// Finds what a scene leaves to be found ([`Scene::automatic`]): the limit, and the scale with its density and offset. A
+/// density and an offset of the scene are applied to what is found: the density multiplies, the offset adds.
+///
+/// The result depends on the view (on its size only through the ratio of its sides, as far as that rounds to the same
+/// nominal picture of 1920 x 1080 pixels), the formula, the number, the recipe and the escape radius, and on nothing else:
+/// it is the same for every engine, level and number of threads. The processors compute it, on the threads of the engine.
+/// It costs nothing where nothing is left to be found.
+///
+/// The limit is at least 1000, at most 5 * 10^8, and 1, 2 or 5 times a power of ten. It is found from the latest escapes of
+/// some 25,000 points, most of which lie where points escape late, and a tail of the dwells beyond them that is as heavy as
+/// those of the Mandelbrot set. About one pixel in 200,000 escapes beyond it, and more of them in views where many orbits
+/// neither escape nor enter a cycle, in which the limit is such that they take no more than 4000 iterations, or three times
+/// the mean dwell, as a mean over all pixels.
+///
+/// # Errors
+/// As [`Plan::new`] for the view, which need not be resolved by its number; [`Error::Interrupted`] when `cancel` was
+/// cancelled; [`Error::Internal`] when a thread panicked.
+pub fn resolve(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<Resolved, Error> {
+    let Automatic { limit, scale } = scene.automatic;
+    let mut scene = scene.clone();
+    if !limit && !scale {
+        return Ok(Resolved { scene, found: None });
+    }
+    let began = Instant::now();
+    scene.automatic = Automatic::NONE;
+    scene.colouring.check()?;
+    let search =
+        Search { fixed_limit: (!limit).then_some(scene.settings.limit), by: scale.then_some(scene.colouring.by) };
+    let findings = contained(|| probe(&scene, engine, limits, cancel, search))?;
+    let mut found = Found {
+        limit: None,
+        scale,
+        points: findings.points,
+        escaped: findings.escapes.count(),
+        latest: findings.escapes.latest(),
+        seconds: 0.0,
+        warnings: Vec::new(),
+    };
+    if limit {
+        scene.settings.limit = findings.limit();
+        found.limit = Some(scene.settings.limit);
+        found.warnings.extend(findings.warning());
+    }
+    if scale {
+        let fit = Fit::new(scene.colouring.by, findings.values, findings.neighbours);
+        scene.colouring = fit.applied_to(scene.colouring);
+    }
+    found.seconds = began.elapsed().as_secs_f64();
+    Ok(Resolved { scene, found: Some(found) })
+}
+
+/// Finds out whether the limit of a scene is too low for its view. The limit must have been given: an automatic one is not
+/// too low.
+///
+/// # Errors
+/// As [`resolve()`].
+pub fn check_limit(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<LimitCheck, Error> {
+    let findings = contained(|| probe(scene, engine, limits, cancel, Search { fixed_limit: None, by: None }))?;
+    let limit = scene.settings.limit;
+    Ok(LimitCheck {
+        changing: findings.escapes.share_between(limit, limit.saturating_mul(4)),
+        automatic: findings.limit(),
+    })
+}
+
+/// Probes the view of a scene.
+fn probe(
+    scene: &Scene,
+    engine: &dyn Engine,
+    limits: &Limits,
+    cancel: &Cancel,
+    search: Search,
+) -> Result<Findings, Error> {
+    limits.reserve("the probe", Probe::BYTES)?;
+    let view = scene.view.clone().sized(nominal::size(scene.view.size));
+    // A view that the number does not resolve is probed all the same; rendering it is refused or not by its own plan.
+    let plan = Plan::new(&view, &Settings { force: true, ..scene.settings.clone() }, limits)?;
+    let probe = Probe { size: view.size, pool: engine.pool(), level: points::level_of(engine), cancel, search };
+    plan.points().visit(probe).ok_or_else(|| plan.points().unsupported_by("the probe"))?
+}

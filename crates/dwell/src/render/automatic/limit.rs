@@ -1,0 +1,158 @@
+//! The rule for the automatic limit, from the escapes of a probe.
+
+/// The least limit that is chosen. Few points of any view need more time up to it than rounding coordinates takes.
+const LEAST: u32 = 1000;
+/// The greatest limit that is chosen.
+const MOST: u32 = 500_000_000;
+/// The share of the view that may escape beyond the limit, by the extrapolation. It is half of one pixel in 100,000, since
+/// the tail of some views is heavier than what their latest escapes in a probe show.
+const TARGET: f64 = 5e-6;
+/// The latest escapes that are extrapolated, as a share of the view: 1 in 10,000, which are 8 points in cells with nine.
+const TAIL: f64 = 1e-4;
+
+/// The escapes of a probe: dwells with weights, the parts of the view that the points stand for.
+#[derive(Clone, Debug)]
+pub(super) struct Escapes {
+    /// Dwells and weights, latest first.
+    sorted: Vec<(u32, u32)>,
+    /// The weight of all points, escaped or not.
+    total: u64,
+}
+
+impl Escapes {
+    /// The escapes among points of these dwells and weights, where other points have dwell 0. `total` is the weight of all
+    /// points, at least 1.
+    pub(super) fn new(points: impl Iterator<Item = (u32, u32)>, total: u64) -> Self {
+        let mut sorted: Vec<_> = points.filter(|(dwell, _)| *dwell > 0).collect();
+        sorted.sort_unstable_by(|a, b| b.cmp(a));
+        Self { sorted, total: total.max(1) }
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.sorted.len() as u64
+    }
+
+    /// The greatest dwell; 0 without escapes.
+    pub(super) fn latest(&self) -> u32 {
+        self.sorted.first().map_or(0, |(dwell, _)| *dwell)
+    }
+
+    /// The share of the view with a dwell above `from`, up to `to`.
+    pub(super) fn share_between(&self, from: u32, to: u32) -> f64 {
+        let between = self.sorted.iter().filter(|(dwell, _)| *dwell > from && *dwell <= to);
+        between.map(|(_, weight)| u64::from(*weight)).sum::<u64>() as f64 / self.total as f64
+    }
+
+    /// The limit beyond which about one pixel in 200,000 still escapes, or the greatest of the same grid that does not exceed
+    /// `most`.
+    ///
+    /// The points of a view of the Mandelbrot set that have not escaped after n iterations, without those that never do,
+    /// have an area that falls like 1 / n: near a cusp or a root of a component, the time to pass between the remnants of
+    /// two fixed points is pi over the square root of the distance, and the width of the region at that distance grows with
+    /// the square root too; near a small copy of the set, the same holds with n in units of its period. Let m be the
+    /// median dwell, below which the bulk of the view escapes. If the share P of the view has dwells above n, then the
+    /// share T has dwells above m + (n - m) P / T. This is computed from each of the latest escapes (up to a share of
+    /// 1/10,000), with T = 5 * 10^-6, and the greatest result is taken, so that a tail is not missed which only a few points
+    /// show. The tails of most Julia sets fall exponentially, so the limit is higher than they need; it costs nothing, since
+    /// no point reaches it except those that never escape, which the shortcuts find.
+    ///
+    /// The result is rounded up to 1, 2 or 5 times a power of ten, so that it is the same for most neighbouring frames of
+    /// a zoom.
+    pub(super) fn limit(&self, most: f64) -> u32 {
+        let weight = |of: &[(u32, u32)]| of.iter().map(|(_, weight)| u64::from(*weight)).sum::<u64>();
+        let half = weight(&self.sorted) / 2;
+        let mut above = 0;
+        let median = self.sorted.iter().find(|(_, weight)| {
+            above += u64::from(*weight);
+            above >= half
+        });
+        let median = median.map_or(0.0, |(dwell, _)| f64::from(*dwell));
+        let mut above = 0;
+        let mut limit = f64::from(LEAST);
+        for (dwell, weight) in &self.sorted {
+            above += u64::from(*weight);
+            let share = above as f64 / self.total as f64;
+            if share > TAIL && above > u64::from(*weight) {
+                break;
+            }
+            limit = limit.max(median + (f64::from(*dwell) - median) * (share / TARGET));
+        }
+        rounded_up(limit).min(rounded_down(most))
+    }
+}
+
+/// The limits that may be chosen: 1, 2 and 5 times the powers of ten from 1000 to 5 * 10^8.
+fn grid() -> impl Iterator<Item = u32> {
+    (3..9).flat_map(|power| [1, 2, 5].map(|factor| factor * 10_u32.pow(power)))
+}
+
+/// The least limit of the grid that is not below `limit`, or the greatest of all.
+fn rounded_up(limit: f64) -> u32 {
+    grid().find(|grid| f64::from(*grid) >= limit).unwrap_or(MOST)
+}
+
+/// The greatest limit of the grid that is not above `limit`, or the least of all.
+fn rounded_down(limit: f64) -> u32 {
+    grid().take_while(|grid| f64::from(*grid) <= limit).last().unwrap_or(LEAST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Escapes of `points` points, of which a share of about `scale` / n has dwells above n.
+    fn tail(points: u32, scale: f64) -> Escapes {
+        let dwell = |i: u32| (f64::from(points) * scale / (f64::from(i) + 0.5)).max(1.0) as u32;
+        Escapes::new((0..points).map(|i| (dwell(i), 1)), u64::from(points))
+    }
+
+    #[test]
+    fn limits_are_rounded_up_to_the_grid() {
+        for (limit, rounded) in
+            [(0.0, 1000), (1000.0, 1000), (1000.5, 2000), (2000.1, 5000), (30_000.0, 50_000), (1e12, 500_000_000)]
+        {
+            assert_eq!(rounded_up(limit), rounded, "{limit}");
+        }
+        for (limit, rounded) in [
+            (3.0, 1000),
+            (1000.0, 1000),
+            (1999.0, 1000),
+            (2000.0, 2000),
+            (4999.9, 2000),
+            (9999.0, 5000),
+            (10_000.0, 10_000),
+            (f64::INFINITY, 500_000_000),
+        ] {
+            assert_eq!(rounded_down(limit), rounded, "{limit}");
+        }
+    }
+
+    #[test]
+    fn the_tail_is_extrapolated() {
+        // A share 0.2 / n escapes after n: one in 200,000 after 40,000, and the latest of 80,000 points after 32,000.
+        let limit = tail(80_000, 0.2).limit(f64::INFINITY);
+        assert!((40_000..=200_000).contains(&limit), "{limit}");
+        assert!(tail(80_000, 20.0).limit(f64::INFINITY) >= 4_000_000);
+        assert_eq!(tail(80_000, 20.0).limit(70_000.0), 50_000);
+    }
+
+    #[test]
+    fn a_few_late_points_raise_the_limit() {
+        let early = (0..80_000).map(|_| (20, 1));
+        assert_eq!(Escapes::new(early.clone(), 80_000).limit(f64::INFINITY), 1000);
+        assert_eq!(Escapes::new(early.chain([(30_000, 1)]), 80_000).limit(f64::INFINITY), 100_000);
+    }
+
+    #[test]
+    fn without_escapes_the_limit_is_the_least() {
+        let none = Escapes::new([(0, 9); 20].into_iter(), 180);
+        assert_eq!((none.limit(f64::INFINITY), none.latest(), none.count()), (1000, 0, 0));
+    }
+
+    #[test]
+    fn shares_are_by_weight() {
+        let some = Escapes::new([(100, 9), (2000, 1), (5000, 1), (0, 9)].into_iter(), 20);
+        assert_eq!(some.share_between(1000, 4000), 0.05);
+        assert_eq!(some.share_between(0, u32::MAX), 0.55);
+    }
+}

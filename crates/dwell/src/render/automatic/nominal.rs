@@ -1,0 +1,103 @@
+//! The nominal picture of a probe: the view at about 1920 x 1080 pixels, whatever its own size.
+
+use crate::view::Size;
+
+/// Pixels of a nominal picture.
+const PIXELS: f64 = 1920.0 * 1080.0;
+/// The longest side of a nominal picture: it bounds the time to round coordinates.
+const MOST: f64 = 16_384.0;
+/// The side of a cell in pixels. Each cell has one point of the probe, or nine.
+pub(super) const CELL: u32 = 15;
+
+/// The size of the nominal picture of a view: as many pixels as 1920 x 1080 have, in the ratio of the view's sides, and at
+/// most 16,384 on a side. Pictures of one view at several sizes have the same nominal picture.
+pub(super) fn size(of: Size) -> Size {
+    let ratio = f64::from(of.width) / f64::from(of.height);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 16,384")]
+    let side = |pixels: f64| pixels.sqrt().round().clamp(1.0, MOST) as u32;
+    Size { width: side(PIXELS * ratio), height: side(PIXELS / ratio) }
+}
+
+/// The cells of a nominal picture: squares of [`CELL`] pixels, cut at the right and the lower edge.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cells {
+    size: Size,
+    pub(super) columns: u32,
+    pub(super) rows: u32,
+}
+
+impl Cells {
+    pub(super) fn of(size: Size) -> Self {
+        Self { size, columns: size.width.div_ceil(CELL), rows: size.height.div_ceil(CELL) }
+    }
+
+    pub(super) fn count(self) -> usize {
+        self.columns as usize * self.rows as usize
+    }
+
+    /// A pixel of a cell. The cell is divided into nine blocks; block 0 to 8 holds the pixel, at a position in the block that
+    /// depends on cell and block as if by chance, so that no regular structure of the view is missed throughout.
+    pub(super) fn pixel(self, cell: usize, block: u32) -> [u32; 2] {
+        const BLOCK: u32 = CELL / 3;
+        let chance = mixed((cell as u64) << 8 | u64::from(block));
+        let [i, j] = [chance >> 40, chance >> 20].map(|bits| (bits & 0xfffff) as u32 % BLOCK);
+        let (column, row) = (cell as u32 % self.columns, cell as u32 / self.columns);
+        let x = (column * CELL + block % 3 * BLOCK + i).min(self.size.width - 1);
+        let y = (row * CELL + block / 3 * BLOCK + j).min(self.size.height - 1);
+        [x, y]
+    }
+
+    /// The block of a cell that holds its first point.
+    pub(super) fn first_block(cell: usize) -> u32 {
+        (mixed(!(cell as u64)) >> 32) as u32 % 9
+    }
+
+    /// The cells within one of a cell, itself included.
+    pub(super) fn around(self, cell: usize) -> impl Iterator<Item = usize> {
+        let (column, row) = (cell as u32 % self.columns, cell as u32 / self.columns);
+        let near = |at: u32, count: u32| at.saturating_sub(1)..(at + 2).min(count);
+        near(row, self.rows)
+            .flat_map(move |row| near(column, self.columns).map(move |column| (row * self.columns + column) as usize))
+    }
+}
+
+/// A number mixed by the finalizer of splitmix64.
+fn mixed(number: u64) -> u64 {
+    let z = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nominal_picture_depends_on_the_ratio_alone() {
+        let nominal = |width, height| size(Size { width, height });
+        for (width, height) in [(1920, 1080), (16, 9), (3840, 2160), (320, 180), (2_147_483_632, 1_207_959_543)] {
+            assert_eq!(nominal(width, height), Size { width: 1920, height: 1080 });
+        }
+        assert_eq!(nominal(1000, 1000), Size { width: 1440, height: 1440 });
+        assert_eq!(nominal(1, 2_147_483_647), Size { width: 1, height: 16_384 });
+        assert_eq!(nominal(2_147_483_647, 1), Size { width: 16_384, height: 1 });
+    }
+
+    #[test]
+    fn every_cell_has_pixels_of_its_own() {
+        for sides in [(1920, 1080), (1170, 2532), (7, 5000), (1, 1)] {
+            let nominal = size(Size { width: sides.0, height: sides.1 });
+            let cells = Cells::of(nominal);
+            assert!(cells.count() < 10_000, "{sides:?}");
+            for cell in (0..cells.count()).step_by(7) {
+                for block in 0..9 {
+                    let [x, y] = cells.pixel(cell, block);
+                    assert!(x < nominal.width && y < nominal.height);
+                    assert_eq!((y / CELL * cells.columns + x / CELL) as usize, cell);
+                }
+                assert!(cells.around(cell).any(|near| near == cell) && cells.around(cell).count() <= 9);
+            }
+        }
+    }
+}

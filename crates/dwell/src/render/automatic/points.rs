@@ -1,0 +1,193 @@
+//! The points of a probe, and their computation on the processors.
+
+use crate::base::cancel::Cancel;
+use crate::base::error::Error;
+use crate::base::limits::{exhausted, filled, reserve};
+use crate::base::pieces::ChunksMut;
+use crate::base::schedule::Schedule;
+use crate::base::thread_pool::ThreadPool;
+use crate::colour::By;
+use crate::field::channels::Channel;
+use crate::iterate::engine::Engine;
+use crate::plan::points::DirectPoints;
+use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
+use dwell_kernels::{Formula, Grid, Kernels, Level, LevelName, cycle, interior};
+
+/// Points that a thread computes at once.
+const CHUNK: usize = 128;
+/// Points whose cycles a thread searches for at once.
+const SEARCHED: usize = 4;
+/// What the memory is for, in messages.
+const WHAT: &str = "the probe";
+
+/// What is to be found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search {
+    /// The limit, if it is not to be found.
+    pub(super) fixed_limit: Option<u32>,
+    /// The quantity whose distribution is to be found, if any.
+    pub(super) by: Option<By>,
+}
+
+/// What is known of a point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It has not escaped yet.
+    #[default]
+    Undecided,
+    /// It is proved never to escape.
+    Inside,
+    /// It has this dwell.
+    Escaped(u32),
+}
+
+impl Outcome {
+    /// The dwell; 0 without an escape.
+    pub(super) fn dwell(self) -> u32 {
+        if let Self::Escaped(dwell) = self { dwell } else { 0 }
+    }
+}
+
+/// A point of the probe: a pixel of the nominal picture.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    /// Column and row.
+    pub(super) pixel: [u32; 2],
+    /// The cell that the pixel lies in.
+    pub(super) cell: u32,
+    pub(super) outcome: Outcome,
+    /// The channel of the quantity that was searched for, if the point has escaped.
+    pub(super) value: f64,
+}
+
+impl Point {
+    pub(super) fn new(pixel: [u32; 2], cell: usize) -> Self {
+        Self { pixel, cell: cell as u32, outcome: Outcome::Undecided, value: 0.0 }
+    }
+}
+
+/// The level of an engine's kernels, if it runs on the processors; otherwise the widest of this machine. Every level gives
+/// the same result.
+pub(super) fn level_of(engine: &dyn Engine) -> Level {
+    let name = engine.info().level.parse::<LevelName>().ok();
+    name.and_then(Level::get).unwrap_or_else(Level::best)
+}
+
+/// What computes points.
+pub(super) struct Computer<'a, N> {
+    pub(super) points: &'a DirectPoints<N>,
+    pub(super) pool: &'a ThreadPool,
+    pub(super) level: Level,
+    pub(super) cancel: &'a Cancel,
+    /// The channel to compute beside the dwells.
+    pub(super) channel: Option<Channel>,
+}
+
+/// The buffers of a thread.
+struct Buffers<N> {
+    workspace: Workspace<N>,
+    re: Vec<N>,
+    im: Vec<N>,
+    dwell: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl<N: Kernels> Computer<'_, N> {
+    /// Iterates the undecided points of a list up to a limit, below 2^32 - 1.
+    pub(super) fn run(&self, list: &mut [Point], limit: u32) -> Result<(), Error> {
+        let mut open = Vec::new();
+        reserve(&mut open, list.len(), WHAT)?;
+        open.extend(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied());
+        let start = || -> Result<Buffers<N>, Error> {
+            let none = || exhausted(Workspace::<N>::bytes(CHUNK, 1, true), WHAT);
+            Ok(Buffers {
+                workspace: Workspace::new().map_err(|_| none())?,
+                re: Vec::with_capacity(CHUNK),
+                im: Vec::with_capacity(CHUNK),
+                dwell: filled(CHUNK, 0, WHAT)?,
+                values: filled(CHUNK, 0.0, WHAT)?,
+            })
+        };
+        let work = |buffers: &mut Buffers<N>, (_, chunk): (usize, &mut [Point])| self.chunk(buffers, chunk, limit);
+        self.pool.for_each(Schedule::default(), ChunksMut::new(&mut open, CHUNK), start, work)?;
+        self.cancel.check()?;
+        let undecided = list.iter_mut().filter(|point| point.outcome == Outcome::Undecided);
+        undecided.zip(open).for_each(|(point, computed)| *point = computed);
+        Ok(())
+    }
+
+    /// For each of a list of points, the number of steps after which its orbit is found to cycle, up to `steps`.
+    pub(super) fn cycles(&self, list: &[Point], steps: u32) -> Result<Vec<Option<u32>>, Error> {
+        let axes = self.points.axes.arrays();
+        let of = |point: &Point| {
+            let [column, row] = point.pixel.map(|at| at as usize);
+            let pixel = [axes[0][column] + axes[2][row], axes[1][column] + axes[3][row]];
+            let map = &self.points.map;
+            let is_mandelbrot = map.formula == Formula::MANDELBROT && map.julia.is_none();
+            let known = is_mandelbrot && interior::contains(pixel.map(N::to_f64), map.recipe);
+            if known { Some(0) } else { cycle::found_after(map, pixel, steps, self.cancel.flag()) }
+        };
+        let mut found = filled(list.len(), None, WHAT)?;
+        let work = |number: usize, chunk: &mut [Option<u32>]| {
+            chunk.iter_mut().zip(&list[number * SEARCHED..]).for_each(|(found, point)| *found = of(point));
+            self.cancel.check()
+        };
+        self.pool.for_each_chunk(Schedule::default(), &mut found, SEARCHED, work)?;
+        Ok(found)
+    }
+
+    /// Iterates at most [`CHUNK`] points.
+    fn chunk(&self, buffers: &mut Buffers<N>, chunk: &mut [Point], limit: u32) -> Result<(), Error> {
+        /// Written for points that are proved never to escape.
+        const PROVED: u32 = u32::MAX;
+        self.cancel.check()?;
+        let Buffers { workspace, re, im, dwell, values } = buffers;
+        let [re_of_column, im_of_column, re_of_row, im_of_row] = self.points.axes.arrays();
+        re.clear();
+        im.clear();
+        for Point { pixel: [column, row], .. } in &*chunk {
+            let (column, row) = (*column as usize, *row as usize);
+            re.push(re_of_column[column] + re_of_row[row]);
+            im.push(im_of_column[column] + im_of_row[row]);
+        }
+        let zero = [Grid::<N>::negative_zero()];
+        let grid = Grid::list(re, im, &zero);
+        let (dwell, values) = (&mut dwell[..chunk.len()], &mut values[..chunk.len()]);
+        let DirectPoints { map, radius_squared, per_height, .. } = self.points;
+        let settings = KernelSettings {
+            map: *map,
+            limit,
+            radius_squared: *radius_squared,
+            shortcuts: KernelShortcuts::ALL,
+            proved: PROVED,
+        };
+        let keep = self.channel == Some(Channel::Smooth);
+        let stop = self.cancel.flag();
+        workspace.reserve(grid, keep).map_err(|_| exhausted(Workspace::<N>::bytes(CHUNK, 1, keep), WHAT))?;
+        if !N::dwells(self.level, settings, workspace, grid, &mut [&mut *dwell], keep, stop) {
+            return Err(Error::Interrupted);
+        }
+        for (point, dwell) in chunk.iter_mut().zip(&mut *dwell) {
+            point.outcome = match *dwell {
+                0 => Outcome::Undecided,
+                PROVED => Outcome::Inside,
+                dwell => Outcome::Escaped(dwell),
+            };
+            *dwell = point.outcome.dwell();
+        }
+        match self.channel {
+            None => return Ok(()),
+            Some(Channel::Smooth) => {
+                N::smooth_values(self.level, map, workspace, grid, &[dwell], &mut [&mut *values]);
+            }
+            Some(Channel::Distance) => {
+                let out = &mut [&mut *values];
+                if !N::distances(self.level, map, workspace, grid, *per_height, &[dwell], out, stop) {
+                    return Err(Error::Interrupted);
+                }
+            }
+        }
+        chunk.iter_mut().zip(values).for_each(|(point, value)| point.value = *value);
+        Ok(())
+    }
+}

@@ -1,0 +1,268 @@
+//! The probe of a view: which points are computed, and how far.
+//!
+//! 1. Every cell of the nominal picture gets a point. The points are iterated in stages, each up to four times the limit of
+//!    the one before, until hardly any more escape.
+//! 2. The cells where points escape latest, and those at the edge of what does not escape, get eight more points each, which
+//!    finds tails that one point of a cell misses. All points are iterated in further stages.
+//!
+//! Points that are proved never to escape are not iterated again. Whether a stage is the last depends on escapes alone, so the
+//! result does not depend on when a kernel proves this, which differs with the width of its vectors.
+
+use super::limit::Escapes;
+use super::nominal::Cells;
+use super::points::{Computer, Outcome, Point, Search};
+use crate::base::cancel::Cancel;
+use crate::base::error::Error;
+use crate::base::thread_pool::ThreadPool;
+use crate::colour::By;
+use crate::plan::points::{DirectPoints, PointsVisitor};
+use crate::view::Size;
+use dwell_kernels::{Kernels, Level};
+
+/// The limit of the first stage.
+const FIRST: u32 = 1024;
+/// The factor from the limit of a stage to that of the next.
+const FACTOR: u32 = 4;
+/// The limit from which on only every [`SCOUT`]-th point is iterated, as long as none has escaped.
+const SCOUTS_FROM: u32 = 1 << 18;
+const SCOUT: usize = 64;
+/// The limit of the last stage if no point has escaped by then.
+const LAST_WITHOUT_ESCAPE: u32 = 1 << 26;
+/// The limit of the last stage.
+const LAST: u32 = 1 << 28;
+/// Cells that get eight more points.
+const REFINED: usize = 2048;
+/// The points of a cell that is refined.
+const POINTS: u32 = 9;
+/// Points that have not escaped whose cycles are searched for, at most, and the steps of the search.
+const SEARCHED: usize = 256;
+const SEARCHED_STEPS: u32 = 1 << 14;
+/// Iterations that the points without a cycle may take in addition, as a mean over all pixels of the view: so many, or so many
+/// times those of the points that escape.
+const MOST_ADDED: f64 = 4000.0;
+const MOST_ADDED_TIMES: f64 = 3.0;
+/// Of each so many cells, one has a second point beside its first, for the differences between neighbouring pixels.
+const PAIRED: usize = 4;
+
+/// What a probe found.
+pub(super) struct Findings {
+    pub(super) escapes: Escapes,
+    /// Points of the probe.
+    pub(super) points: u64,
+    /// The limit up to which no point escaped, while some are not proved to be inside.
+    undecided_at: Option<u32>,
+    /// The greatest limit that the points without a cycle allow.
+    most: f64,
+    /// The quantity at the escaped points, one in each cell.
+    pub(super) values: Vec<f64>,
+    /// The quantity at neighbouring pixels that have escaped.
+    pub(super) neighbours: Vec<[f64; 2]>,
+}
+
+impl Findings {
+    /// The limit by the rule of [`Escapes::limit`].
+    pub(super) fn limit(&self) -> u32 {
+        self.escapes.limit(self.most)
+    }
+
+    /// What the user is told of a search that ended without a result.
+    pub(super) fn warning(&self) -> Option<String> {
+        self.undecided_at.map(|limit| {
+            format!(
+                "no point of a probe of the view escapes within {limit} iterations, and not all are proved to be inside"
+            )
+        })
+    }
+}
+
+/// The probe of a view.
+pub(super) struct Probe<'a> {
+    /// The size of the nominal picture.
+    pub(super) size: Size,
+    pub(super) pool: &'a ThreadPool,
+    pub(super) level: Level,
+    pub(super) cancel: &'a Cancel,
+    pub(super) search: Search,
+}
+
+impl Probe<'_> {
+    /// The most memory that the points of a probe take, in bytes: those of 10,000 cells, 2048 of them refined, and the
+    /// copies that threads work on.
+    pub(super) const BYTES: u64 = 2 * (10_000 + (REFINED * POINTS as usize) as u64) * size_of::<Point>() as u64;
+}
+
+impl PointsVisitor for Probe<'_> {
+    type Output = Result<Findings, Error>;
+
+    fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<Findings, Error> {
+        let Self { size, pool, level, cancel, search } = self;
+        let channel = search.by.and_then(By::channel);
+        let computer = Computer { points, pool, level, cancel, channel };
+        let cells = Cells::of(size);
+        let mut list: Vec<Point> =
+            (0..cells.count()).map(|cell| Point::new(cells.pixel(cell, Cells::first_block(cell)), cell)).collect();
+        let mut weights = vec![POINTS; list.len()];
+        let mut most = f64::INFINITY;
+        let (limit, undecided_at) = match search.fixed_limit {
+            Some(limit) => {
+                computer.run(&mut list, limit.min(u32::MAX - 1))?;
+                (limit.min(u32::MAX - 1), None)
+            }
+            None => {
+                let limit = coarse_stages(&computer, &mut list)?;
+                if escapes(&list, limit).0 > 0 {
+                    most = most_limit(&computer, &list)?.max(f64::from(limit));
+                    refine(cells, &mut list, &mut weights);
+                    (fine_stages(&computer, &mut list, &mut weights, limit, most)?, None)
+                } else {
+                    let open = list.iter().any(|point| point.outcome == Outcome::Undecided);
+                    (limit, open.then_some(limit))
+                }
+            }
+        };
+        let (values, neighbours) = match search.by {
+            Some(by) => quantities(&computer, size, &list[..cells.count()], by, limit)?,
+            None => (Vec::new(), Vec::new()),
+        };
+        let total = cells.count() as u64 * u64::from(POINTS);
+        let dwells = list.iter().map(|point| point.outcome.dwell()).zip(weights.iter().copied());
+        let (escapes, points) = (Escapes::new(dwells, total), list.len() as u64);
+        Ok(Findings { escapes, points, undecided_at, most, values, neighbours })
+    }
+}
+
+/// The numbers of points that have escaped, and that have escaped after a quarter of the limit.
+fn escapes(list: &[Point], limit: u32) -> (usize, usize) {
+    let above = |least: u32| list.iter().filter(|point| point.outcome.dwell() > least).count();
+    (above(0), above(limit / FACTOR))
+}
+
+/// Iterates one point of each cell, until fewer than one in a thousand escapes in a stage, or none has escaped at a limit
+/// beyond which the search takes too long. Returns the limit of the last stage.
+///
+/// A stage without undecided points takes no time, so that it makes no difference when they are proved to be inside.
+fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> Result<u32, Error> {
+    let mut limit = FIRST;
+    loop {
+        if limit > SCOUTS_FROM && escapes(list, limit).0 == 0 {
+            let mut scouts: Vec<Point> = list.iter().step_by(SCOUT).copied().collect();
+            computer.run(&mut scouts, limit)?;
+            list.iter_mut().step_by(SCOUT).zip(scouts).for_each(|(point, scout)| *point = scout);
+        }
+        if limit <= SCOUTS_FROM || escapes(list, limit).0 > 0 {
+            computer.run(list, limit)?;
+        }
+        let (escaped, late) = escapes(list, limit);
+        let last = if escaped > 0 { LAST } else { LAST_WITHOUT_ESCAPE };
+        if (escaped > 0 && late * 1000 <= list.len()) || limit >= last {
+            return Ok(limit);
+        }
+        limit *= FACTOR;
+    }
+}
+
+/// The greatest limit that is affordable: points that neither escape nor enter a cycle are iterated up to it at every pixel.
+///
+/// The orbits of folded maps may stay on closed curves and never return to a z, which is seldom for the others. Near the
+/// boundary of a component of any of them, cycles are found late: the share of the points without a cycle after n steps
+/// falls like 1 / n there, and costs little at any limit. So the share is taken at two n, S after n and S' after n / 4, as the
+/// sum of a part that falls like 1 / n and a part U that stays, which is (4 S - S') / 3. The limit is such that U times the
+/// limit is [`MOST_ADDED`] iterations, or [`MOST_ADDED_TIMES`] times those of the escapes.
+fn most_limit<N: Kernels>(computer: &Computer<'_, N>, list: &[Point]) -> Result<f64, Error> {
+    let stays: Vec<Point> = list.iter().filter(|point| point.outcome.dwell() == 0).copied().collect();
+    if stays.is_empty() {
+        return Ok(f64::INFINITY);
+    }
+    let mut sample: Vec<Point> = stays.iter().step_by(stays.len().div_ceil(SEARCHED)).copied().collect();
+    let size = sample.len() as f64;
+    // Without those that escape soon.
+    computer.run(&mut sample, SEARCHED_STEPS)?;
+    sample.retain(|point| point.outcome.dwell() == 0);
+    let found = computer.cycles(&sample, SEARCHED_STEPS)?;
+    let open_after = |steps: u32| found.iter().filter(|found| found.is_none_or(|at| at > steps)).count() as f64;
+    let (late, early) = (open_after(SEARCHED_STEPS), open_after(SEARCHED_STEPS / 4));
+    let share = ((4.0 * late - early) / 3.0).max(0.0) / size;
+    let cells = list.len() as f64;
+    let mean = list.iter().map(|point| f64::from(point.outcome.dwell())).sum::<f64>() / cells;
+    Ok(MOST_ADDED.max(MOST_ADDED_TIMES * mean) / (share * stays.len() as f64 / cells))
+}
+
+/// Adds eight points to each of the cells where points escape latest or do not escape beside some that do.
+fn refine(cells: Cells, list: &mut Vec<Point>, weights: &mut [u32]) {
+    // How late the points in and around a cell escape; 0 where none escapes.
+    let lateness = |cell: usize| {
+        let (mut latest, mut stays) = (0, false);
+        for near in cells.around(cell) {
+            let dwell = list[near].outcome.dwell();
+            latest = latest.max(dwell);
+            stays |= dwell == 0;
+        }
+        if latest > 0 && stays { u32::MAX } else { latest }
+    };
+    let mut ranked: Vec<(u32, usize)> = (0..cells.count()).map(|cell| (lateness(cell), cell)).collect();
+    ranked.retain(|(lateness, _)| *lateness > 0);
+    // Latest first; cells that are equally late are taken at even spacing.
+    ranked.sort_by_key(|(lateness, cell)| (std::cmp::Reverse(*lateness), *cell));
+    let edge = ranked.iter().take_while(|(lateness, _)| *lateness == u32::MAX).count();
+    let chosen: Vec<usize> = if edge > REFINED {
+        (0..REFINED).map(|i| ranked[i * edge / REFINED].1).collect()
+    } else {
+        ranked.iter().take(REFINED).map(|(_, cell)| *cell).collect()
+    };
+    for cell in chosen {
+        weights[cell] = 1;
+        let first = Cells::first_block(cell);
+        let more = (0..POINTS).filter(|block| *block != first);
+        list.extend(more.map(|block| Point::new(cells.pixel(cell, block), cell)));
+    }
+}
+
+/// Iterates all points, from the stage with this limit on, until fewer than one in ten thousand of the view escapes in a
+/// stage, or the greatest affordable limit `most` is near. Returns the limit of the last stage. Sets the weights of the points that were added.
+fn fine_stages<N: Kernels>(
+    computer: &Computer<'_, N>,
+    list: &mut [Point],
+    weights: &mut Vec<u32>,
+    first: u32,
+    most: f64,
+) -> Result<u32, Error> {
+    let total = weights.len() as u64 * u64::from(POINTS);
+    weights.resize(list.len(), 1);
+    let mut limit = first;
+    loop {
+        computer.run(list, limit)?;
+        let late = list.iter().zip(weights.iter()).filter(|(point, _)| point.outcome.dwell() > limit / FACTOR);
+        let late: u64 = late.map(|(_, weight)| u64::from(*weight)).sum();
+        if late * 10_000 <= total || limit >= LAST || f64::from(limit) >= most / f64::from(FACTOR) {
+            return Ok(limit);
+        }
+        limit *= FACTOR;
+    }
+}
+
+/// The quantity at escaped points, and at pairs of neighbouring pixels.
+fn quantities<N: Kernels>(
+    computer: &Computer<'_, N>,
+    size: Size,
+    list: &[Point],
+    by: By,
+    limit: u32,
+) -> Result<(Vec<f64>, Vec<[f64; 2]>), Error> {
+    // A neighbour to the right or below, in turn; at the far edge, to the left or above.
+    let beside = |i: usize, [column, row]: [u32; 2]| {
+        let step = |at: u32, side: u32| if at + 1 < side { at + 1 } else { at.saturating_sub(1) };
+        if i.is_multiple_of(2) { [step(column, size.width), row] } else { [column, step(row, size.height)] }
+    };
+    let paired: Vec<&Point> = list.iter().step_by(PAIRED).filter(|point| point.outcome.dwell() > 0).collect();
+    let mut others: Vec<Point> =
+        paired.iter().enumerate().map(|(i, point)| Point::new(beside(i, point.pixel), point.cell as usize)).collect();
+    computer.run(&mut others, limit)?;
+    let quantity = |point: &Point| {
+        let mut v = [0.0];
+        by.quantities(&[point.outcome.dwell()], &[point.value], &mut v);
+        v[0]
+    };
+    let values = list.iter().filter(|point| point.outcome.dwell() > 0).map(quantity).collect();
+    let both = paired.into_iter().zip(&others).filter(|(_, other)| other.outcome.dwell() > 0);
+    Ok((values, both.map(|(a, b)| [quantity(a), quantity(b)]).collect()))
+}

@@ -1,0 +1,224 @@
+//! The automatic limit and the automatic scale.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
+
+use dwell::{
+    Automatic, By, Cancel, ChannelSet, Colouring, CpuEngine, Decimal, Error, Fold, Formula, Frame, Level, Limits,
+    Magnification, NumberKind, Palette, Plan, Recipe, Resolved, Scale, Scene, Settings, Size, Strategy, Task, View,
+};
+use std::time::{Duration, Instant};
+
+/// A point of the seahorse valley that every zoom up to 1e13 shows escaping late.
+const SEAHORSE: [&str; 2] = ["-0.743643887037158704752191506114774", "0.131825904205311970493132056385139"];
+
+/// A point between the main cardioid and the disc of period 2, which escapes after some 157 million iterations, pi over its
+/// distance from the real line. All points of a small view around it do.
+const NECK: [&str; 2] = ["-0.75", "0.00000002"];
+
+fn scene([re, im]: [&str; 2], zoom: &str) -> Scene {
+    Scene { view: View::centred(re, im, zoom).unwrap().sized(Size::new(160, 90).unwrap()), ..Scene::default() }
+}
+
+fn resolved(scene: &Scene, engine: &CpuEngine) -> Resolved {
+    dwell::resolve(scene, engine, &Limits::default(), &Cancel::default()).unwrap()
+}
+
+fn limit(scene: &Scene) -> u32 {
+    resolved(scene, &CpuEngine::default()).scene.settings.limit
+}
+
+/// Pixels that do not escape within the automatic limit, but within a limit 16 times as high; and all pixels.
+fn falsely_black(scene: &Scene) -> (usize, usize) {
+    let limit = limit(scene);
+    let settings = Settings { limit: 16 * limit, ..scene.settings.clone() };
+    let plan = Plan::new(&scene.view, &settings, &Limits::default()).unwrap();
+    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
+    let field = dwell::field(&task, &CpuEngine::default(), &Limits::default(), &Cancel::default()).unwrap();
+    (field.dwell().iter().filter(|n| **n > limit).count(), field.dwell().len())
+}
+
+#[test]
+fn views_that_escape_late_are_not_black() {
+    for zoom in ["1e3", "1e9", "1e11", "1e12", "1e13"] {
+        assert_eq!(falsely_black(&scene(SEAHORSE, zoom)).0, 0, "{zoom}");
+    }
+    // No point of these views escapes before n = 60,000, or before n = 1,500,000.
+    for (im, zoom, least) in [("0.00005", "1e6", 60_000), ("0.000002", "1e12", 1_500_000)] {
+        let late = scene(["-0.75", im], zoom);
+        assert!(limit(&late) > least, "{im}");
+        assert_eq!(falsely_black(&late).0, 0, "{im}");
+    }
+}
+
+#[test]
+fn other_formulas_have_their_own_limits() {
+    let of = |fold, power, julia: Option<[&str; 2]>, place, zoom| {
+        let mut scene = scene(place, zoom);
+        scene.settings.formula = Formula::new(fold, power).unwrap();
+        scene.settings.julia = julia.map(|c| c.map(|part| part.parse().unwrap()));
+        scene
+    };
+    for scene in [
+        of(Fold::Absolute, 2, None, ["-1.762", "-0.028"], "40"),
+        of(Fold::Conjugate, 2, None, ["-0.2", "0"], "1.2"),
+        of(Fold::None, 3, None, ["0.2", "1.08"], "20"),
+        of(Fold::None, 2, Some(["-0.745", "0.113"]), ["0", "0"], "1.3"),
+        of(Fold::None, 2, Some(["0", "1"]), ["0", "0"], "1.3"),
+    ] {
+        let (black, pixels) = falsely_black(&scene);
+        assert!(black * 10_000 <= pixels, "{:?}: {black}", scene.settings);
+    }
+}
+
+#[test]
+fn a_view_inside_the_set_gets_the_least_limit_without_a_warning() {
+    for (place, zoom) in [(["-0.1", "0"], "1e3"), (["-1.3107", "0"], "1e2"), (["-0.12256", "0.74486"], "1e4")] {
+        let Resolved { scene, found, .. } = resolved(&scene(place, zoom), &CpuEngine::default());
+        let found = found.unwrap();
+        assert_eq!((scene.settings.limit, found.escaped, found.warnings.len()), (1000, 0, 0), "{place:?}");
+    }
+}
+
+#[test]
+fn a_search_without_a_result_ends_and_says_so() {
+    let began = Instant::now();
+    let Resolved { scene, found, .. } = resolved(&scene(NECK, "1e10"), &CpuEngine::default());
+    let found = found.unwrap();
+    assert_eq!((scene.settings.limit, found.escaped, found.latest), (1000, 0, 0));
+    assert!(found.warnings.iter().any(|warning| warning.contains("no point")), "{found:?}");
+    assert!(began.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn levels_threads_and_size_change_nothing() {
+    let scene = scene(SEAHORSE, "1e7");
+    let expected = resolved(&scene, &CpuEngine::default()).scene.text(&[]);
+    for level in Level::available() {
+        for threads in [1, 3] {
+            assert_eq!(
+                resolved(&scene, &CpuEngine::new(level, threads)).scene.text(&[]),
+                expected,
+                "{level:?} {threads}"
+            );
+        }
+    }
+    let large = Scene { view: scene.view.clone().sized(Size::new(7680, 4320).unwrap()), samples: 3, ..scene };
+    let large = resolved(&large, &CpuEngine::default()).scene;
+    let key = |text: &str, key: &str| text.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
+    for name in ["iterations", "scale", "density", "offset"] {
+        assert_eq!(key(&large.text(&[]), name), key(&expected, name));
+    }
+}
+
+#[test]
+fn every_number_and_recipe_is_probed_in_its_own_arithmetic() {
+    for number in NumberKind::ALL {
+        for recipe in Recipe::ALL {
+            let mut scene = scene(["-0.7436", "0.1318"], "300");
+            (scene.settings.number, scene.settings.recipe) = (number, recipe);
+            assert_eq!(falsely_black(&scene).0, 0, "{number} {recipe}");
+        }
+    }
+    // f32 does not resolve this view, and f64 does: what is rendered with --force is probed, too.
+    let mut deep = scene(SEAHORSE, "1e9");
+    (deep.settings.number, deep.settings.force) = (NumberKind::F32, true);
+    assert!(limit(&deep) >= 1000);
+}
+
+#[test]
+fn nothing_is_probed_where_nothing_is_left_to_be_found() {
+    let scene = Scene { automatic: Automatic::NONE, ..scene(SEAHORSE, "1e13") };
+    let Resolved { scene, found, .. } = resolved(&scene, &CpuEngine::default());
+    assert!(found.is_none());
+    assert_eq!((scene.settings.limit, scene.colouring), (1000, Colouring::default()));
+}
+
+#[test]
+fn a_cancelled_search_ends_at_once() {
+    let scene = scene(NECK, "1e10");
+    let (engine, cancel) = (CpuEngine::default(), Cancel::default());
+    let other = cancel.clone();
+    let asked = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        other.cancel();
+        Instant::now()
+    });
+    let found = dwell::resolve(&scene, &engine, &Limits::default(), &cancel);
+    let ended = Instant::now();
+    assert!(matches!(found, Err(Error::Interrupted)), "{found:?}");
+    // Ten times what is allowed, since tests share the machine.
+    assert!(ended - asked.join().unwrap() < Duration::from_secs(1));
+}
+
+#[test]
+fn the_memory_of_a_probe_is_within_the_limits() {
+    let limits = Limits { memory_bytes: 1 << 10 };
+    let error =
+        dwell::resolve(&scene(SEAHORSE, "1e3"), &CpuEngine::default(), &limits, &Cancel::default()).unwrap_err();
+    assert!(error.to_string().contains("the probe"), "{error}");
+}
+
+#[test]
+fn a_limit_that_is_too_low_is_noticed() {
+    let check = |zoom: &str, limit: u32| {
+        let mut scene = Scene { automatic: Automatic::NONE, ..scene(SEAHORSE, zoom) };
+        scene.settings.limit = limit;
+        dwell::check_limit(&scene, &CpuEngine::default(), &Limits::default(), &Cancel::default()).unwrap()
+    };
+    let low = check("1e9", 1500);
+    assert!(low.is_too_low() && low.changing <= 1.0, "{low:?}");
+    assert_eq!(low.automatic, limit(&scene(SEAHORSE, "1e9")));
+    assert!(!check("1e9", low.automatic).is_too_low());
+    assert!(!check("1.2", 1000).is_too_low());
+}
+
+#[test]
+fn density_and_offset_apply_to_the_scale_that_is_found() {
+    let place = scene(SEAHORSE, "1e6");
+    let with = |density, offset| {
+        let colouring = Colouring { density, offset, ..Colouring::default() };
+        resolved(&Scene { colouring, ..place.clone() }, &CpuEngine::default()).scene.colouring
+    };
+    let plain = with(1.0, 0.0);
+    assert_eq!(plain.scale, Scale::Root);
+    assert_eq!(with(2.0, 0.0).density, 2.0 * plain.density);
+    assert_eq!(with(1.0, 0.25).offset, plain.offset + 0.25);
+    let by_distance = Scene {
+        colouring: Colouring::of(Palette::default()).by(By::Distance),
+        automatic: Automatic { limit: true, scale: true },
+        ..place
+    };
+    let by_distance = resolved(&by_distance, &CpuEngine::default()).scene.colouring;
+    assert_eq!((by_distance.scale, by_distance.offset), (Scale::Log, 0.0));
+    assert!(by_distance.density > 0.1 && by_distance.density < 20.0, "{}", by_distance.density);
+}
+
+/// The turns of a value, less the turns of the palette's first colour.
+fn position(colouring: &Colouring, v: f64) -> f64 {
+    colouring.offset + colouring.density * Scale::PER_ROOT * (v.sqrt() - 1.0)
+}
+
+#[test]
+fn a_zoom_changes_its_colours_gradually() {
+    // Sixty frames from zoom 1 to 1e12, a factor of 1.6 from one to the next.
+    let mut frames: Vec<Colouring> = Vec::new();
+    let mut zoom = 1.0_f64;
+    for _ in 0..60 {
+        let mut scene = scene(SEAHORSE, "1");
+        if let Frame::Centred { magnification, .. } = &mut scene.view.frame {
+            *magnification = Magnification::Zoom(format!("{zoom:e}").parse::<Decimal>().unwrap());
+        }
+        frames.push(resolved(&scene, &CpuEngine::default()).scene.colouring);
+        zoom *= 1.597;
+    }
+    for (i, pair) in frames.windows(2).enumerate() {
+        let [before, after] = pair else { unreachable!() };
+        let ratio = after.density / before.density;
+        assert!((0.6..1.7).contains(&ratio), "frame {i}: density {} to {}", before.density, after.density);
+        // The value that has the palette's first colour in one frame is close to it in the next.
+        let first = ((1.0 - before.offset / (before.density * Scale::PER_ROOT)).max(1.0)).powi(2);
+        let moved = position(after, first) - position(before, first);
+        let moved = moved - 2.0 * (moved / 2.0).round();
+        assert!(moved.abs() < 0.5, "frame {i}: the first colour moved by {moved} turns");
+    }
+}

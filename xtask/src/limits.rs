@@ -1,0 +1,247 @@
+//! Measures the automatic limit: how many pixels of random views it draws falsely black, and what it costs.
+
+use crate::{Done, root};
+use dwell::store::{self, PartialFiles};
+use dwell::{
+    Automatic, Cancel, ChannelSet, CpuEngine, Decimal, Fold, Formula, Limits, Map, Plan, Recipe, Scene, Settings, Size,
+    Strategy, Task, View, naive,
+};
+use std::fmt::Write;
+use std::time::Instant;
+
+/// Random views.
+const VIEWS: u32 = 200;
+const SEED: u64 = 20_261_122;
+/// The size of the views whose pixels are counted, and of those that are timed.
+const SIZE: Size = Size { width: 320, height: 180 };
+const TIMED_SIZE: Size = Size { width: 1920, height: 1080 };
+/// The limit that tells which pixels are falsely black, as a multiple of the automatic one.
+const HIGHER: u32 = 64;
+/// Views that are timed: a name, the centre, the zoom.
+const TIMED: [(&str, [&str; 3]); 8] = [
+    ("the whole set", ["-0.75", "0", "1.4"]),
+    ("outside", ["0.5", "0.7", "10"]),
+    ("inside the cardioid", ["-0.1", "0", "100"]),
+    ("inside a disc of period 4", ["-1.3107", "0", "100"]),
+    ("seahorses", ["-0.743643887037158704752191506114774", "0.131825904205311970493132056385139", "1e5"]),
+    ("deep", ["-0.743643887037158704752191506114774", "0.131825904205311970493132056385139", "1e11"]),
+    ("deeper", ["-0.743643887037158704752191506114774", "0.131825904205311970493132056385139", "1e13"]),
+    ("a small copy", ["-1.768778833", "0.001738996", "1e6"]),
+];
+/// Where docs/defaults.md has the results.
+const BEGIN: &str = "<!-- limits -->\n";
+const END: &str = "<!-- end of limits -->\n";
+
+/// A generator of random numbers: splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// From `from` to `to`.
+    fn between(&mut self, from: f64, to: f64) -> f64 {
+        from + (to - from) * (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// A formula, the constant of a Julia set, and their name. Half are the Mandelbrot set.
+fn formula(random: &mut Random) -> (String, Formula, Option<[f64; 2]>) {
+    let of = |fold, power| Formula::new(fold, power).unwrap_or_default();
+    let c = [[-0.8, 0.156], [-0.123, 0.745], [0.285, 0.01], [-0.745, 0.113], [-1.2, 0.2], [0.3, 0.5]];
+    match random.below(12) {
+        0 | 1 => ("multibrot 3".to_owned(), of(Fold::None, 3), None),
+        2 => ("burning-ship".to_owned(), of(Fold::Absolute, 2), None),
+        3 => ("tricorn".to_owned(), of(Fold::Conjugate, 2), None),
+        4 | 5 => {
+            let c = c[random.below(c.len() as u64) as usize];
+            (format!("julia {}, {}", c[0], c[1]), Formula::MANDELBROT, Some(c))
+        }
+        _ => ("mandelbrot".to_owned(), Formula::MANDELBROT, None),
+    }
+}
+
+/// A point at the boundary of a set: between one that escapes soon and one that does not escape, if there is one; otherwise
+/// a point that escapes late.
+fn boundary_point(random: &mut Random, map: &Map<f64>) -> [f64; 2] {
+    const LIMIT: u32 = 20_000;
+    let dwell = |p: [f64; 2]| match naive::dwell(map, p, LIMIT, 4.0) {
+        0 => LIMIT + 1,
+        n => n,
+    };
+    let mut point = |centre: [f64; 2], radius: f64| centre.map(|part| part + random.between(-radius, radius));
+    let points: Vec<[f64; 2]> = (0..400).map(|_| point([0.0; 2], 1.8)).collect();
+    let inside = points.iter().find(|p| dwell(**p) > LIMIT);
+    let outside = points.iter().find(|p| dwell(**p) < 20);
+    if let (Some(inside), Some(outside)) = (inside, outside) {
+        let (mut inside, mut outside) = (*inside, *outside);
+        for _ in 0..60 {
+            let middle = [0, 1].map(|part| f64::midpoint(inside[part], outside[part]));
+            if dwell(middle) > LIMIT { inside = middle } else { outside = middle }
+        }
+        return outside;
+    }
+    let (mut best, mut radius) = ([0.0; 2], 1.8);
+    for _ in 0..60 {
+        let tried = (0..60).map(|_| point(best, radius)).max_by_key(|p| dwell(*p)).unwrap_or(best);
+        if dwell(tried) >= dwell(best) {
+            best = tried;
+        }
+        radius *= 0.6;
+    }
+    best
+}
+
+/// The dwells of a scene at a limit, and the seconds that they took.
+fn dwells(scene: &Scene, limit: u32, engine: &CpuEngine) -> Result<(Vec<u32>, f64), Box<dyn std::error::Error>> {
+    let settings = Settings { limit, force: true, ..scene.settings.clone() };
+    let began = Instant::now();
+    let plan = Plan::new(&scene.view, &settings, &Limits::default())?;
+    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
+    let field = dwell::field(&task, engine, &Limits::default(), &Cancel::default())?;
+    Ok((field.dwell().to_vec(), began.elapsed().as_secs_f64()))
+}
+
+/// A random view.
+fn random_scene(random: &mut Random) -> Result<(String, Scene), Box<dyn std::error::Error>> {
+    let (name, formula, julia) = formula(random);
+    let map = Map { formula, recipe: Recipe::Fused, julia };
+    let point = boundary_point(random, &map).map(|part| format!("{part:.17}"));
+    let zoom = format!("{}e{}", random.below(9) + 1, random.below(13));
+    let mut scene = Scene {
+        view: View::centred(&point[0], &point[1], &zoom)?.sized(SIZE),
+        automatic: Automatic { scale: false, ..Automatic::ALL },
+        ..Scene::default()
+    };
+    scene.settings.formula = formula;
+    scene.settings.julia = match julia {
+        Some([re, im]) => Some([re.to_string().parse::<Decimal>()?, im.to_string().parse()?]),
+        None => None,
+    };
+    Ok((format!("{name} {}, {} zoom {zoom}", point[0], point[1]), scene))
+}
+
+/// What the random views showed.
+#[derive(Default)]
+struct Total {
+    pixels: u64,
+    falsely_black: u64,
+    views_with_some: u64,
+    /// Seconds at the automatic limit, and at the least of its grid at which no pixel would be falsely black.
+    seconds: [f64; 2],
+}
+
+fn views(count: u32, engine: &CpuEngine) -> Result<Total, Box<dyn std::error::Error>> {
+    let mut total = Total::default();
+    let mut random = Random(SEED);
+    for number in 0..count {
+        let (name, scene) = random_scene(&mut random)?;
+        let scene = dwell::resolve(&scene, engine, &Limits::default(), &Cancel::default())?.scene;
+        let limit = scene.settings.limit;
+        let (field, _) = dwells(&scene, limit.saturating_mul(HIGHER).min(u32::MAX - 1), engine)?;
+        let falsely_black = field.iter().filter(|n| **n > limit).count() as u64;
+        let latest = field.iter().copied().max().unwrap_or(0);
+        let least = [1, 2, 5].into_iter().flat_map(|f| (2..9).map(move |power| f * 10_u32.pow(power)));
+        let least = least.filter(|limit| *limit >= latest).min().unwrap_or(limit);
+        total.pixels += field.len() as u64;
+        total.falsely_black += falsely_black;
+        total.views_with_some += u64::from(falsely_black > 0);
+        let seconds = [dwells(&scene, limit, engine)?.1, dwells(&scene, least, engine)?.1];
+        total.seconds.iter_mut().zip(seconds).for_each(|(total, seconds)| *total += seconds);
+        println!(
+            "{number:3}: limit {limit:9}, latest {latest:9}, {falsely_black:5} falsely black, {:.0} % more time than at {least}; {name}",
+            100.0 * (seconds[0] / seconds[1] - 1.0)
+        );
+    }
+    Ok(total)
+}
+
+/// Times the search beside the render of some views, as rows of a table.
+fn costs(engine: &CpuEngine) -> Result<String, Box<dyn std::error::Error>> {
+    let mut rows = String::new();
+    for (name, [re, im, zoom]) in TIMED {
+        let scene = Scene { view: View::centred(re, im, zoom)?.sized(TIMED_SIZE), ..Scene::default() };
+        let (mut search, mut render) = (f64::INFINITY, f64::INFINITY);
+        let mut limit = 0;
+        for _ in 0..3 {
+            let began = Instant::now();
+            let found = dwell::resolve(&scene, engine, &Limits::default(), &Cancel::default())?.scene;
+            search = search.min(began.elapsed().as_secs_f64());
+            let began = Instant::now();
+            dwell::picture(&found, engine, &Limits::default(), &Cancel::default())?;
+            render = render.min(began.elapsed().as_secs_f64());
+            limit = found.settings.limit;
+        }
+        let share = 100.0 * search / render;
+        let row = format!(
+            "| {name} | {re}, {im} | {zoom} | {limit} | {:.1} ms | {:.0} ms | {share:.1} % |",
+            1e3 * search,
+            1e3 * render
+        );
+        println!("{row}");
+        writeln!(rows, "{row}")?;
+    }
+    Ok(rows)
+}
+
+/// Runs both measurements. `words` are the flags of the command.
+pub(crate) fn run(words: &[&str]) -> Done {
+    let (count, record) = match words {
+        [] => (VIEWS, false),
+        ["--record"] => (VIEWS, true),
+        ["--views", count] => (count.parse()?, false),
+        _ => return Err("the flags of limits are --views N and --record".into()),
+    };
+    let engine = CpuEngine::default();
+    let total = views(count, &engine)?;
+    let per_100_000 = 1e5 * total.falsely_black as f64 / (total.pixels as f64).max(1.0);
+    let summary = format!(
+        "{count} views of {SIZE} pixels (seed {SEED}): {} of {} pixels are falsely black, {per_100_000:.2} in 100,000, in {} \
+         views. The renders at the automatic limits took {:.2} times as long as at the least limits of the same grid at which \
+         none would be.",
+        total.falsely_black,
+        total.pixels,
+        total.views_with_some,
+        total.seconds[0] / total.seconds[1].max(f64::MIN_POSITIVE)
+    );
+    println!("{summary}");
+    let costs = costs(&engine)?;
+    if record {
+        let table = format!(
+            "\n{summary}\n\n| view | centre | zoom | limit | search | render at {TIMED_SIZE} | share |\n|---|---|---|---|---|---|---|\n{costs}\n"
+        );
+        let path = root().join("docs/defaults.md");
+        let text = std::fs::read_to_string(&path)?;
+        let text = with_results(&text, &table).ok_or("docs/defaults.md has no place for the results")?;
+        store::write_text(&path, &text, &PartialFiles::default())?;
+    }
+    if per_100_000 > 1.0 { Err("more than 1 pixel in 100,000 is falsely black".into()) } else { Ok(()) }
+}
+
+/// A text with these results in their place.
+fn with_results(text: &str, results: &str) -> Option<String> {
+    let (before, rest) = text.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}{results}{END}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_has_a_place_for_the_results() {
+        let text = std::fs::read_to_string(root().join("docs/defaults.md")).unwrap();
+        let again = with_results(&text, "\nx\n").unwrap();
+        assert!(again.contains("\nx\n") && again.starts_with("# "));
+        assert_eq!(with_results("a\n", ""), None);
+    }
+}
