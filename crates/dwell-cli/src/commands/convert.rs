@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::standard_streams::Stream;
 use crate::{output, overlap, scene, toml_text};
 use dwell::store::{self, Output};
-use dwell::{Location, LocationFormat, quote};
+use dwell::{CpuEngine, Limits, Location, LocationFormat, quote};
 use std::io::Write;
 use std::path::Path;
 
@@ -18,8 +18,13 @@ pub(crate) fn run(args: &ConvertArgs, interrupt: &Interrupt) -> Result<(), Failu
         // Before the work, whose result would be lost.
         Stream::Output.check()?;
     }
-    let (location, _) = scene::location(&args.what)?;
+    let (mut location, _) = scene::location(&args.what)?;
     scene::remark_on(&args.what, &location);
+    if format != LocationFormat::Toml && location.scene.automatic.limit {
+        // Other programs need a number.
+        let resolved = dwell::resolve(&location.scene, &CpuEngine::default(), &Limits::default(), &interrupt.cancel)?;
+        location.iterations = Some(resolved.scene.settings.limit.into());
+    }
     let written = location.text_in(format)?;
     // Titles and notes may hold characters that a terminal would not show.
     let text = if format == LocationFormat::Toml { toml_text::escaped(&written.text) } else { written.text };

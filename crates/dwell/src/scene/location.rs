@@ -6,7 +6,6 @@ mod palette;
 
 use crate::base::error::{Error, InputError};
 use crate::base::place::{Parameter, Place};
-use crate::base::problem::Problem;
 #[cfg(feature = "png")]
 use crate::encode::png_text;
 use crate::input::source::{self, Input, foreign_text, of_another_kind};
@@ -15,7 +14,7 @@ use crate::scene::Scene;
 use crate::scene::foreign::{self, LocationFormat, Written};
 use crate::view::{Size, View};
 use dwell_kernels::with_standard_floats;
-use file::{File, Given, Iterations};
+use file::{AUTO, File, Given, Iterations};
 #[cfg(feature = "png")]
 use std::io::{BufRead, Seek};
 use std::path::{Path, PathBuf};
@@ -231,9 +230,21 @@ impl Location {
     /// The location as the text of a file of another program, or of a location file.
     ///
     /// # Errors
-    /// When the program does not draw such a picture: another formula, a Julia set.
+    /// When the program does not draw such a picture: another formula, a Julia set; and when the limit is still to be
+    /// found, since other programs need one ([`crate::resolve`] finds it).
     pub fn text_in(&self, format: LocationFormat) -> Result<Written, InputError> {
-        let written = with_standard_floats(|| foreign::write(format, &self.scene, &self.name, self.iterations))?;
+        if format == LocationFormat::Toml {
+            return Ok(Written { text: self.text(), left_out: Vec::new() });
+        }
+        let iterations = match self.iterations {
+            Some(iterations) => iterations,
+            None if self.scene.automatic.limit => {
+                let problem = format!("a {format} file needs a number, not {AUTO}");
+                return Err(InputError::malformed(problem).about(Parameter::MaxIterations).accepts("1 to 2^63 - 1"));
+            }
+            None => self.scene.settings.limit.into(),
+        };
+        let written = with_standard_floats(|| foreign::write(format, &self.scene, &self.name, iterations))?;
         Ok(written.unwrap_or_else(|| Written { text: self.text(), left_out: Vec::new() }))
     }
 

@@ -7,9 +7,9 @@ use crate::base::pieces::ChunksMut;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
-use crate::field::channels::Channel;
 use crate::iterate::engine::Engine;
 use crate::plan::points::DirectPoints;
+use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
 use dwell_kernels::{Formula, Grid, Kernels, Level, LevelName, cycle, interior};
 
@@ -79,8 +79,8 @@ pub(super) struct Computer<'a, N> {
     pub(super) pool: &'a ThreadPool,
     pub(super) level: Level,
     pub(super) cancel: &'a Cancel,
-    /// The channel to compute beside the dwells.
-    pub(super) channel: Option<Channel>,
+    /// The quantity to compute beside the dwells.
+    pub(super) by: By,
 }
 
 /// The buffers of a thread.
@@ -153,7 +153,7 @@ impl<N: Kernels> Computer<'_, N> {
         let zero = [Grid::<N>::negative_zero()];
         let grid = Grid::list(re, im, &zero);
         let (dwell, values) = (&mut dwell[..chunk.len()], &mut values[..chunk.len()]);
-        let DirectPoints { map, radius_squared, per_height, .. } = self.points;
+        let DirectPoints { map, radius_squared, per_height, pixel, .. } = self.points;
         let settings = KernelSettings {
             map: *map,
             limit,
@@ -161,7 +161,7 @@ impl<N: Kernels> Computer<'_, N> {
             shortcuts: KernelShortcuts::ALL,
             proved: PROVED,
         };
-        let keep = self.channel == Some(Channel::Smooth);
+        let keep = self.by == By::Smooth;
         let stop = self.cancel.flag();
         workspace.reserve(grid, keep).map_err(|_| exhausted(Workspace::<N>::bytes(CHUNK, 1, keep), WHAT))?;
         if !N::dwells(self.level, settings, workspace, grid, &mut [&mut *dwell], keep, stop) {
@@ -175,14 +175,15 @@ impl<N: Kernels> Computer<'_, N> {
             };
             *dwell = point.outcome.dwell();
         }
-        match self.channel {
-            None => return Ok(()),
-            Some(Channel::Smooth) => {
+        match self.by {
+            By::Banded => return Ok(()),
+            By::Smooth => {
                 N::smooth_values(self.level, map, workspace, grid, &[dwell], &mut [&mut *values]);
             }
-            Some(Channel::Distance) => {
-                let out = &mut [&mut *values];
-                if !N::distances(self.level, map, workspace, grid, *per_height, &[dwell], out, stop) {
+            By::Distance => {
+                let units = Units { per_distance: *per_height, pixel: *pixel };
+                let out = Derived { distance: &mut [&mut *values], slope: [&mut [], &mut []] };
+                if !N::derived(self.level, map, workspace, grid, units, &[dwell], out, stop) {
                     return Err(Error::Interrupted);
                 }
             }

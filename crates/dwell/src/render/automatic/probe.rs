@@ -96,8 +96,8 @@ impl PointsVisitor for Probe<'_> {
 
     fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<Findings, Error> {
         let Self { size, pool, level, cancel, search } = self;
-        let channel = search.by.and_then(By::channel);
-        let computer = Computer { points, pool, level, cancel, channel };
+        let by = search.by.unwrap_or(By::Banded);
+        let computer = Computer { points, pool, level, cancel, by };
         let cells = Cells::of(size);
         let mut list: Vec<Point> =
             (0..cells.count()).map(|cell| Point::new(cells.pixel(cell, Cells::first_block(cell)), cell)).collect();

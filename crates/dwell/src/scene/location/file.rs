@@ -69,7 +69,7 @@ const COLOUR_NAMES: Names = Names {
 /// The accepted range of a limit.
 const ITERATIONS: &str = "1 to 2^63 - 1, or \"auto\"";
 /// The value of `iterations` and of `scale` that is found from the view.
-const AUTO: &str = "auto";
+pub(super) const AUTO: &str = "auto";
 
 /// A known key and its place in the text, for errors about several keys.
 type KnownPlace = (&'static str, KeyPlace);
