@@ -70,6 +70,8 @@ pub use exact::decimal::Decimal;
 pub use exact::rational::Rational;
 pub use field::channels::{Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut, Channels};
 pub use field::{Field, FieldRows, FieldRowsMut};
+#[cfg(feature = "toml")]
+pub use input::rows::Row;
 pub use iterate::auto_limit::auto_limit;
 pub use iterate::cpu::CpuEngine;
 pub use iterate::engine::{
@@ -83,7 +85,7 @@ pub use plan::Plan;
 pub use plan::axes::Axes;
 pub use plan::points::{DirectPoints, Points, PointsVisitor};
 pub use plan::resolution::bits_needed;
-pub use render::estimate::estimate;
+pub use render::estimate::{Estimate, estimate, expected_cost};
 pub use render::in_memory::{field, picture};
 pub use render::journal::Journaling;
 pub use render::layout::{Layout, tile_of};
@@ -95,7 +97,7 @@ pub use render::seconds::Seconds;
 pub use render::{layout, render};
 pub use scene::Scene;
 #[cfg(feature = "toml")]
-pub use scene::location::Location;
+pub use scene::location::{Fit, Location};
 pub use view::settings::{NumberKind, Settings, formula};
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
