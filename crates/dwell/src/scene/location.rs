@@ -362,6 +362,14 @@ mod tests {
         assert_eq!(height("4k"), height("1080p"));
         assert!(height("phone").round::<f64>() > 6.0);
 
+        // Built-in locations have their own frames at the usual shape.
+        for name in Location::built_in_names() {
+            let location = Location::built_in(name).unwrap();
+            assert_ne!(location.fit, Fit::Always, "{name}");
+            let view = location.view(View::DEFAULT_SIZE);
+            assert_eq!(format!("{:?}", view.frame), format!("{:?}", location.scene.view.frame), "{name}");
+        }
+
         let text = "bounds = [\"-2\", \"1\", \"-1\", \"1\"]\niterations = 5\n";
         assert_eq!(read(text).scene.view.size.to_string(), "1764x1176");
         assert_eq!(read(&format!("size = \"a6@100dpi\"\n{text}")).scene.view.size.to_string(), "413x583");

@@ -82,7 +82,7 @@ pub fn identity(path: &Path) -> Option<PathBuf> {
     loop {
         let existing = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         if let Ok(existing) = std::fs::canonicalize(existing) {
-            return Some(existing.into_iter().chain(names.into_iter().rev()).collect());
+            return Some(existing.iter().chain(names.into_iter().rev()).collect());
         }
         names.push(folder.file_name()?);
         folder = folder.parent()?;

@@ -21,8 +21,8 @@ const SMALLEST: f64 = 1.0 / 1024.0;
 const MOST_SQUARES: u32 = 1 << 18;
 /// The greatest |c| of a Julia set whose extent is found.
 const MOST_CONSTANT: f64 = 1e9;
-/// Half the diagonal of a square over half its side, rounded up.
-const DIAGONAL: f64 = 1.414_213_562_373_1;
+/// Half the diagonal of a square over half its side, and a little more.
+const DIAGONAL: f64 = 1.4143;
 
 /// A set: the points whose orbits stay bounded.
 pub(super) struct Set {
@@ -68,8 +68,7 @@ impl Set {
         let mut radius = 2.0_f64;
         if let Some([re, im]) = julia {
             let size = (re * re + im * im).sqrt();
-            // False for NaN, too.
-            if !(size <= MOST_CONSTANT) {
+            if size.is_nan() || size > MOST_CONSTANT {
                 return None;
             }
             // |z|^N - |c| exceeds |z| from the radius on, at which R^N - R = |c|.

@@ -10,8 +10,8 @@ const TRIED: u32 = 100;
 
 impl Frame {
     /// The size of about `pixels` pixels, both sides even, in which pixels of these bounds are square as nearly as
-    /// possible; `None` for a centred frame, whose pixels are square at every size. The sides of an image that is more
-    /// than 2^31 times as wide as it is high, or as high as it is wide, are the greatest and the smallest there are.
+    /// possible; `None` for a centred frame, whose pixels are square at every size. If an image of that shape would be less
+    /// than two pixels wide or high, it is two pixels wide or high, and not longer than `pixels` allows.
     ///
     /// ```
     /// use dwell::{Frame, Size};
@@ -25,8 +25,10 @@ impl Frame {
         let Self::Bounds { xmin, xmax, ymin, ymax } = self else { return None };
         let across = xmax.to_rational().minus(&xmin.to_rational());
         let down = ymax.to_rational().minus(&ymin.to_rational());
-        // A ratio beyond the range of f64 is infinite or 0.
-        Some(with_standard_floats(|| of_ratio(across.over(&down).round(), pixels)))
+        // Scaled, since the sides of a deep view are below the range of f64. A ratio beyond it is infinite or 0.
+        let exponent = -down.floor_log2().unwrap_or(0);
+        let [across, down] = [across, down].map(|side| side.scaled_by_power_of_two(exponent).round::<f64>());
+        Some(with_standard_floats(|| of_ratio(across / down, pixels)))
     }
 }
 
@@ -41,6 +43,7 @@ fn of_ratio(ratio: f64, pixels: u64) -> Size {
 
 /// [`of_ratio`] for a ratio of at least 1.
 fn wide(ratio: f64, pixels: u64) -> Size {
+    let ratio = ratio.min(pixels as f64 / 4.0).max(1.0);
     let exact = (pixels as f64 / ratio).sqrt();
     let middle = even(exact);
     let tried = (0..=TRIED).flat_map(|i| [middle.saturating_sub(2 * i), middle.saturating_add(2 * i)]);
@@ -70,7 +73,7 @@ mod tests {
             let shape = f64::from(size.width) / f64::from(size.height);
             assert!((shape / ratio - 1.0).abs() < 0.002, "{ratio}: {size}");
             assert!((size.pixels() as f64 / pixels as f64 - 1.0).abs() < 0.07, "{ratio}: {size}");
-            assert!(size.width % 2 == 0 && size.height % 2 == 0);
+            assert!(size.width.is_multiple_of(2) && size.height.is_multiple_of(2));
         }
         assert_eq!(of_ratio(16.0 / 9.0, pixels), Size { width: 1920, height: 1080 });
         assert_eq!(of_ratio(1.5, pixels), Size { width: 1764, height: 1176 });
@@ -78,9 +81,15 @@ mod tests {
 
     #[test]
     fn extreme_shapes_have_extreme_sides() {
-        for (ratio, side) in [(f64::INFINITY, MAX_SIDE - 1), (1e300, MAX_SIDE - 1)] {
-            assert_eq!(of_ratio(ratio, 1 << 21), Size { width: side, height: 2 });
+        for ratio in [f64::INFINITY, 1e300, 1e7] {
+            assert_eq!(of_ratio(ratio, 1 << 21), Size { width: 1 << 20, height: 2 });
         }
-        assert_eq!(of_ratio(0.0, 1 << 21), Size { width: 2, height: MAX_SIDE - 1 });
+        assert_eq!(of_ratio(0.0, 1 << 21), Size { width: 2, height: 1 << 20 });
+        let size = |bounds: [&str; 4]| {
+            let [xmin, xmax, ymin, ymax] = bounds.map(|edge| edge.parse().unwrap());
+            Frame::Bounds { xmin, xmax, ymin, ymax }.size_of_shape(1_920_000).unwrap()
+        };
+        assert_eq!(size(["0", "3e-1000", "0", "4e-1000"]), Size { width: 1200, height: 1600 });
+        assert_eq!(size(["0", "1e1000", "0", "1e-1000"]).height, 2);
     }
 }

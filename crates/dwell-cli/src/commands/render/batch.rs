@@ -140,11 +140,10 @@ fn entry(draft: Draft, number: usize, count: usize, interrupt: &Interrupt) -> Re
         palette: scene.colouring.palette.name().to_owned(),
     };
     let filled = |flag, path: &mut PathBuf| -> Result<(), Failure> {
-        let pattern = path.to_string_lossy();
-        if count > 1 || placeholders::has_any(&pattern) {
-            if let Some(pattern) = path.to_str().filter(|pattern| pattern.contains(['{', '}'])) {
-                *path = placeholders::filled(flag, pattern, &values)?.into();
-            }
+        let has_pattern = |text: &&str| text.contains(['{', '}']) && (count > 1 || placeholders::has_any(text));
+        if let Some(pattern) = path.to_str().filter(has_pattern) {
+            let name = placeholders::filled(flag, pattern, &values)?;
+            *path = name.into();
         }
         Ok(())
     };

@@ -57,7 +57,7 @@ pub(super) fn create_folder(path: &Path, quiet: bool) -> Result<(), Failure> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) else {
         return Ok(());
     };
-    std::fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })?;
+    std::fs::create_dir_all(folder).map_err(|source| Error::Write { path: path.to_owned(), source })?;
     if !quiet {
         output::remark_to_person(&format!("created the folder {}", folder.display()));
     }
