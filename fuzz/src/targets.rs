@@ -4,7 +4,7 @@
 use dwell::compare::{Controls, Raster, compare};
 use dwell::{
     Cancel, Decimal, Frame, Limits, Location, LocationFormat, Palette, PaletteFormat, PaletteSource, Plan, Progress,
-    Settings, Size,
+    Row, Settings, Size,
 };
 use std::io::Cursor;
 
@@ -97,6 +97,14 @@ pub fn raster(bytes: &[u8]) {
     let controls = Controls { limits: &limits, cancel: &Cancel::default(), progress: &Progress::default() };
     if let Ok(report) = compare(a, b, None, controls) {
         assert!(report.same);
+    }
+}
+
+/// Any text as a table of jobs, in TOML and in CSV: an accepted table has rows, in the order of their lines.
+pub fn jobs(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for rows in [Row::parse_toml(text), Row::parse_csv(text)].into_iter().flatten() {
+        assert!(!rows.is_empty() && rows.is_sorted_by_key(|row| row.line));
     }
 }
 

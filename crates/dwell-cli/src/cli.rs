@@ -15,7 +15,7 @@ pub(crate) use lab::{
 pub(crate) use values::{NamesAndFiles, with_values};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to type first.
 macro_rules! start {
@@ -78,7 +78,7 @@ pub(crate) enum Command {
     /// List the built-in locations
     ///
     /// Prints the name, zoom, iteration limit and title of each, and the precision that it needs at 1920x1080 pixels.
-    Locations,
+    Locations(LocationsArgs),
     /// Show palettes in the terminal or as a PNG
     Palettes(PalettesArgs),
     /// List the looks of --look
@@ -163,7 +163,7 @@ Palette files:
     # blend = \"step\"               # or linear, light, smooth (the default)
     # by, scale, density, offset: the defaults that the palette suggests";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "`dwell render --help` describes every flag and file format, with examples.")]
 #[command(after_long_help = RENDER_EXAMPLES)]
 pub(crate) struct RenderArgs {
@@ -172,13 +172,15 @@ pub(crate) struct RenderArgs {
     /// Files of Kalles Fraktaler (.kfr), Fraktaler 3 (.f3.toml), Ultra Fractal (.upr, .upr#NAME), Fractint (.par, .par#NAME)
     /// and XaoS (.xpf) are location files, too.
     /// `dwell locations` lists the built-in locations. A PNG made by dwell stores everything that the picture depends on.
-    /// `-` reads a location file or a PNG from standard input. Flags override what the location says.
-    pub(crate) what: Option<PathBuf>,
+    /// `-` reads a location file or a PNG from standard input. Flags override what the location says. Several are rendered
+    /// one after the other, to outputs named by a pattern: -o '{name}.png'.
+    pub(crate) what: Vec<PathBuf>,
 
     /// File to write: .png, .ppm, .npy or .csv
     ///
     /// The ending selects the format, and a name without an ending gets a PNG; `-` is standard output. Repeat the flag to
-    /// write one render in several formats.
+    /// write one render in several formats. A folder that does not exist is created. In the names of a batch, {name},
+    /// {index}, {size} and {palette} stand for those of each job, and {{ and }} for braces.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Vec<PathBuf>,
     /// Format, whatever the file's ending: png, ppm, npy, csv
@@ -191,6 +193,17 @@ pub(crate) struct RenderArgs {
     /// Fail instead of replacing an existing file
     #[arg(long, hide_short_help = true)]
     pub(crate) no_clobber: bool,
+    /// Render every job of a table, one after the other (.csv, otherwise TOML)
+    ///
+    /// Columns are what, output, name and the long flags of this command. In TOML each job is a table [[job]]. Paths in the
+    /// table are relative to its folder. Flags apply to every job that does not set them.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) jobs: Option<PathBuf>,
+    /// Skip jobs whose outputs exist and have no journal
+    ///
+    /// Goes on with a batch that was interrupted.
+    #[arg(long)]
+    pub(crate) skip_existing: bool,
 
     #[command(flatten)]
     pub(crate) view: ViewArgs,
@@ -207,7 +220,7 @@ pub(crate) struct RenderArgs {
     /// (Kalles Fraktaler); a .ugr file may hold several gradients: file.ugr#NAME. Colours may have positions in the cycle:
     /// #001@0,#fff@0.3. The default is the location's palette, or twilight. A palette sets its own density and offset, and
     /// --color-by and --scale if it suggests them; otherwise those two stay as the location has them. An interior colour
-    /// chosen in the location stays.
+    /// chosen in the location stays, except that of a built-in location.
     #[arg(long, value_name = "NAME|FILE|COLOURS", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
     /// smooth, banded or distance [default: smooth]
@@ -359,8 +372,15 @@ pub(crate) struct RenderArgs {
     pub(crate) kernel: KernelArgs,
 }
 
+impl RenderArgs {
+    /// The only location that is named; `None` for the whole set.
+    pub(crate) fn what(&self) -> Option<&Path> {
+        self.what.first().map(PathBuf::as_path)
+    }
+}
+
 // The view, shared by the commands that show one. (A doc comment here would become the description of the command.)
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ViewArgs {
     /// Centre of the view, such as -0.7436,0.1318
     ///
@@ -380,10 +400,14 @@ pub(crate) struct ViewArgs {
     /// Edges of the view in the complex plane, kept exactly. Pixels need not be square.
     #[arg(long, value_name = "EDGES", allow_hyphen_values = true, conflicts_with_all = ["center", "zoom", "view_height"], help_heading = "View")]
     pub(crate) bounds: Option<String>,
-    /// Width and height in pixels [default: 1920x1080]
+    /// Width and height in pixels, or a name such as 4k [default: 1920x1080]
     ///
-    /// 1 to 2147483647 each. The default is that of the location, if it has one.
-    #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "View")]
+    /// 1 to 2147483647 each; the default is that of the location, if it has one. Names are 720p or hd (1280x720), 1080p or
+    /// fhd (1920x1080), 1440p, qhd or desktop (2560x1440), 4k or uhd (3840x2160), 8k (7680x4320), ultrawide (3440x1440),
+    /// square (2048x2048), tablet (2732x2048), phone (1170x2532), and paper: a0 to a6, letter (8.5 x 11 inches) and poster
+    /// (24 x 36 inches), at 300 dots per inch or as in a4@150dpi. Each may be followed by -portrait or -landscape. A whole set
+    /// is fitted to the size. With --bounds alone, the image has the shape of the bounds.
+    #[arg(long, value_name = "WxH|NAME", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) size: Option<String>,
     /// Rotation in degrees, counter-clockwise [default: 0]
     ///
@@ -401,7 +425,7 @@ pub(crate) struct ViewArgs {
 }
 
 // The iteration, shared in the same way.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct IterationArgs {
     /// Iteration limit, or auto [default: the location's, or auto]
     ///
@@ -433,7 +457,7 @@ pub(crate) struct IterationArgs {
     pub(crate) force: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct FormulaArgs {
     /// mandelbrot, multibrot, burning-ship or tricorn
     ///
@@ -453,7 +477,7 @@ pub(crate) struct FormulaArgs {
     pub(crate) julia: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct EngineArgs {
     /// Threads, 1 to 4096 [default: one per processor]
     ///
@@ -467,7 +491,7 @@ pub(crate) struct EngineArgs {
     pub(crate) level: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct EngineChoiceArgs {
     /// auto, cpu, cuda or cuda:N [default: auto]
     ///
@@ -478,7 +502,7 @@ pub(crate) struct EngineChoiceArgs {
     pub(crate) engine: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct KernelArgs {
     /// CUDA kernel, such as tuned, per-pixel or mariani-silver-levels [default: tuned]
     ///
@@ -522,6 +546,33 @@ pub(crate) struct KernelArgs {
     /// For mariani-silver kernels: rectangles whose children would not be longer are not divided.
     #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true, help_heading = "CUDA kernels")]
     pub(crate) min_size: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:\n  dwell locations seahorse\n  dwell locations --formula burning-ship\n  \
+dwell locations --drawable --min-zoom 1e4 --json")]
+pub(crate) struct LocationsArgs {
+    /// Words that the name, title, source or notes contain, in upper or lower case [default: every location]
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// Locations of this formula: mandelbrot, multibrot, burning-ship, tricorn
+    #[arg(long, value_name = "FORMULA")]
+    pub(crate) formula: Option<String>,
+    /// Locations that f64 resolves at 1920x1080
+    #[arg(long)]
+    pub(crate) drawable: bool,
+    /// Locations that f64 does not resolve at 1920x1080
+    #[arg(long, conflicts_with = "drawable")]
+    pub(crate) deep: bool,
+    /// Locations of at least this zoom, above 0
+    #[arg(long, value_name = "Z", allow_hyphen_values = true)]
+    pub(crate) min_zoom: Option<String>,
+    /// Locations of at most this zoom, above 0
+    #[arg(long, value_name = "Z", allow_hyphen_values = true)]
+    pub(crate) max_zoom: Option<String>,
+    /// Print the list as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,19 +4,17 @@ use crate::cli::{FormulaArgs, IterationArgs, RenderArgs, ViewArgs};
 use crate::error_text::{Failure, Usage};
 use crate::{answers, engine, output};
 use dwell::{
-    Automatic, By, Colouring, Decimal, Format, Frame, InputError, Layer, LayerContent, Location, Look, MOST_SAMPLES,
-    Magnification, Palette, Parameter, Place, Quantity, Sample, Scale, Scene, Size, parse_colour, quote,
+    Automatic, By, Colouring, Decimal, Fit, Format, Frame, InputError, Layer, LayerContent, Location, Look,
+    MOST_SAMPLES, Magnification, Palette, Parameter, Place, Quantity, Sample, Scale, Scene, Settings, Size,
+    parse_colour, quote,
 };
 use std::path::Path;
 
 /// Most characters of a density or an offset.
 const MOST_CHARACTERS: usize = 64;
 
-/// A zoom that shows all but the largest sets whole around 0.
-const WHOLE: &str = "1.4";
-
-/// The scene that flags start from when no location is named: the formula's own location, or the whole set around 0 for
-/// other powers and for Julia sets. Where flags give the place, only the flip of the location is kept.
+/// The scene that flags start from when no location is named: the formula's own location, or the whole set, fitted to the
+/// size, for other powers and for Julia sets. Where flags give the place, only the flip of the location is kept.
 fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Failure> {
     let FormulaArgs { formula, power, julia } = formula;
     let name = match formula.as_deref() {
@@ -37,9 +35,7 @@ fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Failu
         location.iterations = None;
     }
     if other {
-        let zero = || Decimal::from(0);
-        let magnification = Magnification::Zoom(WHOLE.parse()?);
-        location.scene.view.frame = Frame::Centred { re: zero(), im: zero(), magnification };
+        location.fit = Fit::Always;
     }
     Ok(location)
 }
@@ -49,11 +45,15 @@ pub(crate) fn has_place(args: &ViewArgs) -> bool {
     [&args.center, &args.zoom, &args.view_height, &args.bounds].into_iter().any(Option::is_some)
 }
 
+/// Whether WHAT is the name of a built-in location.
+fn is_built_in(what: &Path) -> bool {
+    Location::built_in_names().any(|name| what == Path::new(name))
+}
+
 /// The location that WHAT names: a built-in name or a file, `-` for standard input. With the text of a PNG, verbatim.
 pub(crate) fn location(what: &Path) -> Result<(Location, Option<String>), Failure> {
     let text = what.to_string_lossy();
-    let known = Location::built_in_names().any(|name| name == text);
-    if !known && (text == "-" || looks_like_a_path(&text) || what.exists()) {
+    if !is_built_in(what) && (text == "-" || looks_like_a_path(&text) || what.exists()) {
         return Ok(Location::read_with_text(what)?);
     }
     Ok((Location::built_in(&text)?, None))
@@ -88,7 +88,7 @@ fn check_stray(what: &Path, of_view: &ViewArgs, julia: Option<&str>) -> Result<(
 
 /// With the flag that writes a file, where WHAT is the name of a picture that is not there and no output is named.
 fn with_output(failure: Failure, args: &RenderArgs) -> Failure {
-    match &args.what {
+    match args.what() {
         Some(what)
             if args.output.is_empty()
                 && what.extension().is_some()
@@ -151,7 +151,7 @@ pub(crate) type TooMany = Option<u64>;
 /// The scene that flags describe.
 pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, TooMany), Failure> {
     // `--shade 45` would be the flag without an angle and the location 45.
-    if let (Some(""), Some(what)) = (args.shade.as_deref(), &args.what)
+    if let (Some(""), Some(what)) = (args.shade.as_deref(), args.what())
         && what.to_string_lossy().parse::<f64>().is_ok()
         && !what.exists()
     {
@@ -161,13 +161,13 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, TooMany), Failure> {
     }
     // Where statistics go to standard error, nothing else may: a program reads them.
     let (mut scene, too_many) =
-        place(args.what.as_deref(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))
+        place(args.what(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))
             .map_err(|failure| with_output(failure, args))?;
     if let Some(text) = &args.aa {
         scene.samples = samples(text)?;
     }
-    scene.sample_view().map_err(|e| match (&args.what, &args.aa, &args.view.size) {
-        (Some(what), None, None) => e.within(Place::File(what.clone())).into(),
+    scene.sample_view().map_err(|e| match (args.what(), &args.aa, &args.view.size) {
+        (Some(what), None, None) => e.within(Place::File(what.to_owned())).into(),
         (_, None, _) => Failure::from(e).about("--size"),
         _ => e.into(),
     })?;
@@ -205,23 +205,33 @@ pub(crate) fn place(
         None => usual_scene(of_view, &of_iteration.formula)?,
     };
     let iterations = location.iterations;
-    let mut scene = location.scene;
+    let (mut scene, mut fit) = (location.scene, location.fit);
     // Title and source describe the location's own place and formula.
     let FormulaArgs { formula, power, julia } = &of_iteration.formula;
-    if has_place(of_view) || [formula, power, julia].into_iter().any(Option::is_some) {
+    let of_another_set = [formula, power, julia].into_iter().any(Option::is_some);
+    if has_place(of_view) || of_another_set {
         scene.title.clear();
         scene.source.clear();
     }
-    view(of_view, &mut scene)?;
-    let settings = &scene.settings;
-    let of_location = (settings.formula, settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::to_rational)));
+    if what.is_some() && of_another_set && fit == Fit::WhereCut {
+        fit = Fit::Always;
+    }
+    if has_place(of_view) && fit == Fit::WhereCut {
+        fit = Fit::Never;
+    }
+    let set = |settings: &Settings| {
+        (settings.formula, settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::to_rational)))
+    };
+    let of_location = set(&scene.settings);
     iteration(of_iteration, &mut scene)?;
-    let settings = &scene.settings;
-    let formula = (settings.formula, settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::to_rational)));
     scene.automatic.limit = match of_iteration.max_iter.as_deref() {
         Some(text) => is_auto(text),
-        None => scene.automatic.limit || iterations.is_none() || has_place(of_view) || formula != of_location,
+        None => {
+            let of_another_place = has_place(of_view) || set(&scene.settings) != of_location;
+            scene.automatic.limit || iterations.is_none() || of_another_place
+        }
     };
+    view(of_view, fit, &mut scene)?;
     let own_limit = of_iteration.max_iter.is_none() && !scene.automatic.limit;
     Ok((scene, iterations.filter(|iterations| own_limit && u32::try_from(*iterations).is_err())))
 }
@@ -231,15 +241,24 @@ fn is_auto(text: &str) -> bool {
     text.eq_ignore_ascii_case("auto")
 }
 
-fn view(args: &ViewArgs, scene: &mut Scene) -> Result<(), Failure> {
-    let view = &mut scene.view;
+/// Applies the flags of a view. The frame is adapted to size, rotation and settings before flags replace parts of it.
+fn view(args: &ViewArgs, fit: Fit, scene: &mut Scene) -> Result<(), Failure> {
+    let Scene { view, settings, .. } = scene;
     if let Some(text) = &args.size {
         view.size = size(text)?;
     }
+    if let Some(text) = &args.rotate {
+        view.rotation = engine::decimal("--rotate", text)?;
+        view.check()?;
+    }
+    *view = fit.adapted(view.clone(), settings);
     if let Some(text) = &args.bounds {
         let [xmin, xmax, ymin, ymax] = engine::decimals("--bounds", text, "XMIN,XMAX,YMIN,YMAX")?;
         view.frame = Frame::Bounds { xmin, xmax, ymin, ymax };
         view.check()?;
+        if let Some(size) = view.frame.size_of_shape(view.size.pixels()).filter(|_| args.size.is_none()) {
+            view.size = size;
+        }
     }
     let centre = match &args.center {
         Some(text) => Some(engine::decimals::<2>("--center", text, "RE,IM")?),
@@ -268,10 +287,6 @@ fn view(args: &ViewArgs, scene: &mut Scene) -> Result<(), Failure> {
         }
     }
     view.check()?;
-    if let Some(text) = &args.rotate {
-        view.rotation = engine::decimal("--rotate", text)?;
-        view.check()?;
-    }
     match args.flip.as_deref() {
         None => {}
         Some("yes") => view.flip = true,
@@ -320,7 +335,8 @@ fn iteration(args: &IterationArgs, scene: &mut Scene) -> Result<(), Failure> {
     let of_location = settings.julia.take().filter(|_| !other_formula);
     settings.julia = engine::julia(julia.as_deref(), of_location)?;
     if let Some(text) = args.max_iter.as_deref().filter(|text| !is_auto(text)) {
-        let limit = engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.usual_hint("or \"auto\""))?;
+        let limit =
+            engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.usual_hint("or \"auto\""))?;
         settings.limit = u32::try_from(limit).unwrap_or(u32::MAX);
     }
     if let Some(text) = &args.escape_radius {
@@ -344,6 +360,10 @@ fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Failure> {
         *automatic &= colouring.palette.suggestion().scale.is_none();
     }
     if let Some(name) = &args.palette {
+        if args.what().is_none_or(is_built_in) {
+            // The interior colour of a built-in location was chosen for its palette.
+            colouring.palette = Palette::built_in(colouring.palette.name())?;
+        }
         let palette = palette("--palette", name)?;
         let suggests = palette.suggestion().scale.is_some();
         *colouring = colouring.clone().in_colours_of(palette);

@@ -5,8 +5,8 @@
 
 mod colouring;
 mod elementary;
-mod layers;
 mod fit;
+mod layers;
 mod light;
 mod looks;
 mod mapping;
@@ -17,8 +17,8 @@ mod rgb;
 mod srgb;
 
 pub use colouring::Colouring;
-pub use layers::{BlendMode, Coverage, Layer, LayerContent, MOST_LAYERS, Quantity};
 pub(crate) use fit::Fit;
+pub use layers::{BlendMode, Coverage, Layer, LayerContent, MOST_LAYERS, Quantity};
 pub use light::EncoderTables;
 pub use looks::Look;
 pub use mapping::{By, Scale, Suggestion};

@@ -2,6 +2,8 @@
 
 pub(crate) mod entries;
 pub(crate) mod open;
+#[cfg(feature = "toml")]
+pub(crate) mod rows;
 pub(crate) mod source;
 #[cfg(feature = "toml")]
 pub(crate) mod toml_reader;

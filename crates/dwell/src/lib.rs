@@ -70,6 +70,8 @@ pub use exact::decimal::Decimal;
 pub use exact::rational::Rational;
 pub use field::channels::{Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut, Channels};
 pub use field::{Field, FieldRows, FieldRowsMut};
+#[cfg(feature = "toml")]
+pub use input::rows::Row;
 pub use iterate::cpu::CpuEngine;
 pub use iterate::engine::{
     Control, DeviceReport, Engine, EngineInfo, Notes, Outcome, PaintOutcome, PaintingEngine, Requirements, Task, Times,
@@ -83,7 +85,7 @@ pub use plan::axes::Axes;
 pub use plan::points::{DirectPoints, Points, PointsVisitor};
 pub use plan::resolution::bits_needed;
 pub use render::automatic::{Found, LimitCheck, Resolved, check_limit, resolve};
-pub use render::estimate::estimate;
+pub use render::estimate::{Estimate, estimate, expected_cost};
 pub use render::in_memory::{field, picture};
 pub use render::journal::Journaling;
 pub use render::layout::{Layout, tile_of};
@@ -96,7 +98,7 @@ pub use render::{layout, render};
 #[cfg(feature = "toml")]
 pub use scene::foreign::{LocationFormat, Written};
 #[cfg(feature = "toml")]
-pub use scene::location::Location;
+pub use scene::location::{Fit, Location};
 pub use scene::{Automatic, Scene};
 pub use view::settings::{NumberKind, Settings, formula};
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};

@@ -26,9 +26,10 @@ mod laboratory;
 /// A fuzz target by its name.
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: [Target; 7] = [
+const TARGETS: [Target; 8] = [
     ("decimal", targets::decimal),
     ("foreign", targets::foreign),
+    ("jobs", targets::jobs),
     ("laboratory", laboratory::laboratory),
     ("location", targets::location),
     ("palette", targets::palette),
