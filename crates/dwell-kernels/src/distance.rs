@@ -361,8 +361,13 @@ mod tests {
         let grid = Grid::list(&re, &im, &negative_zero);
         let mut dwell = vec![0; points.len()];
         let [mut distance, mut right, mut up] = [(); 3].map(|()| vec![f64::NAN; points.len()]);
-        let settings =
-            KernelSettings { map, limit, radius_squared: N::from_parts(false, 4, 0), shortcuts: KernelShortcuts::ALL };
+        let settings = KernelSettings {
+            map,
+            limit,
+            radius_squared: N::from_parts(false, 4, 0),
+            shortcuts: KernelShortcuts::ALL,
+            proved: 0,
+        };
         let stop = AtomicBool::new(false);
         assert!(dwells(level, settings, &mut workspace, grid, &mut [&mut dwell], false, &stop));
         let rows = [&mut [&mut right[..]], &mut [&mut up[..]]];

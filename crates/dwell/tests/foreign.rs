@@ -32,11 +32,11 @@ fn the_same_deep_place_in_two_programs() {
         };
         let kfr = format!(
             "Re: {re}\r\nIm: {im}\r\nZoom: {zoom}\r\nIterations: {}\r\nFractalType: 0\r\nPower: 2\r\n",
-            own.iterations
+            own.iterations.unwrap()
         );
         let f3 = format!(
             "location.real = \"{re}\"\nlocation.imag = \"{im}\"\nlocation.zoom = \"{zoom}\"\nbailout.iterations = {}\n",
-            own.iterations
+            own.iterations.unwrap()
         );
         for (format, text) in [(LocationFormat::Kfr, kfr), (LocationFormat::F3, f3)] {
             let read = Location::from_text(format, &text, None, "x").unwrap();

@@ -311,6 +311,7 @@ built_in!(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::problem::Problem;
     use crate::scene::Automatic;
     use crate::view::{Frame, Magnification};
 
