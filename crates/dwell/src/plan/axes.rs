@@ -9,7 +9,7 @@ use crate::base::place::Parameter;
 use crate::exact::rational::Rational;
 use crate::exact::trig::{Direction, Real};
 use crate::plan::rounded_line::rounded;
-use crate::view::{ExactFrame, View};
+use crate::view::{ExactFrame, Frame, View};
 use dwell_kernels::{Grid, Number};
 use std::ops::Range;
 
@@ -165,10 +165,17 @@ impl<N: Number> Axes<N> {
 /// # Errors
 /// When an allocation fails.
 pub(crate) fn pixel_steps(view: &View) -> Result<[[f64; 2]; 2], InputError> {
-    let ExactFrame { half_pixel: [half_x, half_y], .. } = view.exact();
-    let height = half_y.times_whole(2 * i64::from(view.size.height));
-    let up = if view.flip { -2 } else { 2 };
-    let [right, up] = [half_x.times_whole(2).over(&height), half_y.times_whole(up).over(&height)];
+    let height = i64::from(view.size.height);
+    let step = Rational::whole(1).over(&Rational::whole(height));
+    let right = match &view.frame {
+        // Pixels are square.
+        Frame::Centred { .. } => step.clone(),
+        Frame::Bounds { .. } => {
+            let ExactFrame { half_pixel: [half_x, half_y], .. } = view.exact();
+            half_x.over(&half_y.times_whole(height))
+        }
+    };
+    let up = if view.flip { step.negated() } else { step };
     let direction = Direction::new(&view.rotation.to_rational());
     if direction.is_none() {
         return Ok([[right.round(), 0.0], [0.0, up.round()]]);
@@ -210,10 +217,26 @@ fn check_coordinates<N: Number>(coordinates: &[N], what: &str) -> Result<(), Inp
 mod tests {
     use super::*;
     use crate::Decimal;
-    use crate::view::{Frame, Magnification, Sample, Size};
+    use crate::view::{Magnification, Sample, Size};
 
     fn number(text: &str) -> Decimal {
         text.parse().unwrap()
+    }
+
+    #[test]
+    fn steps_of_a_pixel_are_in_heights_of_the_view() {
+        let mut view = View::centred("-0.7", "1e-30", "1e40").unwrap().sized(Size::new(300, 200).unwrap());
+        assert_eq!(pixel_steps(&view).unwrap(), [[0.005, 0.0], [0.0, 0.005]]);
+        view.flip = true;
+        assert_eq!(pixel_steps(&view).unwrap(), [[0.005, 0.0], [0.0, -0.005]]);
+        (view.flip, view.rotation) = (false, number("90"));
+        assert_eq!(pixel_steps(&view).unwrap(), [[0.0, 0.005], [-0.005, 0.0]]);
+        view.rotation = number("-30");
+        let [[a, b], [c, d]] = pixel_steps(&view).unwrap();
+        assert!(a == d && a > 0.0043 && a < 0.00434 && b == -0.0025 && c == 0.0025, "{a} {b} {c} {d}");
+        view.rotation = number("0");
+        view.frame = Frame::Bounds { xmin: number("-2"), xmax: number("1"), ymin: number("0"), ymax: number("1") };
+        assert_eq!(pixel_steps(&view).unwrap(), [[0.01, 0.0], [0.0, 0.005]]);
     }
 
     #[test]
