@@ -93,7 +93,10 @@ pub(crate) fn run(words: &[&str]) -> Done {
     println!("seed {seed}");
     let mut rows = Vec::new();
     if amounts.fuzz > 0 {
-        rows.push(fuzz::run(amounts.fuzz, seed, target)?);
+        let row = fuzz::run(amounts.fuzz, seed, target)?;
+        // The table comes after a build of the program, which names the processor.
+        println!("{}: {}", row.what, row.result);
+        rows.push(row);
     }
     if amounts.kills > 0 {
         let settings = [("DWELL_KILLS", amounts.kills), ("DWELL_SEED", seed)];

@@ -244,7 +244,7 @@ const LINES: &[(&str, &str)] = &[
     ("render photo.jpg -o x.png", "is a JPEG picture"),
     ("render counts.csv -o x.png", "is a table of numbers (CSV)"),
     ("render stats.json -o x.png", "is JSON"),
-    ("show counts.npy", "a location file (TOML), or a PNG made by dwell"),
+    ("show counts.npy", ".xpf), or a PNG made by dwell"),
     ("render -o x.png --format gif", "png, ppm, npy, csv"),
     ("render -o x.png --format pgn", "did you mean \"png\""),
     ("render -o x.jpeg", "png, ppm, npy, csv"),

@@ -162,5 +162,5 @@ pub(super) fn not_drawn(what: impl Into<String>) -> InputError {
 
 /// The error when a file lacks something that is needed.
 pub(super) fn missing(what: &str) -> InputError {
-    InputError::new(crate::base::problem::Problem::Missing(format!("no {what} is given")))
+    InputError::malformed(format!("no {what} is given"))
 }
