@@ -552,7 +552,7 @@ pub(crate) struct KernelArgs {
 #[command(after_long_help = "Examples:\n  dwell locations seahorse\n  dwell locations --formula burning-ship\n  \
 dwell locations --drawable --min-zoom 1e4 --json")]
 pub(crate) struct LocationsArgs {
-    /// Words that the name, title, source or notes contain, in upper or lower case [default: every location]
+    /// Words that the name, title or notes contain, in upper or lower case [default: every location]
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
     /// Locations of this formula: mandelbrot, multibrot, burning-ship, tricorn

@@ -319,7 +319,7 @@ const LINES: &[(&str, &str)] = &[
     ("render shallow-seahorse -o x.png --precision f32", "--precision f64"),
     ("render -o x.png --center 1e400,0", "beyond f64"),
     ("render -o x.png --center 1e39,0 --zoom 1e-38 --precision f32", "beyond f32"),
-    ("render -o x.png --bounds 1,1.000000000000001,-1,1", "too deep"),
+    ("render -o x.png --bounds 1,1.000000000000001,-1,1 --size 64x36", "too deep"),
     // Formulas.
     ("render -o x.png --formula mandelbrt", "did you mean \"mandelbrot\""),
     ("render -o x.png --formula julia", "mandelbrot, multibrot, burning-ship, tricorn"),

@@ -10,7 +10,7 @@ use serde_json::Value;
 const PLACE: &[u8] = b"re = \"-0.75\"\nim = \"0\"\nzoom = \"1.5\"\niterations = 50\nsize = \"48x27\"\n";
 
 fn folder() -> Folder {
-    Folder::new().with("a.toml", PLACE).with("b.toml", PLACE).with("bad.toml", b"re = \"0\"\n")
+    Folder::new().with("a.toml", PLACE).with("b.toml", PLACE).with("bad.toml", b"re = 1\n")
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn every_job_is_checked_before_the_first_starts() {
     assert_eq!(ran.code, 2);
     let lines: Vec<_> = ran.err.lines().collect();
     assert_eq!(lines.len(), 3, "{}", ran.err);
-    for (line, said) in lines.iter().zip(["line 3: \"bad.toml\"", "line 4: --size", "line 5: -o"]) {
+    for (line, said) in lines.iter().zip(["line 3: bad.toml", "line 4: --size", "line 5: -o"]) {
         assert!(line.starts_with("error: job ") && line.contains("\"jobs.csv\", ") && line.contains(said), "{line}");
     }
     for (line, said) in [

@@ -383,7 +383,6 @@ fn whole_sets_fit_the_size_and_bounds_choose_one() {
         "--size 100x200 --formula multibrot --power 16",
         "--size 160x90 --julia -0.8,0.156",
         "--size 90x160 --julia -0.8,0.156 --rotate 60",
-        "tricorn --size 117x253",
         "julia-rabbit --size 117x253",
         "burning-ship --size 117x253",
         "burning-ship --size 160x90 --formula tricorn --power 4",

@@ -72,15 +72,19 @@ pub(crate) fn run(args: &LocationsArgs) -> Result<(), Failure> {
 
 /// The list as text.
 fn table(listed: &[Listed]) -> String {
-    let mut text = format!("{:<22} {:>10} {:>13}  {:<9} {}\n", "NAME", "ZOOM", "ITERATIONS", "NEEDS", "TITLE");
+    let mut text = format!("{:<26} {:>8} {:>13}  {:<9} {}\n", "NAME", "ZOOM", "ITERATIONS", "NEEDS", "TITLE");
     for Listed { name, zoom, iterations, bits, drawable, title, .. } in listed {
         let needs = match bits {
             ..=24 => "f32".to_owned(),
             _ if *drawable => "f64".to_owned(),
             _ => format!("{bits} bits"),
         };
+<<<<<<< ours
         let iterations = iterations.map_or_else(|| "auto".to_owned(), |iterations| iterations.to_string());
         text.push_str(&format!("{name:<22} {zoom:>10} {iterations:>13}  {needs:<9} {title}\n"));
+=======
+        text.push_str(&format!("{name:<26} {zoom:>8} {iterations:>13}  {needs:<9} {title}\n"));
+>>>>>>> theirs
     }
     text.push_str(
         "\nNEEDS is for 1920x1080; views that need more than f64 (53 bits) are rendered only with --force.\n",
@@ -113,7 +117,7 @@ impl Filter {
     }
 
     fn selects(&self, row: &Listed) -> bool {
-        let text = [&row.name, &row.title, &row.source, &row.notes].map(|text| text.to_lowercase()).join("\n");
+        let text = [&row.name, &row.title, &row.notes].map(|text| text.to_lowercase()).join("\n");
         self.words.iter().all(|word| text.contains(word))
             && self.formula.is_none_or(|formula| formula == row.formula)
             && (!self.drawable || row.drawable)

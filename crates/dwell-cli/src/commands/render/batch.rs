@@ -67,7 +67,7 @@ pub(super) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<u8, Failur
         write_statistics(path, &outcome.statistics, args, interrupt)?;
     }
     if !args.quiet && !args.dry_run && !to_stderr(args) {
-        remark_on(&outcome, &entries, all - entries.len(), began);
+        remark_on(&outcome, all, all - entries.len(), began);
     }
     Ok(outcome.code)
 }
@@ -200,7 +200,10 @@ fn is_complete(args: &RenderArgs) -> bool {
 fn rendered(entries: &[Entry], interrupt: &Interrupt, began: Instant, collects: bool) -> Outcome {
     let total: f64 = entries.iter().map(|entry| entry.cost).sum();
     let (mut scratch, mut outcome, mut before) = (Scratch::default(), Outcome::default(), 0.0);
-    for Entry { label, args, cost } in entries {
+    for (number, Entry { label, args, cost }) in entries.iter().enumerate() {
+        if !args.quiet && !to_stderr(args) {
+            interrupt.set_remark(Some(remark_on_rest(&entries[number..])));
+        }
         let share = cost / total.max(1.0);
         let span = Span::of(began, before, share);
         let part = Part { label: label.clone(), span, reports_to_batch: collects };
@@ -214,6 +217,7 @@ fn rendered(entries: &[Entry], interrupt: &Interrupt, began: Instant, collects: 
             Err(failure) => {
                 outcome.code = outcome.code.max(failure.exit_code());
                 if failure.exit_code() == INTERRUPTED {
+                    interrupt.print_remark();
                     return outcome;
                 }
                 outcome.failed += 1;
@@ -224,7 +228,17 @@ fn rendered(entries: &[Entry], interrupt: &Interrupt, began: Instant, collects: 
             }
         }
     }
+    interrupt.set_remark(None);
     outcome
+}
+
+/// What an interrupted batch leaves, and how to go on.
+fn remark_on_rest(rest: &[Entry]) -> String {
+    let labels: Vec<&str> = rest.iter().map(|entry| entry.label.as_str()).collect();
+    format!(
+        "interrupted; the same command with --skip-existing renders the rest: {}",
+        output::tame(&labels.join(", "), 400)
+    )
 }
 
 /// The line above the plan of a job in a dry run.
@@ -260,15 +274,10 @@ fn write_statistics(
 }
 
 /// The report at the end of a batch.
-fn remark_on(outcome: &Outcome, entries: &[Entry], skipped: usize, began: Instant) {
-    let &Outcome { done, failed, code, .. } = outcome;
-    let mut parts = vec![format!("{done} of {} jobs done", entries.len() + skipped)];
+fn remark_on(outcome: &Outcome, all: usize, skipped: usize, began: Instant) {
+    let &Outcome { done, failed, .. } = outcome;
+    let mut parts = vec![format!("{done} of {all} jobs done")];
     let counted = [(failed, "failed"), (skipped, "skipped, since their outputs exist")];
     parts.extend(counted.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     output::remark(&format!("{} in {}", parts.join(", "), progress_bar::duration(began.elapsed().as_secs_f64())));
-    if code == INTERRUPTED {
-        let left: Vec<&str> = entries[done + failed..].iter().map(|entry| entry.label.as_str()).collect();
-        output::remark(&output::tame(&format!("interrupted, not done: {}", left.join(", ")), 400));
-        output::remark("the same command with --skip-existing goes on");
-    }
 }
