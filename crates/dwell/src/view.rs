@@ -1,6 +1,10 @@
 //! A view: the rectangle of the plane that an image shows, in exact numbers, and its pixels.
 
+mod extent;
+mod fit;
 pub(crate) mod settings;
+mod shape;
+mod size_names;
 
 use crate::base::error::InputError;
 use crate::base::place::Parameter;
@@ -55,8 +59,11 @@ impl Size {
 impl FromStr for Size {
     type Err = InputError;
 
-    /// Reads `WIDTHxHEIGHT`.
+    /// Reads `WIDTHxHEIGHT`, or one of [`Self::names`].
     fn from_str(text: &str) -> Result<Self, InputError> {
+        if let Some(named) = Self::named(text) {
+            return named;
+        }
         let wrong = |error: InputError| error.about(Parameter::Size).accepts(SIZE_FORM);
         let malformed = |problem: String| wrong(InputError::malformed(problem));
         let (width, height) = text
@@ -81,7 +88,8 @@ impl fmt::Display for Size {
     }
 }
 
-const SIZE_FORM: &str = "WIDTHxHEIGHT, each 1 to 2147483647, such as 1920x1080";
+const SIZE_FORM: &str = "WIDTHxHEIGHT, each 1 to 2147483647, such as 1920x1080; or 720p, hd, 1080p, fhd, 1440p, qhd, 4k, \
+uhd, 8k, square, desktop, ultrawide, tablet, phone, a0 to a6, letter, poster";
 
 /// The point of its rectangle at which a pixel is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
