@@ -95,7 +95,7 @@ pub use render::seconds::Seconds;
 pub use render::{layout, render};
 pub use scene::Scene;
 #[cfg(feature = "toml")]
-pub use scene::location::Location;
+pub use scene::location::{Fit, Location};
 pub use view::settings::{NumberKind, Settings, formula};
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 

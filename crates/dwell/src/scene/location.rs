@@ -1,6 +1,7 @@
 //! Locations: named scenes in TOML files, and the built-in ones.
 
 mod file;
+mod fit;
 
 use crate::base::error::{Error, InputError};
 use crate::base::place::{Parameter, Place};
@@ -13,6 +14,7 @@ use crate::scene::Scene;
 use crate::view::{Size, View};
 use dwell_kernels::with_standard_floats;
 use file::{File, Given, ITERATIONS};
+pub use fit::Fit;
 #[cfg(feature = "png")]
 use std::io::{BufRead, Seek};
 use std::path::Path;
@@ -29,8 +31,10 @@ pub struct Location {
     pub iterations: u64,
     /// Notes; may be empty.
     pub notes: String,
-    /// The scene.
+    /// The scene. Where its frame is fitted, it is so for its size and rotation.
     pub scene: Scene,
+    /// Whether the frame is adapted to other sizes and rotations.
+    pub fit: Fit,
     /// The version of dwell that wrote it, if that is newer than this one: it may use keys with another meaning.
     pub newer: Option<String>,
 }
@@ -44,11 +48,12 @@ impl Location {
     /// im = "0.1318259042053119"
     /// zoom = "1e9"                      # the height is 4 / zoom; or view_height = "4e-9"
     /// # The rest may be left out.
-    /// # bounds = ["-2", "1", "-1", "1"]
+    /// # bounds = ["-2", "1", "-1", "1"] # without a size, the image has this shape
+    /// # fit = true                     # without a centre, the whole set; with one, the whole set where it would be cut
     /// rotation = "30"
     /// flip = false
     /// sample = "centre"
-    /// size = "1920x1080"
+    /// size = "1920x1080"                # or a name, such as "4k" or "a4@300dpi"
     /// samples = 2                       # on a side of each pixel
     /// depth = 8
     /// formula = "multibrot"
@@ -99,7 +104,12 @@ impl Location {
         };
         let name = given.name.take().unwrap_or_else(|| name.to_owned());
         let notes = given.notes.take().unwrap_or_default();
-        Ok(Self { name, iterations, notes, scene: given.scene()?, newer })
+        let fit = match (given.fit, given.has_place()) {
+            (false, _) => Fit::Never,
+            (true, true) => Fit::WhereCut,
+            (true, false) => Fit::Always,
+        };
+        Ok(Self { name, iterations, notes, scene: given.scene()?, fit, newer })
     }
 
     /// The location stored in a picture, which renders it again. `name` is used where it gives none.
@@ -191,13 +201,14 @@ impl Location {
         file.iterations = Some(self.iterations);
         file.name = Some(self.name.clone());
         file.notes = (!self.notes.is_empty()).then(|| self.notes.clone());
+        file.fit(self.fit);
         toml::to_string(&file).unwrap_or_default()
     }
 
-    /// The view of this location at another size.
+    /// The view of this location at another size, with its frame adapted as [`Self::fit`] says.
     #[must_use]
     pub fn view(&self, size: Size) -> View {
-        self.scene.view.clone().sized(size)
+        self.fit.adapted(self.scene.view.clone().sized(size), &self.scene.settings)
     }
 }
 
@@ -235,7 +246,7 @@ macro_rules! built_in {
 }
 built_in!(
     "shallow-home" "shallow-elephant" "shallow-minibrot" "shallow-feigenbaum" "shallow-seahorse" "shallow-seahorse-1e13"
-    "mandelbrot-triple-spiral" "mandelbrot-double-spiral" "mandelbrot-quad-spiral" "mandelbrot-elephant-trunk"
+    "mandelbrot-triple-spiral" "mandelbrot-double-spiral" "mandelbrot-quad-spiral" "mandelbrot-elephants" "mandelbrot-elephant-trunk"
     "mandelbrot-scepter" "mandelbrot-whorl" "mandelbrot-flower" "mandelbrot-reef" "mandelbrot-ink" "multibrot-3"
     "multibrot-4-coral" "multibrot-5" "burning-ship" "burning-ship-armada" "burning-ship-ghost" "tricorn" "tricorn-coast"
     "julia-seahorse" "julia-rabbit" "julia-dendrite" "julia-cathedral" "julia-tricorn-dragon" "kf-1e14" "fs-view05"
@@ -332,6 +343,38 @@ mod tests {
         }
         let nested = Location::parse(&format!("julia = {}", "[".repeat(10_000)), "x").unwrap_err().to_string();
         assert!(nested.contains("nested too deeply"), "{nested}");
+    }
+
+    #[test]
+    fn whole_sets_fit_the_size_and_bounds_choose_one() {
+        let read = |text: &str| Location::parse(text, "x").unwrap();
+        let text = "julia = [\"-0.8\", \"0.156\"]\nfit = true\niterations = 5\n";
+        let julia = read(text);
+        assert_eq!(julia.fit, Fit::Always);
+        let again = Location::parse(&julia.text(), "x").unwrap();
+        assert_eq!((again.fit, again.text()), (Fit::Always, julia.text()));
+        // A resolved frame is stored in pictures.
+        assert!(!julia.scene.text(&[]).contains("fit") && julia.scene.text(&[]).contains("view_height"));
+        let home = Location::built_in("shallow-home").unwrap();
+        assert_eq!(home.fit, Fit::WhereCut);
+        let at = |size: &str| home.view(size.parse().unwrap()).exact().half_pixel[1].clone();
+        let height = |size: &str| at(size).times_whole(2 * i64::from(size.parse::<Size>().unwrap().height));
+        assert_eq!(height("4k"), height("1080p"));
+        assert!(height("phone").round::<f64>() > 6.0);
+
+        // Built-in locations have their own frames at the usual shape.
+        for name in Location::built_in_names() {
+            let location = Location::built_in(name).unwrap();
+            assert_ne!(location.fit, Fit::Always, "{name}");
+            let view = location.view(View::DEFAULT_SIZE);
+            assert_eq!(format!("{:?}", view.frame), format!("{:?}", location.scene.view.frame), "{name}");
+        }
+
+        let text = "bounds = [\"-2\", \"1\", \"-1\", \"1\"]\niterations = 5\n";
+        assert_eq!(read(text).scene.view.size.to_string(), "1764x1176");
+        assert_eq!(read(&format!("size = \"a6@100dpi\"\n{text}")).scene.view.size.to_string(), "413x583");
+        let error = Location::parse("iterations = 5", "x").unwrap_err().to_string();
+        assert!(error.contains("fit = true"), "{error}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::colour::{By, Colouring, Palette, PaletteFormat, PaletteSource, Scale,
 use crate::exact::decimal::Decimal;
 use crate::input::toml_reader::{Document, Key, Keys, Names};
 use crate::scene::Scene;
+use crate::scene::location::fit::Fit;
 use crate::view::settings::formula;
 use crate::view::{Frame, Magnification, View};
 use dwell_kernels::{Formula, UnknownName};
@@ -33,6 +34,7 @@ const NAMES: Names = Names {
         "zoom",
         "view_height",
         "bounds",
+        "fit",
         "rotation",
         "flip",
         "sample",
@@ -82,6 +84,9 @@ pub(super) struct Given {
     zoom: Option<Decimal>,
     view_height: Option<Decimal>,
     bounds: Option<[Decimal; 4]>,
+    /// Whether the view is to show the whole set.
+    pub(super) fit: bool,
+    has_size: bool,
     places: Vec<KnownPlace>,
 }
 
@@ -134,13 +139,14 @@ impl Given {
                 check(key, &View { frame: Frame::Bounds { xmin, xmax, ymin, ymax }, ..Scene::default().view })?;
                 self.bounds = Some(bounds);
             }
+            "fit" => self.fit = key.flag()?,
             "rotation" => {
                 view.rotation = key.decimal()?;
                 check(key, view)?;
             }
             "flip" => view.flip = key.flag()?,
             "sample" => view.sample = key.parsed()?,
-            "size" => view.size = key.parsed()?,
+            "size" => (view.size, self.has_size) = (key.parsed()?, true),
             "samples" => {
                 let samples = key.whole(1, MOST_SAMPLES.into(), &format!("1 to {MOST_SAMPLES}"))?;
                 self.scene.samples = u32::try_from(samples).unwrap_or(1);
@@ -170,9 +176,17 @@ impl Given {
         Ok(())
     }
 
+    /// Whether a centre or bounds are given.
+    pub(super) fn has_place(&self) -> bool {
+        self.bounds.is_some() || self.re.is_some() || self.im.is_some()
+    }
+
     /// The scene that the values describe.
     pub(super) fn scene(self) -> Result<Scene, InputError> {
-        let Self { mut scene, formula: name, power, places, re, im, zoom, view_height, bounds, .. } = self;
+        let fitted = self.fit && !self.has_place();
+        let Self { mut scene, formula: name, power, places, re, im, zoom, view_height, bounds, has_size, .. } = self;
+        let formula = formula(name.as_deref(), power, Formula::MANDELBROT);
+        scene.settings.formula = formula.map_err(|e| at(&places, "power", e))?;
         scene.view.frame = match (bounds, re, im) {
             (Some([xmin, xmax, ymin, ymax]), None, None) => Frame::Bounds { xmin, xmax, ymin, ymax },
             (Some(_), ..) => return Err(conflict("both \"bounds\" and a centre are given")),
@@ -190,12 +204,15 @@ impl Given {
             },
             (None, Some(_), None) => return Err(missing("\"re\" is given, and no \"im\"")),
             (None, None, Some(_)) => return Err(missing("\"im\" is given, and no \"re\"")),
+            (None, None, None) if fitted => scene.view.clone().fitted(&scene.settings).frame,
             (None, None, None) => {
-                return Err(missing("neither \"re\" and \"im\" nor \"bounds\" are given"));
+                return Err(missing("neither \"re\" and \"im\" nor \"bounds\" are given")
+                    .accepts("a centre, bounds, or fit = true for the whole set"));
             }
         };
-        let formula = formula(name.as_deref(), power, Formula::MANDELBROT);
-        scene.settings.formula = formula.map_err(|e| at(&places, "power", e))?;
+        if !has_size && let Some(size) = scene.view.frame.size_of_shape(View::DEFAULT_SIZE.pixels()) {
+            scene.view.size = size;
+        }
         scene.settings.check().map_err(|e| at(&places, "escape_radius", e))?;
         Ok(scene)
     }
@@ -330,6 +347,8 @@ pub(super) struct File {
     #[serde(skip_serializing_if = "Option::is_none")]
     bounds: Option<[String; 4]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    fit: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     rotation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     flip: Option<bool>,
@@ -432,6 +451,16 @@ impl File {
             file.tile = tile.map(|tile| tile.to_string());
         }
         file
+    }
+}
+
+impl File {
+    /// Adds that the view shows the whole set.
+    pub(super) fn fit(&mut self, fit: Fit) {
+        self.fit = (fit != Fit::Never).then_some(true);
+        if fit == Fit::Always {
+            (self.re, self.im, self.zoom, self.view_height) = (None, None, None, None);
+        }
     }
 }
 
