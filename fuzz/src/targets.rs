@@ -2,7 +2,9 @@
 //! on the committed inputs.
 
 use dwell::compare::{Controls, Raster, compare};
-use dwell::{Cancel, Decimal, Limits, Location, Palette, PaletteFormat, PaletteSource, Plan, Progress, Settings, Size};
+use dwell::{
+    Cancel, Decimal, Limits, Location, Palette, PaletteFormat, PaletteSource, Plan, Progress, Row, Settings, Size,
+};
 use std::io::Cursor;
 
 /// Any text as a decimal number: every accepted number rounds to f64 without a panic.
@@ -72,6 +74,14 @@ pub fn raster(bytes: &[u8]) {
     let controls = Controls { limits: &limits, cancel: &Cancel::default(), progress: &Progress::default() };
     if let Ok(report) = compare(a, b, None, controls) {
         assert!(report.same);
+    }
+}
+
+/// Any text as a table of jobs, in TOML and in CSV: an accepted table has rows, in the order of their lines.
+pub fn jobs(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for rows in [Row::parse_toml(text), Row::parse_csv(text)].into_iter().flatten() {
+        assert!(!rows.is_empty() && rows.is_sorted_by_key(|row| row.line));
     }
 }
 

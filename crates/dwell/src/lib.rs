@@ -70,6 +70,8 @@ pub use exact::decimal::Decimal;
 pub use exact::rational::Rational;
 pub use field::channels::{Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut, Channels};
 pub use field::{Field, FieldRows, FieldRowsMut};
+#[cfg(feature = "toml")]
+pub use input::rows::Row;
 pub use iterate::auto_limit::auto_limit;
 pub use iterate::cpu::CpuEngine;
 pub use iterate::engine::{

@@ -46,6 +46,11 @@ fn pictures() {
 }
 
 #[test]
+fn tables_of_jobs() {
+    replay("jobs", 3, targets::jobs);
+}
+
+#[test]
 fn rasters() {
     replay("raster", 14, targets::raster);
 }

@@ -21,8 +21,9 @@ mod targets;
 /// A fuzz target by its name.
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: [Target; 5] = [
+const TARGETS: [Target; 6] = [
     ("decimal", targets::decimal),
+    ("jobs", targets::jobs),
     ("location", targets::location),
     ("palette", targets::palette),
     ("picture", targets::picture),

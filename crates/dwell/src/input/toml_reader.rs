@@ -111,6 +111,45 @@ impl<'a> Keys<'a> {
     }
 }
 
+/// The line of a table, from 1, and the names of its keys, each with its values as texts.
+pub(crate) type RowOfTexts = (u64, Vec<(String, Vec<String>)>);
+
+impl Keys<'_> {
+    /// The tables of a list, the only key in `names`, in the order of the text; `wanted` describes them in messages.
+    pub(crate) fn rows(&self, names: &Names, wanted: &str) -> Result<Vec<RowOfTexts>, InputError> {
+        let mut list = None;
+        for key in self.in_order(names) {
+            let (_, key) = key?;
+            let DeValue::Array(tables) = key.value.get_ref() else { return Err(key.of_another_type(wanted)) };
+            list = Some((key, tables));
+        }
+        let Some((key, tables)) = list else {
+            return Err(InputError::new(Problem::Missing(format!("has no {wanted}"))));
+        };
+        // The lines are counted once, since tables and their keys stand in the order of the text.
+        let (mut at, mut line) = (0, 1);
+        let mut line_at = |start: usize| {
+            line += line_ends(self.text, at..start.max(at));
+            at = at.max(start);
+            line
+        };
+        let mut rows = Vec::new();
+        for value in tables {
+            let DeValue::Table(table) = value.get_ref() else { return Err(key.has_another(value, "a table")) };
+            let mut cells: Vec<_> = table.iter().collect();
+            cells.sort_unstable_by_key(|(name, _)| name.span().start);
+            let begins = line_at(value.span().start);
+            let mut row = Vec::new();
+            for (name, value) in cells {
+                let key = Key { text: self.text, name: name.get_ref(), line: line_at(name.span().start), value };
+                row.push((key.name.to_owned(), key.written_texts()?));
+            }
+            rows.push((begins, row));
+        }
+        Ok(rows)
+    }
+}
+
 /// The keys of a table in the order of the text: see [`Keys::in_order`].
 pub(crate) struct InOrder<'a, 'n> {
     text: &'a str,
@@ -232,6 +271,23 @@ impl<'a> Key<'a> {
         let wanted = "a list of numbers";
         let DeValue::Array(list) = self.value.get_ref() else { return Err(self.of_another_type(wanted)) };
         list.iter().map(|value| number(value.get_ref()).ok_or_else(|| self.has_another(value, wanted))).collect()
+    }
+
+    /// The value as a text, or those of a list: numbers as they are written.
+    fn written_texts(&self) -> Result<Vec<String>, InputError> {
+        const WANTED: &str = "a text, a number, true or false, or a list of these";
+        let written = |value: &Spanned<DeValue<'a>>| match value.get_ref() {
+            DeValue::String(text) => Some(text.to_string()),
+            DeValue::Integer(_) | DeValue::Float(_) => self.text.get(value.span()).map(|text| text.replace('_', "")),
+            DeValue::Boolean(value) => Some(value.to_string()),
+            _ => None,
+        };
+        match self.value.get_ref() {
+            DeValue::Array(list) => {
+                list.iter().map(|value| written(value).ok_or_else(|| self.has_another(value, WANTED))).collect()
+            }
+            _ => written(self.value).map(|text| vec![text]).ok_or_else(|| self.of_another_type(WANTED)),
+        }
     }
 
     /// The error for a value of another type in a list.
