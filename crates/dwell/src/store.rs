@@ -52,6 +52,16 @@ pub fn journal_of(path: &Path) -> Option<PathBuf> {
     (start == JOURNAL_START).then_some(journal)
 }
 
+/// The bytes that this process may still write in the file system of `path`, which need not exist; `None` where the system
+/// does not tell.
+#[must_use]
+pub fn free_bytes(path: &Path) -> Option<u64> {
+    let place = names::end_of_links(path).ok()?;
+    let folder =
+        place.ancestors().skip(1).map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    folder.filter(|folder| folder.is_dir()).find_map(system_disk::free_bytes)
+}
+
 /// Writes `text` to a file atomically: after an error the file has its former contents.
 ///
 /// # Errors
@@ -65,6 +75,23 @@ pub fn write_text(path: &Path, text: &str, partial_files: &PartialFiles) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn free_bytes_are_those_of_the_nearest_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(free_bytes(&folder.path().join("a/b/c.png")).is_some_and(|free| free > 0));
+        assert!(free_bytes(Path::new("a.png")).is_some());
+    }
+
+    #[test]
+    fn files_in_missing_folders_have_an_identity() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        assert_eq!(identity(&path("a/b/c.png")), identity(&path("./a/b/c.png")));
+        assert_ne!(identity(&path("a/b/c.png")), identity(&path("a/c.png")));
+        assert_eq!(identity(&path("a/../c.png")), None, "the folder a does not exist");
+    }
 
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<_> =

@@ -200,6 +200,17 @@ impl Format {
         row.saturating_mul(u64::from(size.height / samples))
     }
 
+    /// Lower bound of the bytes of a file of a render, headers aside: exact for PPM and NPY. DEFLATE compresses 1032 bytes
+    /// to no less than one, and a dwell in CSV takes a digit and a comma or a line end.
+    #[must_use]
+    pub fn least_bytes(self, request: &Request<'_>) -> u64 {
+        match self {
+            Self::Png => self.max_bytes(request) / 1032,
+            Self::Csv => request.plan.size().pixels().saturating_mul(2),
+            Self::Ppm | Self::Npy => self.max_bytes(request),
+        }
+    }
+
     /// Upper bound of the encoded bytes of a row of `width` pixels. CSV is an estimate.
     fn max_row_bytes(self, width: u32, depth: Depth) -> u64 {
         u64::from(width)

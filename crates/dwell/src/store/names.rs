@@ -66,8 +66,8 @@ fn check_link(_: &Metadata, _: &Metadata) -> io::Result<()> {
 }
 
 /// The canonical path of the file that `path` names, equal for two paths of the same file. The file need not exist;
-/// links are followed. `-` for standard output; `None` for a path that is not a regular file, which is never replaced,
-/// and for a path in a missing folder.
+/// links are followed. Its folder need not exist either, if its path does not go up from missing folders. `-` for standard
+/// output; `None` for a path that is not a regular file, which is never replaced.
 #[must_use]
 pub fn identity(path: &Path) -> Option<PathBuf> {
     let place = end_of_links(path).ok()?;
@@ -77,8 +77,16 @@ pub fn identity(path: &Path) -> Option<PathBuf> {
     if std::fs::metadata(&place).is_ok_and(|m| !m.is_file()) {
         return None;
     }
-    let folder = place.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Some(std::fs::canonicalize(folder).ok()?.join(place.file_name()?))
+    let mut names = vec![place.file_name()?];
+    let mut folder = place.parent()?;
+    loop {
+        let existing = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        if let Ok(existing) = std::fs::canonicalize(existing) {
+            return Some(existing.iter().chain(names.into_iter().rev()).collect());
+        }
+        names.push(folder.file_name()?);
+        folder = folder.parent()?;
+    }
 }
 
 /// The most bytes of a file name on common file systems.

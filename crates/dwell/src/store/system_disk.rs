@@ -127,6 +127,19 @@ fn options() -> OpenOptions {
     options
 }
 
+/// The bytes that this process may still write in the file system of a folder; `None` where the system does not tell.
+#[cfg(unix)]
+pub(super) fn free_bytes(folder: &Path) -> Option<u64> {
+    let of = rustix::fs::statvfs(folder).ok()?;
+    // Some file systems, such as those over a network, report none of their blocks.
+    of.f_bavail.checked_mul(of.f_frsize).filter(|_| of.f_blocks > 0)
+}
+
+#[cfg(not(unix))]
+pub(super) fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}
+
 fn is_regular(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
 }
