@@ -12,7 +12,7 @@ pub(crate) use lab::{
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
@@ -44,7 +44,7 @@ pub(crate) enum Command {
     /// List the built-in locations
     ///
     /// Prints the name, zoom, iteration limit and title of each, and the precision that it needs at 1920x1080 pixels.
-    Locations,
+    Locations(LocationsArgs),
     /// Show palettes in the terminal or as a PNG
     Palettes(PalettesArgs),
     /// Print a location, or what a PNG made by dwell shows, as a location file
@@ -113,18 +113,21 @@ A palette file is TOML, .map (a line of red, green and blue, 0 to 255, for each 
   # blend = \"step\"                                # or linear, light; smooth is the default
   # by, scale, density, offset: the defaults that the palette suggests.";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_long_help = RENDER_EXAMPLES)]
 pub(crate) struct RenderArgs {
     /// Built-in location, location file or PNG made by dwell to render [default: the whole set]
     ///
     /// `dwell locations` lists the built-in locations. A PNG made by dwell stores everything that the picture depends on.
-    /// `-` reads a location file or a PNG from standard input. Flags override what the location says.
-    pub(crate) what: Option<PathBuf>,
+    /// `-` reads a location file or a PNG from standard input. Flags override what the location says. Several are rendered
+    /// one after the other, to outputs named by a pattern: -o '{name}.png'.
+    pub(crate) what: Vec<PathBuf>,
 
     /// File to write; its ending selects png, ppm, npy or csv; `-` is standard output
     ///
-    /// A name without an ending gets a PNG. Repeat the flag to write one render in several formats.
+    /// A name without an ending gets a PNG. Repeat the flag to write one render in several formats. A folder that does not
+    /// exist is created. In the names of a batch, {name}, {index}, {size} and {palette} stand for those of each job, and
+    /// {{ and }} for braces.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Vec<PathBuf>,
     /// Format of every output, whatever the file's ending: png, ppm, npy, csv
@@ -137,6 +140,17 @@ pub(crate) struct RenderArgs {
     /// Fail instead of replacing an existing file
     #[arg(long)]
     pub(crate) no_clobber: bool,
+    /// Render every job of a table, one after the other (.csv, otherwise TOML)
+    ///
+    /// Columns are what, output, name and the long flags of this command. In TOML each job is a table [[job]]. Paths in the
+    /// table are relative to its folder. Flags apply to every job that does not set them.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) jobs: Option<PathBuf>,
+    /// Skip jobs whose outputs exist and have no journal
+    ///
+    /// Goes on with a batch that was interrupted.
+    #[arg(long)]
+    pub(crate) skip_existing: bool,
 
     #[command(flatten)]
     pub(crate) view: ViewArgs,
@@ -154,7 +168,7 @@ pub(crate) struct RenderArgs {
     ///
     /// `dwell palettes` shows the built-in palettes. A palette sets its own density and offset, and --color-by and --scale
     /// if it suggests them; otherwise those two stay as the location has them. An interior colour chosen in the location
-    /// stays.
+    /// stays, except that of a built-in location.
     #[arg(long, value_name = "NAME|FILE", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
     /// Value that selects the colour: smooth, banded, distance [default: smooth, or as the palette suggests]
@@ -256,8 +270,15 @@ pub(crate) struct RenderArgs {
     pub(crate) quiet: bool,
 }
 
+impl RenderArgs {
+    /// The only location that is named; `None` for the whole set.
+    pub(crate) fn what(&self) -> Option<&Path> {
+        self.what.first().map(PathBuf::as_path)
+    }
+}
+
 // The view, shared by the commands that show one. (A doc comment here would become the description of the command.)
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ViewArgs {
     /// Centre of the view: two decimal numbers of any length, kept exactly
     #[arg(long, alias = "centre", value_name = "RE,IM", allow_hyphen_values = true, help_heading = "View")]
@@ -271,8 +292,14 @@ pub(crate) struct ViewArgs {
     /// Edges of the view in the complex plane, kept exactly; pixels need not be square
     #[arg(long, value_name = "XMIN,XMAX,YMIN,YMAX", allow_hyphen_values = true, conflicts_with_all = ["center", "zoom", "view_height"], help_heading = "View")]
     pub(crate) bounds: Option<String>,
-    /// Width and height in pixels, 1 to 2147483647 each [default: the location's, or 1920x1080]
-    #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "View")]
+    /// Width and height in pixels, 1 to 2147483647 each, or a name [default: the location's, or 1920x1080]
+    ///
+    /// Names are 720p or hd (1280x720), 1080p or fhd (1920x1080), 1440p, qhd or desktop (2560x1440), 4k or uhd (3840x2160),
+    /// 8k (7680x4320), ultrawide (3440x1440), square (2048x2048), tablet (2732x2048), phone (1170x2532), and paper: a0 to a6,
+    /// letter (8.5 x 11 inches) and poster (24 x 36 inches), at 300 dots per inch or as in a4@150dpi. Each may be followed by
+    /// -portrait or -landscape. A whole set is fitted to the size. With --bounds alone, the image has the shape of the
+    /// bounds.
+    #[arg(long, value_name = "WxH|NAME", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) size: Option<String>,
     /// Rotation of the view about its centre in degrees, counter-clockwise, -1000000 to 1000000 [default: 0]
     #[arg(long, alias = "rotation", value_name = "DEG", allow_hyphen_values = true, help_heading = "View")]
@@ -288,7 +315,7 @@ pub(crate) struct ViewArgs {
 }
 
 // The iteration, shared in the same way.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct IterationArgs {
     #[command(flatten)]
     pub(crate) formula: FormulaArgs,
@@ -313,7 +340,7 @@ pub(crate) struct IterationArgs {
     pub(crate) force: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct FormulaArgs {
     /// Formula: mandelbrot, multibrot, burning-ship, tricorn [default: mandelbrot, or the location's]
     ///
@@ -331,7 +358,7 @@ pub(crate) struct FormulaArgs {
     pub(crate) julia: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct EngineArgs {
     /// Worker threads, 1 to 4096 [default: one per processor]
     ///
@@ -345,7 +372,7 @@ pub(crate) struct EngineArgs {
     pub(crate) level: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct EngineChoiceArgs {
     /// Engine that computes the dwells: auto, cpu, cuda, cuda:N [default: auto]
     ///
@@ -356,7 +383,7 @@ pub(crate) struct EngineChoiceArgs {
     pub(crate) engine: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct KernelArgs {
     /// CUDA kernel, such as tuned, per-pixel or mariani-silver-levels [default: tuned]
     ///
@@ -388,6 +415,33 @@ pub(crate) struct KernelArgs {
     /// For mariani-silver kernels: rectangles whose children would not be longer are not divided.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
     pub(crate) min_size: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_long_help = "Examples:\n  dwell locations seahorse\n  dwell locations --formula burning-ship\n  \
+dwell locations --drawable --min-zoom 1e4 --json")]
+pub(crate) struct LocationsArgs {
+    /// Words that the name, title or notes contain, in upper or lower case [default: every location]
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// Locations of this formula: mandelbrot, multibrot, burning-ship, tricorn
+    #[arg(long, value_name = "FORMULA")]
+    pub(crate) formula: Option<String>,
+    /// Locations that f64 resolves at 1920x1080
+    #[arg(long)]
+    pub(crate) drawable: bool,
+    /// Locations that f64 does not resolve at 1920x1080
+    #[arg(long, conflicts_with = "drawable")]
+    pub(crate) deep: bool,
+    /// Locations of at least this zoom, above 0
+    #[arg(long, value_name = "Z", allow_hyphen_values = true)]
+    pub(crate) min_zoom: Option<String>,
+    /// Locations of at most this zoom, above 0
+    #[arg(long, value_name = "Z", allow_hyphen_values = true)]
+    pub(crate) max_zoom: Option<String>,
+    /// Print the list as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,9 @@
 //! Ctrl-C, termination and hang-up: the program stops within a tenth of a second and leaves no temporary file.
 
+use crate::output;
 use dwell::Cancel;
 use dwell::store::PartialFiles;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// State shared by the signal handler and the running command.
@@ -11,6 +13,9 @@ pub(crate) struct Interrupt {
     pub(crate) cancel: Cancel,
     /// Temporary files to remove if the program has to leave at once.
     pub(crate) partial_files: PartialFiles,
+    /// A remark that is printed once, at the end of an interrupted program: by the command if it ends in time, else by the
+    /// signal handler.
+    remark: Arc<Mutex<Option<String>>>,
 }
 
 /// Time for the program to stop by itself before the handler exits. Kernels stop within a few milliseconds; a blocked
@@ -26,11 +31,24 @@ impl Interrupt {
         interrupt
     }
 
+    /// Sets the remark at the end of an interrupted program.
+    pub(crate) fn set_remark(&self, text: Option<String>) {
+        *self.remark.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+
+    /// Prints the remark, if there is one that is not printed yet.
+    pub(crate) fn print_remark(&self) {
+        if let Some(text) = self.remark.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            output::remark(&text);
+        }
+    }
+
     /// Cancels the command, waits for [`GRACE`], removes temporary files and exits with code 130.
     fn exit(&self) -> ! {
         self.cancel.cancel();
         std::thread::sleep(GRACE);
         self.partial_files.remove();
+        self.print_remark();
         std::process::exit(130);
     }
 }

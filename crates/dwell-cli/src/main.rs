@@ -32,8 +32,11 @@ fn main() -> ExitCode {
     };
     let interrupt = Interrupt::install();
     let done = match cli.command {
-        Command::Render(args) => commands::render::run(&args, &interrupt),
-        Command::Locations => commands::locations::run(),
+        Command::Render(args) => match commands::render::run(&args, &interrupt) {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error),
+        },
+        Command::Locations(args) => commands::locations::run(&args),
         Command::Palettes(args) => commands::palettes::run(&args, &interrupt),
         Command::Show(args) => commands::show::run(&args),
         Command::Gallery(args) => commands::gallery::run(&args, &interrupt),

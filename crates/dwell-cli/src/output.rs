@@ -57,6 +57,17 @@ pub(crate) fn remark_to_person(text: &str) {
     }
 }
 
+/// A number of bytes as text, in powers of 1024.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    if bytes < 1 << 10 {
+        return format!("{bytes} bytes");
+    }
+    let unit = (bytes.ilog2() / 10).min(5);
+    let value = bytes as f64 / (1_u64 << (10 * unit)) as f64;
+    format!("{value:.1} {}", units[unit as usize - 1])
+}
+
 /// A remark if more than half of the pixels have not escaped: the limit may be too low.
 pub(crate) fn limit_too_low(inside: u64, pixels: u64, limit: u32) -> Option<String> {
     (inside > pixels / 2).then(|| {
@@ -124,6 +135,12 @@ mod tests {
         let json = json(&[&text]);
         assert!(!json.chars().any(|c| c != '\n' && needs_escape(c)), "{json:?}");
         assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [text]);
+    }
+
+    #[test]
+    fn bytes_have_a_unit() {
+        let texts = [0, 1023, 1024, 1 << 20, 3 << 29, u64::MAX].map(bytes);
+        assert_eq!(texts, ["0 bytes", "1023 bytes", "1.0 KiB", "1.0 MiB", "1.5 GiB", "16384.0 PiB"]);
     }
 
     #[test]

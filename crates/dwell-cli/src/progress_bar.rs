@@ -19,14 +19,51 @@ pub(crate) fn wanted(quiet: bool) -> bool {
     !quiet && !dumb && std::io::stderr().is_terminal()
 }
 
+/// The part of a bar that some work fills: all of it, or the share that a job has in a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// The beginning of the whole.
+    began: Instant,
+    /// The fraction of the whole that was done before, and the fraction that this work is.
+    before: f64,
+    share: f64,
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Self { began: Instant::now(), before: 0.0, share: 1.0 }
+    }
+}
+
+impl Span {
+    /// The part of `share` of a whole that began at `began`, of which `before` is done.
+    pub(crate) fn of(began: Instant, before: f64, share: f64) -> Self {
+        Self { began, before, share }
+    }
+
+    /// The fraction of the whole that is done.
+    fn fraction(self, progress: &Progress) -> f64 {
+        (self.before + self.share * progress.fraction()).clamp(0.0, 1.0)
+    }
+
+    /// [`during`], for this part of a bar.
+    pub(crate) fn during<R>(self, wanted: bool, what: &str, progress: &Progress, work: impl FnOnce() -> R) -> R {
+        during_span(wanted, what, self, progress, work)
+    }
+}
+
 /// Runs `work` and, if `wanted`, draws `progress` on another thread meanwhile. `what` names the work on the bar.
 pub(crate) fn during<R>(wanted: bool, what: &str, progress: &Progress, work: impl FnOnce() -> R) -> R {
+    Span::default().during(wanted, what, progress, work)
+}
+
+fn during_span<R>(wanted: bool, what: &str, span: Span, progress: &Progress, work: impl FnOnce() -> R) -> R {
     if !wanted {
         return work();
     }
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let Ok(drawer) = std::thread::Builder::new().spawn_scoped(scope, || draw(what, progress, &done)) else {
+        let Ok(drawer) = std::thread::Builder::new().spawn_scoped(scope, || draw(what, span, progress, &done)) else {
             return work();
         };
         // Dropped even if the work panics: the drawing thread then ends, and the scope, which joins it, passes the panic on.
@@ -42,13 +79,12 @@ pub(crate) fn during<R>(wanted: bool, what: &str, progress: &Progress, work: imp
     })
 }
 
-fn draw(what: &str, progress: &Progress, done: &AtomicBool) {
-    let began = Instant::now();
+fn draw(what: &str, span: Span, progress: &Progress, done: &AtomicBool) {
     let mut bar: Option<ProgressBar> = None;
     let mut estimate = (0.0, Duration::ZERO);
     while !done.load(Ordering::Relaxed) {
         std::thread::park_timeout(TICK);
-        let elapsed = began.elapsed();
+        let elapsed = span.began.elapsed();
         if elapsed < SILENT_FOR || done.load(Ordering::Relaxed) {
             continue;
         }
@@ -60,7 +96,7 @@ fn draw(what: &str, progress: &Progress, done: &AtomicBool) {
             bar.set_prefix(what.to_owned());
             bar
         });
-        let fraction = progress.fraction().clamp(0.0, 1.0);
+        let fraction = span.fraction(progress);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to STEPS")]
         bar.set_position((fraction * STEPS as f64) as u64);
         // The estimate is renewed whenever the fraction grows, and counts down until then.
@@ -102,6 +138,16 @@ pub(crate) fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_fills_its_share_of_the_bar() {
+        let progress = Progress::default();
+        progress.start(10, Vec::new());
+        progress.add(5);
+        let span = Span::of(Instant::now(), 0.5, 0.2);
+        assert!((span.fraction(&progress) - 0.6).abs() < 1e-12);
+        assert!((Span::default().fraction(&progress) - 0.5).abs() < 1e-12);
+    }
 
     #[test]
     fn the_remaining_time_is_formatted_and_counts_down() {

@@ -4,7 +4,7 @@ use crate::cli::{FormulaArgs, IterationArgs, RenderArgs, ViewArgs};
 use crate::error_text::{Failure, Usage};
 use crate::{engine, output};
 use dwell::{
-    By, Colouring, Decimal, Frame, InputError, Location, MOST_SAMPLES, Magnification, Palette, Parameter, Place,
+    By, Colouring, Decimal, Fit, Frame, InputError, Location, MOST_SAMPLES, Magnification, Palette, Parameter, Place,
     Sample, Scene, parse_colour, quote,
 };
 use std::path::Path;
@@ -12,11 +12,8 @@ use std::path::Path;
 /// Most characters of a density or an offset.
 const MOST_CHARACTERS: usize = 64;
 
-/// A zoom that shows all but the largest sets whole around 0.
-const WHOLE: &str = "1.4";
-
-/// The scene that flags start from when no location is named: the formula's own location, or the whole set around 0 for
-/// other powers and for Julia sets. Where flags give the place, only the iterations and the flip of the location are
+/// The scene that flags start from when no location is named: the formula's own location, or the whole set, fitted to the
+/// size, for other powers and for Julia sets. Where flags give the place, only the iterations and the flip of the location are
 /// kept.
 fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Failure> {
     let FormulaArgs { formula, power, julia } = formula;
@@ -36,9 +33,7 @@ fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Failu
         scene.view.rotation = Decimal::from(0);
     }
     if other {
-        let zero = || Decimal::from(0);
-        let magnification = Magnification::Zoom(WHOLE.parse()?);
-        location.scene.view.frame = Frame::Centred { re: zero(), im: zero(), magnification };
+        location.fit = Fit::Always;
         location.iterations = location.iterations.max(1000);
         location.scene.settings.limit = 1000;
     }
@@ -50,11 +45,15 @@ pub(crate) fn has_place(args: &ViewArgs) -> bool {
     [&args.center, &args.zoom, &args.view_height, &args.bounds].into_iter().any(Option::is_some)
 }
 
+/// Whether WHAT is the name of a built-in location.
+fn is_built_in(what: &Path) -> bool {
+    Location::built_in_names().any(|name| what == Path::new(name))
+}
+
 /// The location that WHAT names: a built-in name or a file, `-` for standard input. With the text of a PNG, verbatim.
 pub(crate) fn location(what: &Path) -> Result<(Location, Option<String>), Failure> {
     let text = what.to_string_lossy();
-    let known = Location::built_in_names().any(|name| name == text);
-    if !known && (text == "-" || looks_like_a_path(&text) || what.exists()) {
+    if !is_built_in(what) && (text == "-" || looks_like_a_path(&text) || what.exists()) {
         return Ok(Location::read_with_text(what)?);
     }
     Ok((Location::built_in(&text)?, None))
@@ -99,12 +98,12 @@ pub(crate) enum MaxIter {
 pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, MaxIter), Failure> {
     // Where statistics go to standard error, nothing else may: a program reads them.
     let (mut scene, max_iter) =
-        place(args.what.as_deref(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))?;
+        place(args.what(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))?;
     if let Some(text) = &args.aa {
         scene.samples = samples(text)?;
     }
-    scene.sample_view().map_err(|e| match (&args.what, &args.aa, &args.view.size) {
-        (Some(what), None, None) => e.within(Place::File(what.clone())).into(),
+    scene.sample_view().map_err(|e| match (args.what(), &args.aa, &args.view.size) {
+        (Some(what), None, None) => e.within(Place::File(what.to_owned())).into(),
         (_, None, _) => Failure::from(e).about("--size"),
         _ => e.into(),
     })?;
@@ -139,27 +138,43 @@ pub(crate) fn place(
         None => usual_scene(of_view, &of_iteration.formula)?,
     };
     let iterations = location.iterations;
-    let mut scene = location.scene;
+    let (mut scene, mut fit) = (location.scene, location.fit);
     // Title and source describe the location's own place and formula.
     let FormulaArgs { formula, power, julia } = &of_iteration.formula;
-    if has_place(of_view) || [formula, power, julia].into_iter().any(Option::is_some) {
+    let of_another_set = [formula, power, julia].into_iter().any(Option::is_some);
+    if has_place(of_view) || of_another_set {
         scene.title.clear();
         scene.source.clear();
     }
-    view(of_view, &mut scene)?;
+    if what.is_some() && of_another_set && fit == Fit::WhereCut {
+        fit = Fit::Always;
+    }
+    if has_place(of_view) && fit == Fit::WhereCut {
+        fit = Fit::Never;
+    }
     let max_iter = iteration(of_iteration, &mut scene, iterations)?;
+    view(of_view, fit, &mut scene)?;
     Ok((scene, max_iter))
 }
 
-fn view(args: &ViewArgs, scene: &mut Scene) -> Result<(), Failure> {
-    let view = &mut scene.view;
+/// Applies the flags of a view. The frame is adapted to size, rotation and settings before flags replace parts of it.
+fn view(args: &ViewArgs, fit: Fit, scene: &mut Scene) -> Result<(), Failure> {
+    let Scene { view, settings, .. } = scene;
     if let Some(text) = &args.size {
         view.size = text.parse()?;
     }
+    if let Some(text) = &args.rotate {
+        view.rotation = engine::decimal("--rotate", text)?;
+        view.check()?;
+    }
+    *view = fit.adapted(view.clone(), settings);
     if let Some(text) = &args.bounds {
         let [xmin, xmax, ymin, ymax] = engine::decimals("--bounds", text, "XMIN,XMAX,YMIN,YMAX")?;
         view.frame = Frame::Bounds { xmin, xmax, ymin, ymax };
         view.check()?;
+        if let Some(size) = view.frame.size_of_shape(view.size.pixels()).filter(|_| args.size.is_none()) {
+            view.size = size;
+        }
     }
     let centre = match &args.center {
         Some(text) => Some(engine::decimals::<2>("--center", text, "RE,IM")?),
@@ -188,10 +203,6 @@ fn view(args: &ViewArgs, scene: &mut Scene) -> Result<(), Failure> {
         }
     }
     view.check()?;
-    if let Some(text) = &args.rotate {
-        view.rotation = engine::decimal("--rotate", text)?;
-        view.check()?;
-    }
     match args.flip.as_deref() {
         None => {}
         Some("yes") => view.flip = true,
@@ -266,6 +277,10 @@ fn iteration(args: &IterationArgs, scene: &mut Scene, iterations: u64) -> Result
 fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Failure> {
     let colouring = &mut scene.colouring;
     if let Some(name) = &args.palette {
+        if args.what().is_none_or(is_built_in) {
+            // The interior colour of a built-in location was chosen for its palette.
+            colouring.palette = Palette::built_in(colouring.palette.name())?;
+        }
         *colouring = colouring.clone().in_colours_of(palette("--palette", name)?);
     }
     if let Some(text) = &args.color_by {

@@ -218,6 +218,14 @@ const LINES: &[(&str, &str)] = &[
     ("render -o palette.map --format csv --palette palette.map", "--palette"),
     ("render -o --format=png", "--output"),
     ("render -o - -o /dev/stdout --format ppm", "as well"),
+    ("render -o x.png --size 5k", "phone"),
+    ("render -o x.png --size a4@9999dpi", "@1dpi to @4800dpi"),
+    ("render -o x.png --size 4k-wide", "4k-portrait"),
+    ("locations --formula mandelbulb", "burning-ship"),
+    ("locations --min-zoom 0", "above 0"),
+    ("locations --min-zoom x", "--min-zoom"),
+    ("locations --min-zoom 10 --max-zoom 5", "greater than --max-zoom"),
+    ("locations qqqq", "no built-in location matches"),
     // Files.
     ("render none.toml.toml -o x.png", "cannot be read"),
     ("render no/such/file -o x.png", "cannot be read"),
@@ -256,7 +264,7 @@ const LINES: &[(&str, &str)] = &[
     ("render shallow-seahorse -o x.png --precision f32", "--precision f64"),
     ("render -o x.png --center 1e400,0", "beyond f64"),
     ("render -o x.png --center 1e39,0 --zoom 1e-38 --precision f32", "beyond f32"),
-    ("render -o x.png --bounds 1,1.000000000000001,-1,1", "too deep"),
+    ("render -o x.png --bounds 1,1.000000000000001,-1,1 --size 64x36", "too deep"),
     // Formulas.
     ("render -o x.png --formula mandelbrt", "did you mean \"mandelbrot\""),
     ("render -o x.png --formula julia", "mandelbrot, multibrot, burning-ship, tricorn"),

@@ -81,6 +81,27 @@ fn locations_lists_every_location_and_the_precision_it_needs() {
 }
 
 #[test]
+fn locations_are_filtered_and_listed_as_json() {
+    let folder = Folder::new();
+    let names = |line: &str| -> Vec<String> {
+        let list: serde_json::Value =
+            serde_json::from_slice(&folder.good(&format!("locations --json {line}")).out).unwrap();
+        list.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = names("");
+    assert!(all.len() > 40);
+    assert_eq!(names("SEAHORSE shallow"), ["shallow-seahorse", "shallow-seahorse-1e13"]);
+    assert_eq!(names("--formula tricorn"), ["tricorn", "tricorn-coast", "julia-tricorn-dragon"]);
+    assert_eq!(names("--drawable").len() + names("--deep").len(), all.len());
+    assert!(names("--deep").contains(&"rf-e8000".to_owned()));
+    let zoomed = names("--min-zoom 1e4 --max-zoom 1e13");
+    assert!(zoomed.contains(&"shallow-seahorse-1e13".to_owned()) && !zoomed.contains(&"tricorn".to_owned()));
+    assert!(names("qqqq").is_empty());
+    let text = folder.good("locations elephant --drawable").text();
+    assert!(text.contains("mandelbrot-elephants") && !text.contains("rf-e8000"), "{text}");
+}
+
+#[test]
 fn point_prints_the_dwell_in_every_precision() {
     let folder = Folder::new();
     let text = folder.good("point -2,0 --max-iter 1000").text();

@@ -21,15 +21,15 @@ fn existing_files_are_replaced_unless_no_clobber_is_given() {
 }
 
 #[test]
-fn a_directory_or_a_missing_folder_is_code_4() {
-    let folder = Folder::new();
+fn a_directory_or_a_folder_that_cannot_be_created_is_code_4() {
+    let folder = Folder::new().with("file", b"");
     std::fs::create_dir(folder.join("folder.png")).unwrap();
-    for output in ["folder.png", "none/a.png", "folder.png/", "/dev/none/a.png"] {
+    for output in ["folder.png", "file/a.png", "file/b/a.png", "folder.png/", "/dev/null/a.png"] {
         let ran = folder.run(["render", "--size", "8x8", "-o", output]);
         assert_eq!(ran.code, 4, "{output}: {}", ran.err);
         assert!(ran.err.contains("cannot write") && ran.err.contains(output.trim_end_matches('/')), "{}", ran.err);
     }
-    let ran = folder.run(["render", "--size", "8x8", "-o", "a.png", "--stats", "none/s.json"]);
+    let ran = folder.run(["render", "--size", "8x8", "-o", "a.png", "--stats", "file/s.json"]);
     assert_eq!(ran.code, 4);
 }
 
@@ -203,13 +203,13 @@ fn signals_ignored_by_the_parent_stay_ignored() {
 
 #[test]
 fn statistics_files_follow_the_rules_of_outputs() {
-    let folder = Folder::new().with("s.json", b"old");
+    let folder = Folder::new().with("s.json", b"old").with("z", b"");
     let ran = folder.run("render --size 8x8 --stats s.json --no-clobber".split(' '));
     assert_eq!((ran.code, folder.read("s.json").as_slice()), (2, b"old".as_slice()));
     // The error comes before the render, which would take hours.
-    let ran = folder.run("render --size 50000x50000 --max-iter 100000 -o a.png --stats none/s.json".split(' '));
+    let ran = folder.run("render --size 50000x50000 --max-iter 100000 -o a.png --stats z/s.json".split(' '));
     assert_eq!(ran.code, 4, "{}", ran.err);
-    assert_eq!(folder.names(), ["s.json"]);
+    assert_eq!(folder.names(), ["s.json", "z"]);
     // With `-`, standard error holds nothing else.
     let ran = folder.good("render kf-1e50 --force --size 8x8 --max-iter auto --stats -");
     let stats: serde_json::Value = serde_json::from_str(&ran.err).unwrap();

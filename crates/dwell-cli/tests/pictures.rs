@@ -355,6 +355,50 @@ fn every_formula_gives_its_own_field() {
 }
 
 #[test]
+fn whole_sets_fit_the_size_and_bounds_choose_one() {
+    let folder = folder();
+    // The share of the columns and rows that points of the set, or near it, take.
+    let extent = |flags: &str| {
+        folder.good(&format!("render {flags} --max-iter 40 -o a.csv"));
+        let text = String::from_utf8(folder.read("a.csv")).unwrap();
+        let rows: Vec<Vec<u32>> = text.lines().map(|l| l.split(',').map(|n| n.parse().unwrap()).collect()).collect();
+        let near = |n: &u32| *n == 0 || *n > 20;
+        let across: Vec<usize> = (0..rows[0].len()).filter(|i| rows.iter().any(|row| near(&row[*i]))).collect();
+        let down: Vec<usize> = (0..rows.len()).filter(|j| rows[*j].iter().any(near)).collect();
+        let share = |taken: &[usize], of: usize| {
+            assert!(taken[0] > 0 && taken[taken.len() - 1] + 1 < of, "{flags}: cut");
+            (taken[taken.len() - 1] - taken[0] + 1) as f64 / of as f64
+        };
+        (share(&across, rows[0].len()), share(&down, rows.len()))
+    };
+    for flags in [
+        "--size 117x253",
+        "--size 253x117 --rotate 90",
+        "--size 200x100 --formula multibrot --power 5",
+        "--size 100x200 --formula multibrot --power 16",
+        "--size 160x90 --julia -0.8,0.156",
+        "--size 90x160 --julia -0.8,0.156 --rotate 60",
+        "julia-rabbit --size 117x253",
+        "burning-ship --size 117x253",
+        "burning-ship --size 160x90 --formula tricorn --power 4",
+    ] {
+        let (across, down) = extent(flags);
+        assert!(across.max(down) > 0.8, "{flags}: {across} x {down}");
+    }
+    let stats = folder.stats("--bounds -2,1,-1,1");
+    assert_eq!((&stats["width"], &stats["height"]), (&1764.into(), &1176.into()));
+    let stats = folder.stats("--bounds -2,1,-1,1 --size 64x36");
+    assert_eq!((&stats["width"], &stats["height"]), (&64.into(), &36.into()));
+    let stats = folder.stats("--size a6@50dpi-landscape");
+    assert_eq!((&stats["width"], &stats["height"]), (&291.into(), &207.into()));
+    folder.good("render --size phone -o phone.png --max-iter 20");
+    let text = folder.good("show phone.png").text();
+    assert!(text.contains("size = \"1170x2532\"") && text.contains("view_height") && !text.contains("fit"), "{text}");
+    folder.good("render -o made/for/it/a.png --size 8x8");
+    assert!(folder.join("made/for/it/a.png").is_file());
+}
+
+#[test]
 fn palettes_lists_and_draws_palettes() {
     let folder = folder();
     let list = folder.good("palettes").text();

@@ -85,7 +85,7 @@ pub use plan::Plan;
 pub use plan::axes::Axes;
 pub use plan::points::{DirectPoints, Points, PointsVisitor};
 pub use plan::resolution::bits_needed;
-pub use render::estimate::estimate;
+pub use render::estimate::{Estimate, estimate, expected_cost};
 pub use render::in_memory::{field, picture};
 pub use render::journal::Journaling;
 pub use render::layout::{Layout, tile_of};

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failu
 /// A location at a size, with the largest number of samples up to `samples` that f64 resolves; false if it does not
 /// resolve one sample per pixel.
 fn resolved(mut location: Location, size: Size, samples: u32) -> (Location, bool) {
-    location.scene.view.size = size;
+    location.scene.view = location.view(size);
     let drawn = (1..=samples).rev().any(|samples| {
         location.scene.samples = samples;
         let bits = location.scene.sample_view().map(|view| bits_needed(&view));

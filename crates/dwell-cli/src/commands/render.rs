@@ -1,7 +1,11 @@
-//! `dwell render`: turns flags into values of the library, runs the render and reports.
+//! `dwell render`: turns flags into values of the library, runs the render and reports. This file runs one job; `batch.rs`
+//! runs several.
 
+mod batch;
 mod dry_run;
 mod files;
+mod job_table;
+mod placeholders;
 mod summary;
 
 use crate::choice;
@@ -9,13 +13,14 @@ use crate::cli::RenderArgs;
 use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use crate::machine::{self, Machine};
+use crate::progress_bar::Span;
 use crate::scene::{self, MaxIter};
 use crate::standard_streams::Stream;
 use crate::{engine, output, progress_bar};
 use dwell::store::Output;
 use dwell::{
-    ChannelSet, Control, CpuEngine, Engine, Format, InputError, Journaling, Limits, Paint, Plan, Progress, Report,
-    Request, Scene, Scratch, Strategy, View, auto_limit, quote,
+    ChannelSet, Control, CpuEngine, Engine, Error, Format, InputError, Journaling, Limits, Paint, Plan, Progress,
+    Report, Request, Scene, Schedule, Scratch, Strategy, View, auto_limit, quote,
 };
 use dwell_cuda::Options;
 use dwell_engines::Work;
@@ -32,6 +37,8 @@ const MAX_REPEATS: u64 = 100_000;
 struct Job<'a> {
     args: &'a RenderArgs,
     interrupt: &'a Interrupt,
+    /// Its part of a batch; the default is that of a job alone.
+    part: Part,
     files: Vec<File>,
     formats: Vec<Format>,
     limits: Limits,
@@ -41,8 +48,53 @@ struct Job<'a> {
     stats_to_stderr: bool,
 }
 
-/// Renders as the flags say.
-pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Failure> {
+/// The part that a job has in a batch.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    /// The name of the job and its place in the batch, for the progress bar and before remarks; empty for a job alone.
+    label: String,
+    /// The progress of the batch before the job, and the job's share of it.
+    span: Span,
+    /// Whether the batch writes the statistics.
+    reports_to_batch: bool,
+}
+
+/// Renders as the flags say. Returns the exit code.
+pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<u8, Failure> {
+    if batch::is_wanted(args) {
+        return batch::run(args, interrupt);
+    }
+    one(args, interrupt, Part::default(), &mut Scratch::default())?;
+    Ok(0)
+}
+
+/// Checks everything about a job that can be checked without an engine, and returns its expected cost, which is probed
+/// only where progress is shown.
+fn check(args: &RenderArgs, interrupt: &Interrupt) -> Result<f64, Failure> {
+    let (scene, max_iter) = scene::scene(args)?;
+    if let Some(options) = engine::kernel(&args.kernel, args.strategy.as_deref())? {
+        engine::check_kernel(options, scene.settings.formula)?;
+    }
+    args.schedule.parse::<Schedule>()?;
+    choice::name(args.engine_choice.engine.as_deref())?;
+    engine::level_and_threads(&args.engine)?;
+    let job = Job::new(args, interrupt, Part::default())?;
+    let view = scene.sample_view()?;
+    job.check_samples(&scene)?;
+    let plan = Plan::new(&view, &scene.settings, &job.limits).map_err(|e| job.refused(e, &scene))?;
+    if let MaxIter::TooMany(iterations) = max_iter {
+        return Err(too_many_iterations(args, iterations).into());
+    }
+    let (cpu, progress) = (engine::engine(&args.engine)?, Progress::default());
+    let request = job.request(&scene, "", &plan, &cpu, &progress);
+    if !request.watched {
+        return Ok(view.size.pixels() as f64);
+    }
+    Ok(dwell::expected_cost(&request)?)
+}
+
+/// Renders one job. Returns its statistics; none of a dry run.
+fn one(args: &RenderArgs, interrupt: &Interrupt, part: Part, scratch: &mut Scratch) -> Result<Option<Report>, Failure> {
     let (mut scene, max_iter) = scene::scene(args)?;
     let options = engine::kernel(&args.kernel, args.strategy.as_deref())?;
     if let Some(options) = options {
@@ -55,7 +107,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Failur
     let schedule = args.schedule.parse()?;
     let cpu =
         engine::engine(&args.engine)?.with_schedule(schedule).with_shortcuts(scene.shortcuts).with_tile(scene.tile);
-    let job = Job::new(args, interrupt)?;
+    let job = Job::new(args, interrupt, part)?;
 
     // Every check comes before the first write; planning checks the view.
     let began = Instant::now();
@@ -78,24 +130,35 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<(), Failur
     let request = job.request(&scene, &text, &plan, engine, &progress);
     let layout = dwell::layout(&request, &job.formats).map_err(|e| job.shortage(e))?;
     if args.dry_run {
-        return dry_run::print(&request, &layout, &job.files);
+        return dry_run::print(&request, &layout, &job.files).map(|()| None);
     }
     if !job.stats_to_stderr {
-        plan.warnings().iter().for_each(|warning| output::remark(&format!("warning: {warning}")));
+        plan.warnings().iter().for_each(|warning| job.part.remark(&format!("warning: {warning}")));
     }
-    job.render(&request, &view, &scene, began.elapsed().as_secs_f64())
+    files::check_space(&request, &job.files)?;
+    job.render(&request, &view, &scene, began.elapsed().as_secs_f64(), scratch).map(Some)
+}
+
+impl Part {
+    /// Prints a remark on standard error, with the name of the job in a batch.
+    fn remark(&self, text: &str) {
+        match self.label.as_str() {
+            "" => output::remark(text),
+            label => output::remark(&format!("{label}: {text}")),
+        }
+    }
 }
 
 /// The error of a location whose limit no render can have.
 pub(super) fn too_many_iterations(args: &RenderArgs, iterations: u64) -> Usage {
-    let what = args.what.as_deref().unwrap_or(Path::new("")).to_string_lossy();
+    let what = args.what().unwrap_or(Path::new("")).to_string_lossy();
     Usage::new(format!("{}, iterations", quote(&what)), format!("{iterations} are more than a render counts to"))
         .accepts("1 to 4294967295")
         .hint("give a limit with --max-iter")
 }
 
 impl<'a> Job<'a> {
-    fn new(args: &'a RenderArgs, interrupt: &'a Interrupt) -> Result<Self, Failure> {
+    fn new(args: &'a RenderArgs, interrupt: &'a Interrupt, part: Part) -> Result<Self, Failure> {
         let repeats = match &args.repeat {
             None => 1,
             Some(text) => engine::whole("--repeat", text, 1, MAX_REPEATS)?,
@@ -114,6 +177,7 @@ impl<'a> Job<'a> {
         Ok(Self {
             args,
             interrupt,
+            part,
             formats: files.iter().map(|(_, format)| *format).collect(),
             files,
             limits: Limits { memory_bytes },
@@ -126,7 +190,7 @@ impl<'a> Job<'a> {
     /// Prints a remark on standard error, unless that is for statistics or nothing is to be said.
     fn remark(&self, text: &str) {
         if !self.args.quiet && !self.stats_to_stderr {
-            output::remark(text);
+            self.part.remark(text);
         }
     }
 
@@ -208,11 +272,20 @@ impl<'a> Job<'a> {
     }
 
     /// Renders, as often as asked, and reports. The first plan took `plan_seconds`.
-    fn render(&self, request: &Request<'_>, view: &View, scene: &Scene, mut plan_seconds: f64) -> Result<(), Failure> {
+    fn render(
+        &self,
+        request: &Request<'_>,
+        view: &View,
+        scene: &Scene,
+        mut plan_seconds: f64,
+        scratch: &mut Scratch,
+    ) -> Result<Report, Failure> {
+        files::create_folders(self.args, &self.files, &self.part)?;
         let create = |path: &Path| Output::create(path, self.args.no_clobber, &self.interrupt.partial_files);
         let outputs = self.files.iter().map(|(path, format)| Ok((*format, create(path)?)));
         let mut outputs = outputs.collect::<Result<Vec<_>, Failure>>()?;
-        let stats = self.args.stats.as_deref().filter(|_| !self.stats_to_stderr);
+        let writes_stats = !self.stats_to_stderr && !self.part.reports_to_batch;
+        let stats = self.args.stats.as_deref().filter(|_| writes_stats);
         if let Some(stats) = stats {
             // Opened again at the end, so that a killed render leaves no empty partial file of it.
             let mut stats = create(stats)?;
@@ -220,7 +293,6 @@ impl<'a> Job<'a> {
             stats.open()?;
         }
 
-        let mut scratch = Scratch::default();
         let mut reports = Vec::new();
         for repeat in 0..self.repeats {
             let mut plan_again = None;
@@ -237,17 +309,19 @@ impl<'a> Job<'a> {
             };
             let request = request.clone().with_plan(plan_again.as_ref().unwrap_or(request.plan));
             let what = match self.repeats {
-                1 => "rendering".to_owned(),
+                1 if self.part.label.is_empty() => "rendering".to_owned(),
+                1 => self.part.label.clone(),
                 repeats => format!("run {} of {repeats}", repeat + 1),
             };
-            let rendered = progress_bar::during(request.watched, &what, request.control.progress, || {
-                dwell::render(&request, outputs, &mut scratch)
-            });
+            let work = || dwell::render(&request, outputs, scratch);
+            let rendered = self.part.span.during(request.watched, &what, request.control.progress, work);
             let mut report = rendered.inspect_err(|error| summary::remark_on_journal(error, &self.files))?;
             report.planned_in(plan_seconds);
             reports.push(report);
         }
-        let Some(mut report) = Report::median(&reports) else { return Ok(()) };
+        let Some(mut report) = Report::median(&reports) else {
+            return Err(Error::Internal("a render has no statistics".to_owned()).into());
+        };
         report.peak_memory_bytes = machine::peak_memory_bytes();
         if let Some(path) = stats {
             let mut stats = create(path)?;
@@ -255,10 +329,11 @@ impl<'a> Job<'a> {
             stats.write_all(text.as_bytes()).map_err(|e| stats.error(e))?;
             stats.commit()?;
         }
-        if self.stats_to_stderr {
-            return output::json_to_stderr(&report);
+        if !self.stats_to_stderr {
+            summary::print(self.args, &report, &self.files, &self.part, request.plan.warnings());
+        } else if !self.part.reports_to_batch {
+            output::json_to_stderr(&report)?;
         }
-        summary::print(self.args, &report, &self.files, request.plan.warnings());
-        Ok(())
+        Ok(report)
     }
 }

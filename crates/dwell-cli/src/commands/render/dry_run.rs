@@ -1,9 +1,9 @@
 //! `dwell render --dry-run`: the plan of a render.
 
-use super::files::File;
+use super::files::{self, File};
 use crate::error_text::Failure;
 use crate::{output, progress_bar};
-use dwell::{Journaling, Layout, Request, escape, store};
+use dwell::{Format, Journaling, Layout, Request, escape, store};
 
 /// Prints the plan of a render without rendering.
 pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> Result<(), Failure> {
@@ -57,8 +57,15 @@ pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> R
     if layout.device_bytes > 0 {
         line("device", format!("{} of its memory at most", mib(layout.device_bytes)));
     }
-    for (path, format) in files {
-        line("output", format!("{} ({})", path.display(), format.name()));
+    let estimate = dwell::estimate(request, &files.iter().map(|(_, format)| *format).collect::<Vec<_>>())?;
+    for ((path, format), bytes) in files.iter().zip(&estimate.bytes) {
+        let about = if matches!(format, Format::Ppm | Format::Npy) { "" } else { "about " };
+        line("output", format!("{} ({}), {about}{}", path.display(), format.name(), output::bytes(*bytes)));
+    }
+    if let Some((free, path)) = files.iter().find_map(|(path, _)| Some((files::free_bytes(path)?, path))) {
+        let total: u64 = estimate.bytes.iter().sum();
+        let short = if total > free { ": too little for the outputs" } else { "" };
+        line("disk", format!("{} free where {} goes{short}", output::bytes(free), path.display()));
     }
     let found = files.first().and_then(|(path, _)| store::journal_of(path));
     let journal = match (&request.journaling, found) {
@@ -69,13 +76,18 @@ pub(super) fn print(request: &Request<'_>, layout: &Layout, files: &[File]) -> R
         _ => "no entries".to_owned(),
     };
     line("journal", journal);
-    let seconds = dwell::estimate(request, &files.iter().map(|(_, format)| *format).collect::<Vec<_>>())?;
-    // The time that the system takes to store a file depends on the disk and on what else is written.
-    let stored: u64 = files.iter().map(|(_, format)| format.max_bytes(request)).sum();
-    let storing = if stored > 0 { format!(", and storing at most {}", mib(stored)) } else { String::new() };
-    line("time", format!("about {}{storing}", progress_bar::duration(seconds)));
+    line("time", format!("about {}", time(estimate.seconds)));
     for warning in plan.warnings() {
         line("warning", warning.clone());
     }
     output::print(&text)
+}
+
+/// A time: below ten seconds with one decimal, or two below one.
+fn time(seconds: f64) -> String {
+    match seconds {
+        ..1.0 => format!("{seconds:.2} s"),
+        ..10.0 => format!("{seconds:.1} s"),
+        _ => progress_bar::duration(seconds),
+    }
 }

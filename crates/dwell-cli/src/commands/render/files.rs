@@ -1,10 +1,11 @@
 //! The outputs of `dwell render`.
 
+use super::Part;
 use crate::cli::RenderArgs;
 use crate::error_text::{Failure, Usage};
-use crate::overlap;
 use crate::standard_streams::Stream;
-use dwell::{Format, store};
+use crate::{output, overlap};
+use dwell::{Error, Format, Request, store};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -42,9 +43,65 @@ pub(super) fn files(args: &RenderArgs) -> Result<Vec<File>, Failure> {
     Ok(files)
 }
 
+/// Creates the folders of outputs that do not exist, and says so.
+pub(super) fn create_folders(args: &RenderArgs, files: &[File], part: &Part) -> Result<(), Failure> {
+    let stats = args.stats.iter().filter(|_| !part.reports_to_batch);
+    for path in files.iter().map(|(path, _)| path).chain(stats).filter(|path| *path != Path::new("-")) {
+        create_folder(path, args.quiet)?;
+    }
+    Ok(())
+}
+
+/// Creates the folder of a file if it does not exist, and says so.
+pub(super) fn create_folder(path: &Path, quiet: bool) -> Result<(), Failure> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(folder).map_err(|source| Error::Write { path: path.to_owned(), source })?;
+    if !quiet {
+        output::remark_to_person(&format!("created the folder {}", folder.display()));
+    }
+    Ok(())
+}
+
+/// Checks that files for which there is certainly not enough space are not begun. What an unfinished render has written
+/// already is not counted, so a render that resumes is not checked.
+pub(super) fn check_space(request: &Request<'_>, files: &[File]) -> Result<(), Failure> {
+    if files.first().is_some_and(|(path, _)| store::journal_of(path).is_some()) {
+        return Ok(());
+    }
+    let (mut least, mut most, mut first) = (0_u64, 0_u64, None);
+    for (path, format) in files {
+        let Some(free) = free_bytes(path) else { continue };
+        (least, most) =
+            (least.saturating_add(format.least_bytes(request)), most.saturating_add(format.max_bytes(request)));
+        first.get_or_insert((path, free));
+    }
+    let Some((path, free)) = first.filter(|(_, free)| *free < most) else { return Ok(()) };
+    let mut needed = format!("at least {}", output::bytes(least));
+    if free >= least {
+        // Whether a compressed file fits depends on the picture. The estimate may be wrong by a fifth.
+        let formats: Vec<Format> = files.iter().map(|(_, format)| *format).collect();
+        let bytes: u64 = dwell::estimate(request, &formats)?.bytes.iter().sum();
+        if bytes / 5 * 4 < free {
+            return Ok(());
+        }
+        needed = format!("about {}", output::bytes(bytes));
+    }
+    let problem = format!("the outputs take {needed}, and {} are free there", output::bytes(free));
+    let source = std::io::Error::new(std::io::ErrorKind::StorageFull, problem);
+    Err(Error::Write { path: path.clone(), source }.into())
+}
+
+/// The free bytes where a regular file goes; `None` for other outputs.
+pub(super) fn free_bytes(path: &Path) -> Option<u64> {
+    let is_regular = !store::is_stdout(path) && (path.is_file() || !path.exists());
+    is_regular.then(|| store::free_bytes(path)).flatten()
+}
+
 /// Checks that no output is written over another output or over an input.
 pub(super) fn check_overlap(args: &RenderArgs, files: &[File]) -> Result<(), Usage> {
-    let what = args.what.iter().map(|path| ("WHAT", path.clone()));
+    let what = args.what().map(|path| ("WHAT", path.to_owned())).into_iter();
     let palette = args.palette.iter().map(|name| ("--palette", overlap::palette_file(name)));
     let stats = args.stats.iter().filter(|p| *p != Path::new("-")).map(|p| ("--stats", p.as_path()));
     overlap::check(what.chain(palette), files.iter().map(|(path, _)| ("-o", path.as_path())).chain(stats))

@@ -1,12 +1,13 @@
 //! What `dwell render` says at its end.
 
+use super::Part;
 use super::files::File;
 use crate::cli::RenderArgs;
 use crate::{output, scene};
 use dwell::{Error, Report, store};
 
 /// Prints a summary in one line, and remarks.
-pub(super) fn print(args: &RenderArgs, report: &Report, files: &[File], plan_warnings: &[String]) {
+pub(super) fn print(args: &RenderArgs, report: &Report, files: &[File], part: &Part, plan_warnings: &[String]) {
     if args.quiet {
         return;
     }
@@ -27,7 +28,7 @@ pub(super) fn print(args: &RenderArgs, report: &Report, files: &[File], plan_war
         report.device.as_ref().map_or(report.level.clone(), |device| format!("{}, {}", device.name, report.level)),
     ));
     for warning in report.warnings.iter().filter(|warning| !plan_warnings.contains(warning)) {
-        output::remark(&format!("warning: {warning}"));
+        part.remark(&format!("warning: {warning}"));
     }
     if scene::has_place(&args.view)
         && args.iteration.max_iter.is_none()
@@ -37,7 +38,7 @@ pub(super) fn print(args: &RenderArgs, report: &Report, files: &[File], plan_war
     }
     if let Some(differing) = report.differing_pixels {
         let percent = 100.0 * differing as f64 / report.pixels as f64;
-        output::remark(&format!(
+        part.remark(&format!(
             "verified: {differing} of {} pixels differ ({percent:.4} %) from those of every-pixel",
             report.pixels
         ));
