@@ -439,7 +439,7 @@ pub(super) static BUILT_IN: [BuiltIn; 34] = [
     },
     BuiltIn {
         name: "hybridizer",
-        title: "Hybridizer: black to green up to the limit (for low limits)",
+        title: "Hybridizer: black to green, every shade equally often",
         colours: &[
             [0, 0, 0], [32639, 51400, 23130],
         ],
@@ -447,11 +447,11 @@ pub(super) static BUILT_IN: [BuiltIn; 34] = [
         blend: Blend::Linear,
         interior: [0, 0, 0],
         cyclic: false,
-        suggestion: Suggestion { by: Some(By::Banded), scale: Some(Scale::Limit), density: None, offset: None },
+        suggestion: Suggestion { by: Some(By::Banded), scale: Some(Scale::Histogram), density: None, offset: None },
     },
     BuiltIn {
         name: "genova",
-        title: "Genova: heat up to the limit, black, red, yellow, white (for low limits)",
+        title: "Genova: heat, black, red, yellow, white, every colour equally often",
         colours: &[
             [0, 0, 0], [59110, 0, 0], [65535, 53970, 0], [65535, 65535, 65535],
         ],
@@ -459,7 +459,7 @@ pub(super) static BUILT_IN: [BuiltIn; 34] = [
         blend: Blend::Linear,
         interior: [0, 0, 0],
         cyclic: false,
-        suggestion: Suggestion { by: Some(By::Banded), scale: Some(Scale::Limit), density: None, offset: None },
+        suggestion: Suggestion { by: Some(By::Banded), scale: Some(Scale::Histogram), density: None, offset: None },
     },
     BuiltIn {
         name: "nvidia",
