@@ -79,12 +79,8 @@ fn table(listed: &[Listed]) -> String {
             _ if *drawable => "f64".to_owned(),
             _ => format!("{bits} bits"),
         };
-<<<<<<< ours
         let iterations = iterations.map_or_else(|| "auto".to_owned(), |iterations| iterations.to_string());
-        text.push_str(&format!("{name:<22} {zoom:>10} {iterations:>13}  {needs:<9} {title}\n"));
-=======
         text.push_str(&format!("{name:<26} {zoom:>8} {iterations:>13}  {needs:<9} {title}\n"));
->>>>>>> theirs
     }
     text.push_str(
         "\nNEEDS is for 1920x1080; views that need more than f64 (53 bits) are rendered only with --force.\n",
