@@ -659,7 +659,7 @@ pub(crate) struct GalleryArgs {
 
 const COMPARE_EXAMPLES: &str = "Examples:
   dwell compare a.npy b.npy
-      The number of differing dwells, their places, and the size of the differences.
+      The number of differing dwells, their places, and how far they differ.
   dwell compare old.png new.png -o diff.png --json
       Two images, a picture of the differences, and the report as JSON.
   other-program | dwell compare - ours.csv
@@ -755,8 +755,8 @@ const CHECK_EXAMPLES: &str = "Examples:
       Several pictures, on the processors; the reports as JSON.
   dwell render -o a.npy -o a.png --stats a.json
   dwell check a.npy a.png --stats a.json
-      Both files of a render against the lengths and hashes in its statistics.
-      Nothing is rendered.
+      Both files of a render against the lengths and hashes in its
+      statistics. Nothing is rendered.
   dwell check converted.csv --stats a.json
       The dwells of a field that another program converted.
 
