@@ -1,18 +1,49 @@
 //! The flags of every command.
 //!
-//! The first paragraph of a doc comment is the text of `-h`; all of it is the text of `--help`. Values are kept as text and
+//! The first paragraph of a doc comment is the text of `-h`; all of it is the text of `--help`. `-h` fits one screen (60
+//! lines), so first paragraphs are short, and flags for measurements and for rare cases are hidden there. Values are kept as text and
 //! read by the command, for two reasons: they may be long decimals, and the command's errors name the accepted range.
 //! Hidden aliases are the former names of flags and the keys of location files.
 
 mod lab;
+mod values;
 
 pub(crate) use lab::{
     LabArgs, LabCheckArgs, LabCommand, LabCompareArgs, LabReportArgs, LabRunArgs, LabRunningArgs, LabShowArgs,
     LabSweepArgs, LabSweepRunningArgs,
 };
+pub(crate) use values::{NamesAndFiles, with_values};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
+
+/// What to type first.
+macro_rules! start {
+    () => {
+        "Start with:
+  dwell render -o mandelbrot.png
+      The whole set, 1920x1080. `dwell render -h` lists the flags.
+  dwell locations
+      Places to render: dwell render shallow-seahorse -o seahorse.png
+  dwell palettes
+      Colours: dwell render seahorse.png -o other.png --palette ember"
+    };
+}
+
+const EXIT_CODES: &str = concat!(
+    start!(),
+    "
+
+Exit codes:
+  0    success
+  1    `dwell compare` or `dwell check` found a difference, or `dwell lab`
+       a wrong result or a regression
+  2    invalid input
+  4    an output could not be written
+  5    the engine named by --engine is not available
+  101  a defect of dwell
+  130  interrupted"
+);
 
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
@@ -26,12 +57,12 @@ const LONG_VERSION: &str = concat!(
     env!("DWELL_PROFILE"),
 );
 
-/// Render images of the Mandelbrot set and its relatives, with the same dwells on every machine
+/// Render images of the Mandelbrot set and its relatives, exactly
+///
+/// The dwell of a point is the number of iterations after which its orbit leaves a disc around 0: what a picture colours.
 #[derive(Debug, Parser)]
 #[command(name = "dwell", version, long_version = LONG_VERSION, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Start with `dwell render -o mandelbrot.png`, then `dwell locations`.\n\n\
-Exit codes: 0 success; 1 `dwell compare`, `dwell check` or `dwell lab` found a difference; 2 invalid input; 4 an output could not be written; \
-5 the engine named by --engine is not available; 130 interrupted.")]
+#[command(after_help = start!(), after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -39,7 +70,10 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Render a view as a picture (png, ppm) or as an array of dwells (npy, csv)
+    /// Render a view as a picture, or as an array of dwells
+    ///
+    /// Without WHAT and flags, the view is the whole Mandelbrot set. A PNG stores everything that it depends on, so that it
+    /// can be rendered again, larger or in other colours: `dwell render old.png -o new.png --size 3840x2160`.
     Render(Box<RenderArgs>),
     /// List the built-in locations
     ///
@@ -47,13 +81,20 @@ pub(crate) enum Command {
     Locations,
     /// Show palettes in the terminal or as a PNG
     Palettes(PalettesArgs),
-    /// Print a location, or what a PNG made by dwell shows, as a location file
+    /// Print what a PNG made by dwell shows, as a location file
+    ///
+    /// A built-in location or a location file is printed with every key.
     Show(ShowArgs),
     /// Render every built-in location into an HTML page
     Gallery(GalleryArgs),
-    /// Compare two fields or two images pixel by pixel, or a field with arbitrary precision
+    /// Compare two files, or a field with arbitrary precision
+    ///
+    /// Two fields of dwells or two images are compared pixel by pixel. With --truth, the dwells of a field are compared with
+    /// the true ones.
     Compare(Box<CompareArgs>),
-    /// Check that files are what their own record says, by a second render or by the statistics of their render
+    /// Check that pictures are what their own text describes
+    ///
+    /// The scene that the text describes is rendered again, and every pixel is compared. With --stats, files of any format are checked against the statistics of their render, and nothing is rendered.
     Check(CheckArgs),
     /// Print the dwell of one point in f32, f64 and arbitrary precision
     Point(PointArgs),
@@ -67,67 +108,71 @@ pub(crate) enum Command {
     /// Five published systems and our own measurements as data: workloads, variants, published figures and claims. A report
     /// gives a verdict on each claim.
     Lab(LabArgs),
-    /// Print the processor, instruction sets, threads, memory and CUDA devices of this machine
+    /// Print the processor, memory and CUDA devices
     Info(InfoArgs),
     /// Print shell completions
     Completions(CompletionsArgs),
-    /// Print the manual page
+    /// Print the manual page of the program or of a command
     Man(ManArgs),
 }
 
 const RENDER_EXAMPLES: &str = "Examples:
   dwell render -o mandelbrot.png
       The whole set, 1920x1080.
-  dwell render shallow-seahorse -o seahorse.png --size 3840x2160 --aa 3 --palette ember
-      A built-in location, larger, anti-aliased, in another palette.
-  dwell render -o here.png --center -0.7436438870,0.1318259042 --zoom 2e5 --max-iter auto
+  dwell render shallow-seahorse -o seahorse.png --aa 3 --palette ember
+      A built-in location, anti-aliased, in another palette.
+  dwell render -o a.png --center -0.7436,0.1318 --zoom 1e3 --max-iter auto
       Any place, with an iteration limit chosen by a probe.
-  dwell render here.png -o poster.png --size 8000x8000
+  dwell render a.png -o poster.png --size 8000x8000
       The view of an earlier picture, larger.
-  dwell render --formula burning-ship -o ship.png --palette fire --scale histogram
-      Another formula, with every colour used equally often.
+  dwell render --formula burning-ship -o ship.png --palette ember
+      Another formula.
   dwell render --julia -0.8,0.156 -o julia.png --palette ink
       A Julia set; this palette colours by the distance to the set.
   dwell render -o counts.npy --bounds -2,1,-1,1 --size 3000x2000 --stats -
       The dwells of a rectangle as a NumPy array, and statistics.
   dwell render my-place.toml -o - --format ppm | display
       A location file, piped to another program.
-  dwell render --strategy mariani-silver --verify --stats - --size 4096x4096
-      The number of pixels that a published heuristic gets wrong, and its time.
+  dwell render --strategy mariani-silver --verify --stats -
+      The pixels that a published heuristic gets wrong, and its time.
 
-A location file is TOML; `dwell show WHAT` prints one with every key:
-  re = \"-0.7436438870371587\"      # quoted, so that every digit is kept
-  im = \"0.1318259042053119\"
-  zoom = \"1e9\"                    # the view is 4 / zoom high
-  iterations = 5000
-  [colour]                        # optional, as are the keys not shown here
-  palette = \"ember\"               # or a palette file, relative to this file: \"./my.ggr\"
-The keys are accepted as flags, too: --iterations 5000.
+Location files:
+  They are TOML, and `dwell show WHAT` prints one with every key.
+    re = \"-0.7436438870371587\"   # in quotes, so that every digit is kept
+    im = \"0.1318259042053119\"
+    zoom = \"1e9\"                 # the view is 4 / zoom high
+    iterations = 5000
+    [colour]                     # optional, as are the keys not shown here
+    palette = \"ember\"            # or a file beside this one: \"./my.ggr\"
+  The keys are accepted as flags, too: --iterations 5000.
 
-A palette file is TOML, .map (a line of red, green and blue, 0 to 255, for each colour),
-.ggr (GIMP) or .ugr (Ultra Fractal):
-  colours = [\"#04082b\", \"#2a7fd4\", \"#fff8dc\"]   # a cycle
-  # positions = [0.0, 0.2, 0.7]                   # positions of the colours in the cycle
-  interior = \"#000000\"
-  # cyclic = false                                # forwards, then backwards
-  # blend = \"step\"                                # or linear, light; smooth is the default
-  # by, scale, density, offset: the defaults that the palette suggests.";
+Palette files:
+  They are TOML, .map (a line of red, green and blue, 0 to 255, for each
+  colour), .ggr (GIMP) or .ugr (Ultra Fractal).
+    colours = [\"#04082b\", \"#2a7fd4\", \"#fff8dc\"]   # a cycle
+    # positions = [0.0, 0.2, 0.7]    # of the colours in the cycle
+    interior = \"#000000\"
+    # cyclic = false                 # forwards, then backwards
+    # blend = \"step\"               # or linear, light, smooth (the default)
+    # by, scale, density, offset: the defaults that the palette suggests";
 
 #[derive(Debug, Args)]
+#[command(after_help = "`dwell render --help` describes every flag and file format, with examples.")]
 #[command(after_long_help = RENDER_EXAMPLES)]
 pub(crate) struct RenderArgs {
-    /// Built-in location, location file or PNG made by dwell to render [default: the whole set]
+    /// Built-in location, file, or PNG of dwell [default: the whole set]
     ///
     /// `dwell locations` lists the built-in locations. A PNG made by dwell stores everything that the picture depends on.
     /// `-` reads a location file or a PNG from standard input. Flags override what the location says.
     pub(crate) what: Option<PathBuf>,
 
-    /// File to write; its ending selects png, ppm, npy or csv; `-` is standard output
+    /// File to write: .png, .ppm, .npy or .csv
     ///
-    /// A name without an ending gets a PNG. Repeat the flag to write one render in several formats.
+    /// The ending selects the format, and a name without an ending gets a PNG; `-` is standard output. Repeat the flag to
+    /// write one render in several formats.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Vec<PathBuf>,
-    /// Format of every output, whatever the file's ending: png, ppm, npy, csv
+    /// Format, whatever the file's ending: png, ppm, npy, csv
     ///
     /// png is an sRGB picture that stores everything it depends on as text. ppm is the same picture, uncompressed and
     /// without the text. npy is a NumPy array of dwells, uint32 of shape (height, width). csv holds the dwells as text, one
@@ -135,52 +180,52 @@ pub(crate) struct RenderArgs {
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
     /// Fail instead of replacing an existing file
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) no_clobber: bool,
 
     #[command(flatten)]
     pub(crate) view: ViewArgs,
-    /// Anti-aliasing samples per pixel on a side, 1 to 16 [default: 1, or the location's]
+    /// Samples per pixel on a side, 1 to 16 [default: 1]
     ///
-    /// Computes N x N samples per pixel and averages them in linear light. Statistics are those of the samples. Dwells have
-    /// no average, so npy and csv outputs accept 1 only.
+    /// Anti-aliasing, for smooth edges: computes N x N samples per pixel and averages them in linear light. The default is that of the location.
+    /// Statistics are those of the samples. Dwells have no average, so npy and csv outputs accept 1 only.
     #[arg(long, alias = "samples", value_name = "N", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) aa: Option<String>,
 
-    #[command(flatten)]
-    pub(crate) iteration: IterationArgs,
-
-    /// Built-in palette or palette file (.toml, .map, .ggr, .ugr, .ugr#NAME) [default: the location's, or twilight]
+    /// Palette or palette file; see `dwell palettes`
     ///
-    /// `dwell palettes` shows the built-in palettes. A palette sets its own density and offset, and --color-by and --scale
-    /// if it suggests them; otherwise those two stay as the location has them. An interior colour chosen in the location
-    /// stays.
+    /// A file is .toml, .map, .ggr, .ugr, or .ugr#NAME for one of several. The default is the location's palette, or
+    /// twilight. A palette sets its own density and offset, and --color-by and --scale if it suggests them; otherwise those
+    /// two stay as the location has them. An interior colour chosen in the location stays.
     #[arg(long, value_name = "NAME|FILE", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
-    /// Value that selects the colour: smooth, banded, distance [default: smooth, or as the palette suggests]
+    /// smooth, banded or distance [default: smooth]
     ///
-    /// smooth is the dwell made continuous, without steps. banded is the dwell itself. distance is the estimated distance to
-    /// the set.
+    /// The value of a point that selects its colour. smooth is the dwell made continuous, without steps. banded is the dwell itself. distance is the estimated distance to
+    /// the set. A palette may suggest another default.
     #[arg(long, aliases = ["by", "colour-by", "color_by"], value_name = "VALUE", help_heading = "Colour")]
     pub(crate) color_by: Option<String>,
-    /// Scale from the value to the palette: root, linear, log, limit, histogram [default: root; log for distance]
+    /// root, linear, log, limit or histogram
     ///
-    /// root turns the palette 0.11 times per unit of the value's square root, linear once per 256, log once per 4 octaves,
-    /// limit once up to the iteration limit. histogram uses every colour equally often. A palette may suggest another
-    /// default.
+    /// How colours follow from values. root turns the palette 0.11 times per unit of the value's square root, linear once per 256, log once per 4 octaves,
+    /// limit once up to the iteration limit. histogram uses every colour equally often. The default is root, and log for
+    /// distances; a palette may suggest another.
     #[arg(long, value_name = "SCALE", help_heading = "Colour")]
     pub(crate) scale: Option<String>,
-    /// Repetitions of the palette relative to the scale, above 0, at most 1000000 [default: 1]
+    /// Repetitions of the palette, above 0 [default: 1]
     ///
-    /// 2 repeats the palette twice as often as the scale does. A palette may suggest another default.
+    /// Relative to the scale, at most 1000000: 2 repeats the palette twice as often as the scale does. A palette may suggest
+    /// another default.
     #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Colour")]
     pub(crate) density: Option<String>,
-    /// Shift of the palette in turns, -1000000 to 1000000 [default: 0]
+    /// Shift of the palette in turns [default: 0]
     ///
-    /// A palette may suggest another default.
+    /// -1000000 to 1000000: 0.5 begins in the middle of the palette. A palette may suggest another default.
     #[arg(long, value_name = "TURNS", allow_hyphen_values = true, help_heading = "Colour")]
     pub(crate) offset: Option<String>,
-    /// Colour of points that did not escape: #rgb, #rrggbb or #rrrrggggbbbb [default: the palette's]
+    /// Colour inside the set, such as #000 or #102030
+    ///
+    /// The colour of points that did not escape: #rgb, #rrggbb or #rrrrggggbbbb. The default is the palette's.
     #[arg(long, value_name = "COLOUR", help_heading = "Colour")]
     pub(crate) interior: Option<String>,
     /// Bits per channel of the picture: 8, 16 [default: 8]
@@ -188,152 +233,189 @@ pub(crate) struct RenderArgs {
     pub(crate) depth: Option<String>,
 
     #[command(flatten)]
-    pub(crate) engine: EngineArgs,
+    pub(crate) iteration: IterationArgs,
+
+    /// Print the plan, memory and time, and write nothing
+    #[arg(long, help_heading = "Running")]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) engine_choice: EngineChoiceArgs,
     #[command(flatten)]
-    pub(crate) kernel: KernelArgs,
-
-    /// Pixels to compute: every-pixel, mariani-silver, boundary-trace [default: every-pixel]
+    pub(crate) engine: EngineArgs,
+    /// Memory limit, such as 4G [default: 90 % of free]
     ///
-    /// every-pixel computes every pixel and is exact. mariani-silver and boundary-trace compute fewer pixels and infer the
-    /// rest; a few pixels may be wrong, and --verify counts them. In pictures coloured by smooth values or distances, only
-    /// points inside the set are inferred. The kernels of --gpu-kernel that infer pixels are accepted here, too.
-    #[arg(long, value_name = "STRATEGY", help_heading = "Running")]
-    pub(crate) strategy: Option<String>,
-    /// Compute every pixel as well, and report how many dwells differ
-    #[arg(long, help_heading = "Running")]
-    pub(crate) verify: bool,
-    /// Exact shortcuts: none, exact (all), or a list of interior,cycles,symmetry [default: exact]
-    ///
-    /// Shortcuts save time and change no dwell. interior skips points that are proved to lie in the main cardioid or in the
-    /// disc of period 2. cycles stops orbits that return to an earlier value bit for bit. symmetry copies mirrored rows.
-    /// Each is used where it holds for the formula.
-    #[arg(long, value_name = "WHICH", help_heading = "Running")]
-    pub(crate) shortcuts: Option<String>,
-    /// Assignment of tiles to threads: static, dynamic[:CHUNK], guided, work-stealing
-    ///
-    /// CHUNK is the number of tiles that a thread takes at once, 1 to 1000000000. The schedule changes the time only.
-    #[arg(long, value_name = "SCHEDULE", default_value = "dynamic", help_heading = "Running")]
-    pub(crate) schedule: String,
-    /// Size of a tile in pixels, 1 to 4096 per side and at most 1048576 in all
-    ///
-    /// The default is about 16384 pixels, as wide as the image where that is at most 4096 pixels wide; and 256x256 for the
-    /// strategies that infer pixels.
-    #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "Running")]
-    pub(crate) tile: Option<String>,
-    /// Write statistics as JSON; `-` is standard error, which then carries nothing else
-    ///
-    /// Statistics hold the parameters, the number of iterations, a BLAKE3 hash of the dwells, the time of each stage in
-    /// seconds and the memory in bytes.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Running")]
-    pub(crate) stats: Option<PathBuf>,
-    /// Print the plan, its memory and an estimate of the time, and write nothing
-    #[arg(long, help_heading = "Running")]
-    pub(crate) dry_run: bool,
-    /// Memory limit in bytes, or with a suffix K, M, G or T [default: 90 % of the available memory]
-    ///
-    /// Suffixes are powers of 1024. Less memory means smaller bands of the image. A limit that is too small is an error
-    /// before anything is written.
+    /// Bytes, or with a suffix K, M, G or T, powers of 1024. Less memory means smaller bands of the image. A limit that is too
+    /// small is an error before anything is written.
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) max_memory: Option<String>,
     /// Seconds between journal entries, 0.1 to 86400, or `off` for no journal
     ///
     /// A render that takes longer keeps a journal beside its first output. After a kill, Ctrl-C, a full disk or a loss of
     /// power, the same command resumes from the last entry and writes the same bytes.
-    #[arg(long, value_name = "SECONDS|off", allow_hyphen_values = true, default_value = "5", help_heading = "Running")]
+    #[arg(
+        long,
+        value_name = "SECONDS|off",
+        allow_hyphen_values = true,
+        default_value = "5",
+        hide_short_help = true,
+        help_heading = "Running"
+    )]
     pub(crate) sync_interval: String,
     /// Discard an existing journal and start over
-    #[arg(long, help_heading = "Running")]
+    #[arg(long, hide_short_help = true, help_heading = "Running")]
     pub(crate) fresh: bool,
-    /// Render N times in one process, 1 to 100000, and report median times [default: 1]
-    ///
-    /// The first of several renders is not counted. Only the last is written.
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Running")]
-    pub(crate) repeat: Option<String>,
     /// Print no progress and no summary
     #[arg(short, long, help_heading = "Running")]
     pub(crate) quiet: bool,
+
+    /// Write statistics as JSON; `-` is standard error
+    ///
+    /// Statistics hold the parameters, the number of iterations, a BLAKE3 hash of the dwells, the time of each stage in
+    /// seconds, the memory in bytes, and the processor, the version and the date. With `-`, standard error carries nothing
+    /// else.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Measuring")]
+    pub(crate) stats: Option<PathBuf>,
+    /// Compute every pixel as well, and report how many dwells differ
+    #[arg(long, hide_short_help = true, help_heading = "Measuring")]
+    pub(crate) verify: bool,
+    /// Pixels to compute: every-pixel, mariani-silver, boundary-trace [default: every-pixel]
+    ///
+    /// every-pixel computes every pixel and is exact. mariani-silver and boundary-trace compute fewer pixels and infer the
+    /// rest; a few pixels may be wrong, and --verify counts them. In pictures coloured by smooth values or distances, only
+    /// points inside the set are inferred. The kernels of --gpu-kernel that infer pixels are accepted here, too.
+    #[arg(long, value_name = "STRATEGY", hide_short_help = true, help_heading = "Measuring")]
+    pub(crate) strategy: Option<String>,
+    /// Exact shortcuts: none, exact (all), or a list of interior,cycles,symmetry [default: exact]
+    ///
+    /// Shortcuts save time and change no dwell. interior skips points that are proved to lie in the main cardioid or in the
+    /// disc of period 2. cycles stops orbits that return to an earlier value bit for bit. symmetry copies mirrored rows.
+    /// Each is used where it holds for the formula.
+    #[arg(long, value_name = "WHICH", hide_short_help = true, help_heading = "Measuring")]
+    pub(crate) shortcuts: Option<String>,
+    /// Assignment of tiles to threads: static, dynamic[:CHUNK], guided, work-stealing
+    ///
+    /// CHUNK is the number of tiles that a thread takes at once, 1 to 1000000000. The schedule changes the time only.
+    #[arg(
+        long,
+        value_name = "SCHEDULE",
+        default_value = "dynamic",
+        hide_short_help = true,
+        help_heading = "Measuring"
+    )]
+    pub(crate) schedule: String,
+    /// Size of a tile in pixels, 1 to 4096 per side and at most 1048576 in all
+    ///
+    /// The default is about 16384 pixels, as wide as the image where that is at most 4096 pixels wide; and 256x256 for the
+    /// strategies that infer pixels.
+    #[arg(long, value_name = "WxH", allow_hyphen_values = true, hide_short_help = true, help_heading = "Measuring")]
+    pub(crate) tile: Option<String>,
+    /// Render N times in one process, 1 to 100000, and report median times [default: 1]
+    ///
+    /// The first of several renders is not counted. Only the last is written.
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true, help_heading = "Measuring")]
+    pub(crate) repeat: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) kernel: KernelArgs,
 }
 
 // The view, shared by the commands that show one. (A doc comment here would become the description of the command.)
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
-    /// Centre of the view: two decimal numbers of any length, kept exactly
+    /// Centre of the view, such as -0.7436,0.1318
+    ///
+    /// The real and the imaginary part, with a comma and no space between them: decimal numbers of any length, kept exactly.
     #[arg(long, alias = "centre", value_name = "RE,IM", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) center: Option<String>,
     /// Magnification, above 0: the view is 4 / Z high
+    ///
+    /// 1.5 shows the whole Mandelbrot set. An exponent is accepted: 1e9 is a thousand million.
     #[arg(long, value_name = "Z", allow_hyphen_values = true, conflicts_with = "view_height", help_heading = "View")]
     pub(crate) zoom: Option<String>,
     /// Height of the view in the complex plane, above 0
-    #[arg(long, aliases = ["height", "view_height"], value_name = "H", allow_hyphen_values = true, help_heading = "View")]
+    #[arg(long, aliases = ["height", "view_height"], value_name = "H", allow_hyphen_values = true, hide_short_help = true, help_heading = "View")]
     pub(crate) view_height: Option<String>,
-    /// Edges of the view in the complex plane, kept exactly; pixels need not be square
-    #[arg(long, value_name = "XMIN,XMAX,YMIN,YMAX", allow_hyphen_values = true, conflicts_with_all = ["center", "zoom", "view_height"], help_heading = "View")]
+    /// XMIN,XMAX,YMIN,YMAX, in place of --center and --zoom
+    ///
+    /// Edges of the view in the complex plane, kept exactly. Pixels need not be square.
+    #[arg(long, value_name = "EDGES", allow_hyphen_values = true, conflicts_with_all = ["center", "zoom", "view_height"], help_heading = "View")]
     pub(crate) bounds: Option<String>,
-    /// Width and height in pixels, 1 to 2147483647 each [default: the location's, or 1920x1080]
+    /// Width and height in pixels [default: 1920x1080]
+    ///
+    /// 1 to 2147483647 each. The default is that of the location, if it has one.
     #[arg(long, value_name = "WxH", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) size: Option<String>,
-    /// Rotation of the view about its centre in degrees, counter-clockwise, -1000000 to 1000000 [default: 0]
+    /// Rotation in degrees, counter-clockwise [default: 0]
+    ///
+    /// Turns the view about its centre, by -1000000 to 1000000 degrees.
     #[arg(long, alias = "rotation", value_name = "DEG", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) rotate: Option<String>,
-    /// Draw the view upside down, or --flip=no for the right way up [default: no]
+    /// Upside down; --flip=no for the right way up
     ///
     /// The Burning Ship is usually shown upside down: --formula burning-ship flips the view unless a location is named.
-    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = "View")]
+    #[arg(long, value_name = "yes|no", num_args = 0..=1, require_equals = true, default_missing_value = "yes", hide_short_help = true, help_heading = "View")]
     pub(crate) flip: Option<String>,
     /// Position of the sampled point in its pixel: centre, corner (lower left) [default: centre]
-    #[arg(long, value_name = "WHERE", help_heading = "View")]
+    #[arg(long, value_name = "WHERE", hide_short_help = true, help_heading = "View")]
     pub(crate) sample: Option<String>,
 }
 
 // The iteration, shared in the same way.
 #[derive(Debug, Args)]
 pub(crate) struct IterationArgs {
-    #[command(flatten)]
-    pub(crate) formula: FormulaArgs,
-    /// Iteration limit, 1 to 4294967295, or `auto` [default: the location's]
+    /// Iteration limit; one that is too low draws black
     ///
-    /// Points that have not escaped at the limit have dwell 0. Exponents are accepted: 1e6 is a million. `auto` renders a
+    /// 1 to 4294967295, or `auto`. The default is the location's. Points that have not escaped at the limit have dwell 0. Exponents are accepted: 1e6 is a million. `auto` renders a
     /// probe 256 pixels wide and takes the smallest 100 * 2^k at which doubling the limit changes fewer than 0.1 % of its
     /// pixels.
     #[arg(long, aliases = ["iterations", "max_iter"], value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) max_iter: Option<String>,
+    #[command(flatten)]
+    pub(crate) formula: FormulaArgs,
     /// Escape radius R, 2 to 1e9: a point has escaped when |z| > R [default: 2]
-    #[arg(long, alias = "escape_radius", value_name = "R", allow_hyphen_values = true, help_heading = "Iteration")]
+    #[arg(
+        long,
+        alias = "escape_radius",
+        value_name = "R",
+        allow_hyphen_values = true,
+        hide_short_help = true,
+        help_heading = "Iteration"
+    )]
     pub(crate) escape_radius: Option<String>,
     /// Floating point type of the iteration: f32, f64 [default: f64]
-    #[arg(long, alias = "number", value_name = "TYPE", help_heading = "Iteration")]
+    #[arg(long, alias = "number", value_name = "TYPE", hide_short_help = true, help_heading = "Iteration")]
     pub(crate) precision: Option<String>,
     /// Rounding of a step: fused (fused multiply-adds), separate (every operation rounds) [default: fused]
-    #[arg(long, alias = "recipe", value_name = "ORDER", help_heading = "Iteration")]
+    #[arg(long, alias = "recipe", value_name = "ORDER", hide_short_help = true, help_heading = "Iteration")]
     pub(crate) rounding: Option<String>,
     /// Render a view even if the precision does not resolve its pixels
-    #[arg(long, help_heading = "Iteration")]
+    #[arg(long, hide_short_help = true, help_heading = "Iteration")]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FormulaArgs {
-    /// Formula: mandelbrot, multibrot, burning-ship, tricorn [default: mandelbrot, or the location's]
+    /// mandelbrot, multibrot, burning-ship or tricorn
     ///
-    /// mandelbrot iterates z^2 + c, multibrot z^N + c, burning-ship (|x| + i|y|)^N + c and tricorn (x - iy)^N + c, where
+    /// The default is the location's formula, or mandelbrot. mandelbrot iterates z^2 + c, multibrot z^N + c, burning-ship (|x| + i|y|)^N + c and tricorn (x - iy)^N + c, where
     /// z = x + iy and N is the power.
     #[arg(long, value_name = "FORMULA", help_heading = "Iteration")]
     pub(crate) formula: Option<String>,
-    /// Power N of the formula, 2 to 16 [default: 3 for multibrot, 2 for the others]
+    /// Power of the formula, 2 to 16
+    ///
+    /// The default is 3 for multibrot, and 2 for the others.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) power: Option<String>,
-    /// Constant c of a Julia set, or `none` for the formula's own set
+    /// Draw the Julia set of a constant, such as -0.8,0.156
     ///
-    /// The view then shows the starting point z_1 instead of c. `none` overrides the constant of a location.
+    /// `none` draws the formula's own set. The view of a Julia set shows the starting point z_1 instead of c. `none` overrides the constant of a location.
     #[arg(long, value_name = "RE,IM", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) julia: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
-    /// Worker threads, 1 to 4096 [default: one per processor]
+    /// Threads, 1 to 4096 [default: one per processor]
     ///
     /// At most 32 threads per processor are used to render. The number of threads changes no byte of the output.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Running")]
@@ -341,15 +423,15 @@ pub(crate) struct EngineArgs {
     /// Instruction set: scalar, avx2, avx512, neon [default: DWELL_LEVEL, or the widest available]
     ///
     /// DWELL_LEVEL is an environment variable. The instruction set changes no byte of the output.
-    #[arg(long, value_name = "LEVEL", help_heading = "Running")]
+    #[arg(long, value_name = "LEVEL", hide_short_help = true, help_heading = "Running")]
     pub(crate) level: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EngineChoiceArgs {
-    /// Engine that computes the dwells: auto, cpu, cuda, cuda:N [default: auto]
+    /// auto, cpu, cuda or cuda:N [default: auto]
     ///
-    /// cuda is device 0, cuda:N the device with that number in `dwell info`. auto selects the engine that is faster for this
+    /// The engine that computes the dwells. cuda is device 0, cuda:N the device with that number in `dwell info`. auto selects the engine that is faster for this
     /// picture, from a short measurement that is kept for later runs. All engines give the same bytes. If a device fails
     /// during a render, the processors compute the rest.
     #[arg(long, value_name = "ENGINE", help_heading = "Running")]
@@ -362,41 +444,55 @@ pub(crate) struct KernelArgs {
     ///
     /// per-pixel, row-per-block and grid-stride are plain loops as published. mariani-silver-levels, mariani-silver-block and
     /// mariani-silver-cdp infer pixels, and are accepted by --strategy as well.
-    #[arg(long, value_name = "KERNEL", help_heading = "CUDA kernels")]
+    #[arg(long, value_name = "KERNEL", hide_short_help = true, help_heading = "CUDA kernels")]
     pub(crate) gpu_kernel: Option<String>,
     /// Threads of a block, 1 to 1024 in all, or `occupancy`
     ///
     /// For the plain loops and mariani-silver-cdp. `occupancy` takes the size that the driver reports as keeping the device
     /// busiest. The defaults are the published ones: 64x4 for per-pixel and mariani-silver-cdp, 128x1 for row-per-block,
     /// 16x16 for grid-stride.
-    #[arg(long, value_name = "WxH|occupancy", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    #[arg(
+        long,
+        value_name = "WxH|occupancy",
+        allow_hyphen_values = true,
+        hide_short_help = true,
+        help_heading = "CUDA kernels"
+    )]
     pub(crate) block: Option<String>,
     /// Device memory limit in bytes, or with a suffix K, M, G or T [default: the free memory]
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        allow_hyphen_values = true,
+        hide_short_help = true,
+        help_heading = "CUDA kernels"
+    )]
     pub(crate) gpu_memory: Option<String>,
     /// Rectangles of the first level across and down, 1 to 1024, for mariani-silver kernels [default: 32]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true, help_heading = "CUDA kernels")]
     pub(crate) init_subdiv: Option<String>,
     /// Children of a rectangle across and down, 2 to 16, for mariani-silver kernels [default: 4]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true, help_heading = "CUDA kernels")]
     pub(crate) subdiv: Option<String>,
     /// Maximum number of levels plus one, 1 to 20, for mariani-silver kernels [default: 4]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true, help_heading = "CUDA kernels")]
     pub(crate) max_depth: Option<String>,
     /// Shorter side in pixels, 1 to 65536, that children of a rectangle must exceed [default: 32]
     ///
     /// For mariani-silver kernels: rectangles whose children would not be longer are not divided.
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "CUDA kernels")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, hide_short_help = true, help_heading = "CUDA kernels")]
     pub(crate) min_size: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:\n  dwell palettes\n  dwell palettes my.ggr ember -o sheet.png")]
 pub(crate) struct PalettesArgs {
-    /// Built-in palettes or palette files [default: all built-in palettes]
+    /// Palettes to show: built-in names or files [default: all]
     #[arg(value_name = "NAME|FILE")]
     pub(crate) palettes: Vec<String>,
-    /// Write a PNG with a bar for each palette; the name ends in .png or has no ending
+    /// Write a PNG with a bar for each palette
+    ///
+    /// The name ends in .png or has no ending.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Print the names only, one per line
@@ -408,23 +504,27 @@ pub(crate) struct PalettesArgs {
 #[command(after_long_help = "Examples:\n  dwell show seahorse.png\n  dwell show seahorse.png > place.toml\n  \
 dwell show shallow-seahorse")]
 pub(crate) struct ShowArgs {
-    /// PNG made by dwell, location file, or built-in location; `-` reads a PNG or a location file from standard input
+    /// PNG made by dwell, built-in location, or location file
+    ///
+    /// `-` reads a PNG or a location file from standard input.
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) what: PathBuf,
 }
 
 #[derive(Debug, Args)]
-#[command(after_long_help = "Example:\n  dwell gallery -o gallery && open gallery/index.html")]
+#[command(after_long_help = "Examples:\n  dwell gallery -o gallery && open gallery/index.html")]
 pub(crate) struct GalleryArgs {
-    /// Folder for the page and its pictures, created if missing
+    /// Folder for the page and its pictures
     ///
-    /// An existing index.html that dwell has not written is not replaced: that is an error.
+    /// It is created if it is missing. An existing index.html that dwell has not written is not replaced: that is an error.
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) output: PathBuf,
-    /// Width and height of each picture in pixels, 1 to 2147483647 each
+    /// Width and height of each picture in pixels
+    ///
+    /// 1 to 2147483647 each.
     #[arg(long, value_name = "WxH", allow_hyphen_values = true, default_value = "1280x720")]
     pub(crate) size: String,
-    /// Anti-aliasing samples per pixel on a side, 1 to 16
+    /// Samples per pixel on a side, 1 to 16
     ///
     /// Locations at the end of f64's resolution take fewer.
     #[arg(long, alias = "samples", value_name = "N", allow_hyphen_values = true, default_value = "2")]
@@ -440,7 +540,7 @@ pub(crate) struct GalleryArgs {
 
 const COMPARE_EXAMPLES: &str = "Examples:
   dwell compare a.npy b.npy
-      The number of differing dwells, their places, and the size of the differences.
+      The number of differing dwells, their places, and how far they differ.
   dwell compare old.png new.png -o diff.png --json
       Two images, a picture of the differences, and the report as JSON.
   other-program | dwell compare - ours.csv
@@ -450,19 +550,23 @@ const COMPARE_EXAMPLES: &str = "Examples:
   dwell compare --truth b.npy shallow-seahorse --all
       Every pixel of the field of a location.
 
-Exit codes: 0 no difference, or no wrong pixel; 1 a difference, or a wrong pixel; 2 invalid
-input; 4 an output could not be written; 130 interrupted.";
+Exit codes:
+  0    no difference, or no wrong pixel
+  1    a difference, or a wrong pixel
+  2    invalid input
+  4    an output could not be written
+  130  interrupted";
 
 #[derive(Debug, Args)]
 #[command(after_long_help = COMPARE_EXAMPLES)]
 pub(crate) struct CompareArgs {
-    /// Field (.npy, .csv) or image (.png, .ppm, .pgm); `-` is standard input
+    /// Field (.npy, .csv) or image (.png, .ppm, .pgm)
     ///
-    /// With --truth, the view that the field shows: a built-in location, a location file or a PNG made by dwell, as for
+    /// `-` is standard input. With --truth, the view that the field shows: a built-in location, a location file or a PNG made by dwell, as for
     /// `dwell render`.
     #[arg(value_name = "A|WHAT", required_unless_present = "truth", value_hint = ValueHint::FilePath)]
     pub(crate) a: Option<PathBuf>,
-    /// Field to compare with a field, or image to compare with an image
+    /// File of the same kind as A: a field or an image
     #[arg(value_name = "B", required_unless_present = "truth", conflicts_with = "truth", value_hint = ValueHint::FilePath)]
     pub(crate) b: Option<PathBuf>,
 
@@ -476,9 +580,9 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Compare this field (.npy, .csv) with arbitrary precision; `-` is standard input
+    /// Compare this field with arbitrary precision
     ///
-    /// The flags below describe the view that the field shows: give those that it was rendered with.
+    /// A .npy or .csv file; `-` is standard input. The flags below describe the view that the field shows: give those that it was rendered with.
     #[arg(long, value_name = "FIELD", value_hint = ValueHint::FilePath, help_heading = "Truth")]
     pub(crate) truth: Option<PathBuf>,
     /// Number of pixels to check, 1 to 10000000 [default: 1000]
@@ -513,9 +617,9 @@ pub(crate) struct CompareArgs {
     pub(crate) iteration: IterationArgs,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
-    /// Memory limit in bytes, or with a suffix K, M, G or T [default: 90 % of the available memory]
+    /// Memory limit, such as 4G [default: 90 % of free]
     ///
-    /// Suffixes are powers of 1024. An interlaced image and a table from a pipe are stored whole; everything else takes a
+    /// Bytes, or with a suffix K, M, G or T, powers of 1024. An interlaced image and a table from a pipe are stored whole; everything else takes a
     /// few rows. A limit that is too small is an error before the memory is taken.
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) max_memory: Option<String>,
@@ -526,20 +630,22 @@ pub(crate) struct CompareArgs {
 
 const CHECK_EXAMPLES: &str = "Examples:
   dwell check seahorse.png
-      The checksums of a picture, then all of its pixels against a second render of the
-      scene that its text describes.
+      The checksums of a picture, then all of its pixels against a second
+      render of the scene that its text describes.
   dwell check *.png --engine cpu --json
       Several pictures, on the processors; the reports as JSON.
   dwell render -o a.npy -o a.png --stats a.json
   dwell check a.npy a.png --stats a.json
-      Both files of a render against the lengths and hashes in its statistics. Nothing is
-      rendered.
+      Both files of a render against the lengths and hashes in its
+      statistics. Nothing is rendered.
   dwell check converted.csv --stats a.json
       The dwells of a field that another program converted.
 
-Exit codes: 0 every file is what its record says; 1 a file is damaged or differs from its
-record; 2 a file has no record, or it or the statistics cannot be read; 130 interrupted.
-Of several files, the highest.";
+Exit codes, of several files the highest:
+  0    every file is what its record says
+  1    a file is damaged or differs from its record
+  2    a file has no record, or it or the statistics cannot be read
+  130  interrupted";
 
 #[derive(Debug, Args)]
 #[command(after_long_help = CHECK_EXAMPLES)]
@@ -550,9 +656,9 @@ pub(crate) struct CheckArgs {
     /// again, and every pixel is compared. Neither picture is kept in memory.
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
-    /// Check against the statistics that `dwell render --stats` wrote; `-` is standard input
+    /// Check against the statistics that `dwell render --stats` wrote
     ///
-    /// A file is compared with the output of the same name, or with the only output, by its length and BLAKE3 hash. A field
+    /// `-` is standard input. A file is compared with the output of the same name, or with the only output, by its length and BLAKE3 hash. A field
     /// of another name (.npy, .csv) is compared by the hash of its dwells, so that it may have been converted. Nothing is
     /// rendered.
     #[arg(long, value_name = "STATS", value_hint = ValueHint::FilePath)]
@@ -565,9 +671,9 @@ pub(crate) struct CheckArgs {
     pub(crate) engine: EngineArgs,
     #[command(flatten)]
     pub(crate) engine_choice: EngineChoiceArgs,
-    /// Memory limit in bytes, or with a suffix K, M, G or T [default: 90 % of the available memory]
+    /// Memory limit, such as 4G [default: 90 % of free]
     ///
-    /// Suffixes are powers of 1024. Less memory means smaller bands of the image.
+    /// Bytes, or with a suffix K, M, G or T, powers of 1024. Less memory means smaller bands of the image.
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) max_memory: Option<String>,
     /// Print no progress, and only files that are not what their record says
@@ -576,9 +682,11 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_long_help = "Example:\n  dwell point -0.743643887037151,0.131825904205330 --max-iter 5000")]
+#[command(after_long_help = "Examples:\n  dwell point -0.743643887037151,0.131825904205330 --max-iter 5000")]
 pub(crate) struct PointArgs {
-    /// Point: two decimal numbers of any length, kept exactly
+    /// Point, such as -0.75,0.1
+    ///
+    /// The real and the imaginary part, with a comma and no space between them: decimal numbers of any length, kept exactly.
     #[arg(value_name = "RE,IM", allow_hyphen_values = true)]
     pub(crate) point: String,
     #[command(flatten)]
@@ -589,7 +697,9 @@ pub(crate) struct PointArgs {
     /// Escape radius R, 2 to 1e9: a point has escaped when |z| > R
     #[arg(long, alias = "escape_radius", value_name = "R", allow_hyphen_values = true, default_value = "2")]
     pub(crate) escape_radius: String,
-    /// Rounding of a step in f32 and f64: fused (fused multiply-adds), separate (every operation rounds)
+    /// Rounding of a step: fused, separate
+    ///
+    /// fused computes with fused multiply-adds; with separate, every operation rounds. For f32 and f64.
     #[arg(long, alias = "recipe", value_name = "ORDER", default_value = "fused")]
     pub(crate) rounding: String,
     /// Print the report as JSON
@@ -602,13 +712,15 @@ pub(crate) struct PeakArgs {
     /// Formula: mandelbrot, multibrot, burning-ship, tricorn
     #[arg(long, value_name = "FORMULA", default_value = "mandelbrot")]
     pub(crate) formula: String,
-    /// Power of the formula, 2 to 16 [default: 3 for multibrot, 2 for the others]
+    /// Power of the formula, 2 to 16 [default: 2; multibrot 3]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) power: Option<String>,
     /// Floating point type: f32, f64
     #[arg(long, alias = "number", value_name = "TYPE", default_value = "f64")]
     pub(crate) precision: String,
-    /// Rounding of a step: fused (fused multiply-adds), separate (every operation rounds)
+    /// Rounding of a step: fused, separate
+    ///
+    /// fused computes with fused multiply-adds; with separate, every operation rounds.
     #[arg(long, alias = "recipe", value_name = "ORDER", default_value = "fused")]
     pub(crate) rounding: String,
     #[command(flatten)]
@@ -648,10 +760,16 @@ pub(crate) enum Shell {
 }
 
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:\n  dwell man | man -l -\n  dwell man --output-dir ~/.local/share/man/man1")]
+#[command(
+    after_long_help = "Examples:\n  dwell man | man -l -\n  dwell man render | man -l -\n  dwell man lab run | man -l -\n  \
+dwell man --output-dir ~/.local/share/man/man1"
+)]
 pub(crate) struct ManArgs {
+    /// Command whose page is printed, such as render or lab run [default: the program]
+    #[arg(value_name = "COMMAND", conflicts_with = "output_dir")]
+    pub(crate) command: Vec<String>,
     /// Write a page for the program and one for each command into this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) output_dir: Option<PathBuf>,
 }
 

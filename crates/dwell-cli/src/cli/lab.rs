@@ -14,14 +14,15 @@ const EXAMPLES: &str = "Examples:
       The record as one page, with plots and a verdict on each claim.
   dwell lab compare before after
       Two records side by side; what became slower beyond noise is marked.
-  dwell lab sweep --size 1024x1024,4096x4096 --threads 1..4 --strategy every-pixel,mariani-silver
-      An experiment of your own: lists and ranges of any flag of `dwell render`.
+  dwell lab sweep --size 1024x1024,4096x4096 --threads 1..4
+      Your own experiment: lists and ranges of any flag of `dwell render`.
   dwell lab run my-experiment.toml --engines my-engines.toml
-      An experiment and programs from files; `dwell lab show zhong` prints one to start from.";
+      An experiment and programs from files; `dwell lab show zhong` prints
+      one to start from.";
 
 /// Run published experiments again, checked before they are timed, and report them beside the published figures
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(after_long_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct LabArgs {
     #[command(subcommand)]
     pub(crate) command: LabCommand,
@@ -73,7 +74,9 @@ pub(crate) struct LabRunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LabRunningArgs {
-    /// Engine: auto (everything that this machine can run), cpu, cuda, cuda:N (what runs on the device only)
+    /// auto (everything that this machine can run), cpu, cuda, cuda:N
+    ///
+    /// With cuda, only what runs on the device is measured.
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub(crate) engine: String,
     /// Folder of the record [default: ./lab-runs/DATE-MACHINE]
@@ -97,8 +100,10 @@ pub(crate) struct LabReportArgs {
     /// Folder of a record
     #[arg(value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub(crate) run: PathBuf,
-    /// File to write: .html, .md, .csv or .json; repeat it for several [default: report.html in the record's folder, with the raw
-    /// data as CSV and JSON beside it]
+    /// File to write: .html, .md, .csv or .json
+    ///
+    /// Repeat the flag for several. The default is report.html in the record's folder, with the raw data as CSV and JSON beside
+    /// it.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Vec<PathBuf>,
 }
