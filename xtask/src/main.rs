@@ -22,7 +22,8 @@ use std::process::{Command, ExitCode};
 type Done = Result<(), Box<dyn std::error::Error>>;
 
 const HELP: &str = "cargo xtask COMMAND
-  readme                 run the commands of README.md as printed, except the test command, and check their files
+  readme                 run the commands of README.md, docs/pictures.md and docs/making.md as printed, except
+                         the test command, and check their files
   readme --test-command  print the test command of README.md
   kernels                write generated.cuh and compile the CUDA kernels of crates/dwell-cuda/kernels into `compiled`
   kernels --check        check that both are up to date

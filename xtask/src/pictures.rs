@@ -10,8 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// File, location, size in pixels, samples per pixel along each axis.
-const PICTURES: [(&str, &str, (u32, u32), u32); 2] =
-    [("docs/seahorse.png", "shallow-seahorse-1e13", (1200, 600), 1), ("docs/home.png", "shallow-home", (960, 540), 1)];
+const PICTURES: [(&str, &str, (u32, u32), u32); 1] = [("docs/seahorse.png", "shallow-seahorse", (1200, 675), 3)];
 
 /// The contact sheet: pictures per row, size of each and gap between them in pixels, samples per pixel along each axis.
 const ACROSS: u32 = 5;

@@ -136,6 +136,13 @@ fn per_second(report: &Report) -> f64 {
     report.iterations_per_second
 }
 
+/// The processor's name, where the system tells it.
+fn processor() -> String {
+    let facts = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    name.map_or_else(|| "unknown".to_owned(), |(_, name)| name.trim().to_owned())
+}
+
 /// Writes docs/speed.md.
 pub(crate) fn write() -> Done {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -144,6 +151,7 @@ pub(crate) fn write() -> Done {
          Written by `cargo run --release -p xtask -- speed`. Every figure is a ratio within one run, because machines are shared and noisy.\n\
          *Peak* is the rate of the recipe's operations alone (`dwell peak`), measured just before the renders.\n",
     );
+    writeln!(text, "The processor was: {}, {threads} threads.", processor())?;
     writeln!(text, "\n## Shortcuts off: iterations a second / peak\n")?;
     writeln!(text, "| level | number | threads | {} |", WORKLOADS.map(|w| w.name).join(" | "))?;
     writeln!(text, "|---|---|---|{}", "---|".repeat(WORKLOADS.len()))?;
