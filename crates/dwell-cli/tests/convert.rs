@@ -1,5 +1,7 @@
 //! `dwell convert`, and files of other programs where a location is named.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
+
 mod common;
 
 use common::Folder;

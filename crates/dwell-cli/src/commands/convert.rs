@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::standard_streams::Stream;
 use crate::{output, overlap, scene, toml_text};
 use dwell::store::{self, Output};
-use dwell::{CpuEngine, Limits, Location, LocationFormat, quote};
+use dwell::{CpuEngine, Limits, Location, LocationFormat, UnknownName, quote};
 use std::io::Write;
 use std::path::Path;
 
@@ -45,7 +45,7 @@ fn format(args: &ConvertArgs) -> Result<LocationFormat, Failure> {
         let name = name.to_ascii_lowercase();
         // `f3` is shorter than the ending.
         let name = if name == "f3" { LocationFormat::F3.name() } else { &name };
-        return Ok(name.parse::<LocationFormat>().map_err(|e| Failure::from(e).about("--format"))?);
+        return name.parse().map_err(|e: UnknownName| Failure::from(e).about("--format"));
     }
     let formats = LocationFormat::ALL.map(|format| format!(".{}", format.name())).join(", ");
     LocationFormat::of_path(&args.output).ok_or_else(|| {

@@ -73,7 +73,7 @@ pub(crate) fn degrees(x: &Rational, y: &Rational) -> Result<Decimal, InputError>
 /// The arctangent of 0 to 1 in degrees, times 2^[`BITS`].
 fn in_degrees(tangent: &Rational) -> IBig {
     let eighth = arctangent(&(IBig::from(1) << BITS));
-    (arctangent(&tangent.floor_scaled(BITS)) * IBig::from(45) << BITS) / eighth
+    ((arctangent(&tangent.floor_scaled(BITS)) * IBig::from(45)) << BITS) / eighth
 }
 
 /// The arctangent of t / 2^[`BITS`], 0 to 1, times 2^[`BITS`], by Euler's series: t / (1 + t^2) times the sum of the

@@ -8,8 +8,10 @@ use crate::exact::roots::{decimal, square_root};
 
 /// Digits that a rounded number has more than the longest number that it is computed from.
 pub(super) const MORE_DIGITS: usize = 40;
-/// The most digits of R^2 of which the root is taken.
+/// The most characters of a whole number and of R^2.
 const MOST_SQUARE_DIGITS: usize = 100;
+/// The most digits and zeros of a whole number.
+const MOST_EXPONENT: i64 = 200;
 
 /// A whole number, which may be written as 1000, 1000.0 or 1e3.
 pub(super) fn whole(text: &str, least: u64, most: u64) -> Result<u64, InputError> {
@@ -20,7 +22,7 @@ pub(super) fn whole(text: &str, least: u64, most: u64) -> Result<u64, InputError
     let number: Decimal = text.parse().map_err(|e: InputError| e.accepts(accepted()))?;
     // A large exponent would give a number of a million digits.
     let digits = i64::try_from(number.digits()).unwrap_or(i64::MAX);
-    if !short || digits + number.exponent().abs() > 2 * MOST_SQUARE_DIGITS as i64 {
+    if !short || digits + number.exponent().abs() > MOST_EXPONENT {
         return Err(given());
     }
     let rational = number.to_rational();
