@@ -35,8 +35,9 @@ const MANY_ESCAPES_DIVISOR: usize = 8;
 const FIRST_CYCLE_TEST: u32 = 128;
 /// The earlier z of a bundle at the start of the stage.
 const STAGE_START: usize = 0;
-/// The earlier z of a bundle for long cycles. It is replaced when the number of steps since the bundle was loaded has
-/// doubled, so that the time between the two z grows without bound, and with it the length of the cycles found.
+/// The earlier z of a bundle for long cycles. It is replaced when the number of steps since the bundle was loaded has grown
+/// by a quarter, so that the time between the two z grows without bound, and with it the length of the cycles found. With a
+/// longer time between two replacements, points that enter their cycle soon after one are iterated longer in vain.
 const LONG_START: usize = 1;
 /// The least number of steps between tests of a bundle.
 const MIN_BATCH: u32 = 8;
@@ -278,7 +279,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     let find_long_cycles = find_cycles && at >= MAX_STAGE;
                     if find_long_cycles && steps_done >= next_long_start {
                         self.record_start::<S, U>(simd, LONG_START, current, &finished);
-                        next_long_start = steps_done.saturating_mul(2).max(MAX_STAGE);
+                        next_long_start = (steps_done / 4).saturating_mul(5).max(MAX_STAGE);
                     }
                     let starts = usize::from(find_cycles) + usize::from(find_long_cycles);
                     while steps_done < end && alive > 0 {

@@ -116,8 +116,8 @@ impl<N: Kernels> Computer<'_, N> {
         Ok(())
     }
 
-    /// For each of a list of points, the number of steps after which its orbit is found to cycle, up to `steps`.
-    pub(super) fn cycles(&self, list: &[Point], steps: u32) -> Result<Vec<Option<u32>>, Error> {
+    /// For each of a list of points, whether its orbit is found to cycle within `steps` steps.
+    pub(super) fn cycles(&self, list: &[Point], steps: u32) -> Result<Vec<bool>, Error> {
         let axes = self.points.axes.arrays();
         let of = |point: &Point| {
             let [column, row] = point.pixel.map(|at| at as usize);
@@ -125,10 +125,10 @@ impl<N: Kernels> Computer<'_, N> {
             let map = &self.points.map;
             let is_mandelbrot = map.formula == Formula::MANDELBROT && map.julia.is_none();
             let known = is_mandelbrot && interior::contains(pixel.map(N::to_f64), map.recipe);
-            if known { Some(0) } else { cycle::found_after(map, pixel, steps, self.cancel.flag()) }
+            known || cycle::found_after(map, pixel, steps, self.cancel.flag()).is_some()
         };
-        let mut found = filled(list.len(), None, WHAT)?;
-        let work = |number: usize, chunk: &mut [Option<u32>]| {
+        let mut found = filled(list.len(), false, WHAT)?;
+        let work = |number: usize, chunk: &mut [bool]| {
             chunk.iter_mut().zip(&list[number * SEARCHED..]).for_each(|(found, point)| *found = of(point));
             self.cancel.check()
         };

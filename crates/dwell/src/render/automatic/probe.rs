@@ -17,7 +17,7 @@ use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
 use crate::plan::points::{DirectPoints, PointsVisitor};
 use crate::view::Size;
-use dwell_kernels::{Kernels, Level};
+use dwell_kernels::{Fold, Kernels, Level};
 
 /// The limit of the first stage.
 const FIRST: u32 = 1024;
@@ -35,11 +35,13 @@ const REFINED: usize = 2048;
 /// The points of a cell that is refined.
 const POINTS: u32 = 9;
 /// Points that have not escaped whose cycles are searched for, at most, and the steps of the search.
-const SEARCHED: usize = 256;
-const SEARCHED_STEPS: u32 = 1 << 14;
-/// Iterations that the points without a cycle may take in addition, as a mean over all pixels of the view: so many, or so many
-/// times those of the points that escape.
-const MOST_ADDED: f64 = 4000.0;
+const SEARCHED: usize = 128;
+const SEARCHED_STEPS: u32 = 1 << 17;
+/// Iterations that points without a cycle after so many steps may take, as a mean over all pixels of the view: for maps
+/// without a fold, most of whose points enter one later, and for the others, many of whose points never do.
+const MOST_ADDED: f64 = 100_000.0;
+const MOST_ADDED_FOLDED: f64 = 10_000.0;
+/// Or so many times the iterations of the points that escape, if that is more.
 const MOST_ADDED_TIMES: f64 = 3.0;
 /// Of each so many cells, one has a second point beside its first, for the differences between neighbouring pixels.
 const PAIRED: usize = 4;
@@ -161,13 +163,10 @@ fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> 
     }
 }
 
-/// The greatest limit that is affordable: points that neither escape nor enter a cycle are iterated up to it at every pixel.
-///
-/// The orbits of folded maps may stay on closed curves and never return to a z, which is seldom for the others. Near the
-/// boundary of a component of any of them, cycles are found late: the share of the points without a cycle after n steps
-/// falls like 1 / n there, and costs little at any limit. So the share is taken at two n, S after n and S' after n / 4, as the
-/// sum of a part that falls like 1 / n and a part U that stays, which is (4 S - S') / 3. The limit is such that U times the
-/// limit is [`MOST_ADDED`] iterations, or [`MOST_ADDED_TIMES`] times those of the escapes.
+/// The greatest limit that is affordable. Points that neither escape nor enter a cycle are iterated up to it at every pixel:
+/// near the boundary of a component, cycles are entered late, and the orbits of folded maps may stay on closed curves and
+/// never return to a z. The limit is such that the share of the view with such points, times the limit, is the number of
+/// iterations that a picture may take for them.
 fn most_limit<N: Kernels>(computer: &Computer<'_, N>, list: &[Point]) -> Result<f64, Error> {
     let stays: Vec<Point> = list.iter().filter(|point| point.outcome.dwell() == 0).copied().collect();
     if stays.is_empty() {
@@ -178,13 +177,12 @@ fn most_limit<N: Kernels>(computer: &Computer<'_, N>, list: &[Point]) -> Result<
     // Without those that escape soon.
     computer.run(&mut sample, SEARCHED_STEPS)?;
     sample.retain(|point| point.outcome.dwell() == 0);
-    let found = computer.cycles(&sample, SEARCHED_STEPS)?;
-    let open_after = |steps: u32| found.iter().filter(|found| found.is_none_or(|at| at > steps)).count() as f64;
-    let (late, early) = (open_after(SEARCHED_STEPS), open_after(SEARCHED_STEPS / 4));
-    let share = ((4.0 * late - early) / 3.0).max(0.0) / size;
+    let open = computer.cycles(&sample, SEARCHED_STEPS)?.iter().filter(|cycles| !**cycles).count() as f64;
     let cells = list.len() as f64;
     let mean = list.iter().map(|point| f64::from(point.outcome.dwell())).sum::<f64>() / cells;
-    Ok(MOST_ADDED.max(MOST_ADDED_TIMES * mean) / (share * stays.len() as f64 / cells))
+    let folded = computer.points.map.formula.fold() != Fold::None;
+    let added = if folded { MOST_ADDED_FOLDED } else { MOST_ADDED };
+    Ok(added.max(MOST_ADDED_TIMES * mean) / (open / size * stays.len() as f64 / cells))
 }
 
 /// Adds eight points to each of the cells where points escape latest or do not escape beside some that do.
