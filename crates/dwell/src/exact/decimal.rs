@@ -58,6 +58,12 @@ impl Decimal {
         digits.skip_while(|digit| *digit == b'0').count()
     }
 
+    /// The significand and the exponent of ten: the value is their product.
+    #[cfg(feature = "toml")]
+    pub(crate) fn parts(&self) -> (&IBig, i64) {
+        (&self.digits, self.exponent)
+    }
+
     /// The exponent of ten of the last digit.
     #[cfg(feature = "toml")]
     pub(crate) fn exponent(&self) -> i64 {

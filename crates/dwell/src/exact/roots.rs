@@ -18,6 +18,34 @@ const DECIMALS: i64 = 30;
 /// # Errors
 /// When the result has more than 2,000,000 digits or an exponent beyond 10^6 in absolute value.
 pub(crate) fn decimal(value: &Rational, digits: usize) -> Result<(Decimal, bool), InputError> {
+    let (digits, exponent, exact) = rounded(value, digits);
+    Ok((Decimal::of(digits, exponent)?, exact))
+}
+
+/// `number * n / d` as [`decimal`] has it, in a time that does not depend on the exponent; `d` is above 0.
+///
+/// # Errors
+/// As [`decimal`].
+pub(crate) fn product(number: &Decimal, n: u32, d: u32, digits: usize) -> Result<(Decimal, bool), InputError> {
+    let (significand, exponent) = number.parts();
+    let value = Rational::new(significand * IBig::from(n), UBig::from(d));
+    let (found, shift, exact) = rounded(&value, digits);
+    Ok((Decimal::of(found, shift + exponent)?, exact))
+}
+
+/// `n / number`, in the same way; the number is above 0.
+///
+/// # Errors
+/// As [`decimal`].
+pub(crate) fn quotient(n: u32, number: &Decimal, digits: usize) -> Result<(Decimal, bool), InputError> {
+    let (significand, exponent) = number.parts();
+    let value = Rational::new(significand.clone(), UBig::ONE);
+    let (found, shift, exact) = rounded(&Rational::whole(n.into()).over(&value), digits);
+    Ok((Decimal::of(found, shift - exponent)?, exact))
+}
+
+/// Digits and an exponent of ten of a value as [`decimal`] has it, and whether they are exact.
+fn rounded(value: &Rational, digits: usize) -> (IBig, i64, bool) {
     let (num, den) = value.parts();
     let mut rest = den.clone();
     let mut times = |factor: u8| rest.remove(&UBig::from(factor)).unwrap_or(0);
@@ -27,11 +55,11 @@ pub(crate) fn decimal(value: &Rational, digits: usize) -> Result<(Decimal, bool)
         let decimals = twos.max(fives);
         let factor = UBig::from(2_u8).pow(decimals - twos) * UBig::from(5_u8).pow(decimals - fives);
         let exponent = -i64::try_from(decimals).unwrap_or(i64::MAX);
-        return Ok((Decimal::of(quotient * IBig::from(factor), exponent)?, true));
+        return (quotient * IBig::from(factor), exponent, true);
     }
     let scale = decimals_of(value, digits);
     let (num, den) = scaled(num, den, scale);
-    Ok((Decimal::of(num.div_rem(IBig::from(den)).0, -scale)?, false))
+    (num.div_rem(IBig::from(den)).0, -scale, false)
 }
 
 /// The square root of a value of at least 0: exact where it has at most `digits` digits, otherwise rounded down.
@@ -131,6 +159,18 @@ mod tests {
                 if exact { Rational::whole(0) } else { rational(expected).magnitude().times(&rational("1e-8")) };
             assert!(difference <= allowed && is_exact == exact, "{a} / {b}: {found}");
         }
+    }
+
+    #[test]
+    fn products_and_quotients_of_large_exponents_are_fast() {
+        let number: Decimal = "1.5e999990".parse().unwrap();
+        let (found, exact) = product(&number, 4, 3, 10).unwrap();
+        assert_eq!((found.text(), exact), ("2e999990", true));
+        let (found, exact) = quotient(3, &number, 10).unwrap();
+        assert_eq!((found.text(), exact), ("2e-999990", true));
+        let (third, exact) = product(&"1e5".parse().unwrap(), 1, 3, 6).unwrap();
+        assert!(third.text().starts_with("33333.3") && !exact, "{third}");
+        assert!(product(&"5e1000000".parse().unwrap(), 2, 1, 10).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::base::error::InputError;
 use crate::base::quote::value;
 use crate::exact::decimal::Decimal;
 use crate::exact::rational::Rational;
-use crate::exact::roots::{decimal, square_root};
+use crate::exact::roots::{decimal, product, square_root};
 
 /// Digits that a rounded number has more than the longest number that it is computed from.
 pub(super) const MORE_DIGITS: usize = 40;
@@ -51,6 +51,11 @@ pub(super) fn negative(number: &Decimal) -> Result<Decimal, InputError> {
 /// `value`, with [`MORE_DIGITS`] more digits than `digits` if it has no finite decimal.
 pub(super) fn near(value: &Rational, digits: usize) -> Result<Decimal, InputError> {
     Ok(decimal(value, digits + MORE_DIGITS)?.0)
+}
+
+/// `number * n / d`, with [`MORE_DIGITS`] more digits than the number if it has no finite decimal.
+pub(super) fn times(number: &Decimal, n: u32, d: u32) -> Result<Decimal, InputError> {
+    Ok(product(number, n, d, number.digits() + MORE_DIGITS)?.0)
 }
 
 /// The escape radius R of a bailout R^2; `None` where it is not a number, or outside the accepted radii for any power.

@@ -4,8 +4,7 @@ use super::numbers::{MORE_DIGITS, near};
 use super::translation::not_drawn;
 use crate::base::error::InputError;
 use crate::exact::decimal::Decimal;
-use crate::exact::rational::Rational;
-use crate::exact::roots::decimal;
+use crate::exact::roots::quotient;
 use crate::scene::Scene;
 use crate::view::settings::NumberKind;
 use crate::view::{Frame, Magnification, Sample};
@@ -65,8 +64,7 @@ impl<'a> Outline<'a> {
 
     /// 4 / `by`, which is above 0; noted where it has no finite decimal.
     fn quotient(&mut self, by: &Decimal) -> Result<Decimal, InputError> {
-        let value = Rational::whole(4).over(&by.to_rational());
-        let (found, exact) = decimal(&value, by.digits() + MORE_DIGITS)?;
+        let (found, exact) = quotient(4, by, by.digits() + MORE_DIGITS)?;
         if !exact {
             self.left_out.push(format!("digits of the magnification after {}", by.digits() + MORE_DIGITS));
         }

@@ -16,7 +16,7 @@
 //! Facts from the documentation of the program, and from its source (`cvtcorners`, `cvtcentermag`, `adjust_corner`,
 //! `parse_colors`).
 
-use super::numbers::{is_zero, near, radius_of_square, whole};
+use super::numbers::{is_zero, near, negative, radius_of_square, times, whole};
 use super::outline::Outline;
 use super::palettes;
 use super::par_colours;
@@ -40,6 +40,9 @@ const KIND: Kind =
 const USUAL_ITERATIONS: u64 = 150;
 /// The size of a picture of 4:3, with as many rows as other pictures have.
 const SIZE: [&str; 2] = ["1440", "1080"];
+/// The greatest exponent of corners, of which fractions and roots are taken; the exponent of a number with many decimals is
+/// that of its last digit.
+const MOST_EXPONENT: i64 = 100_000;
 /// Digits of a length that is a square root.
 const ROOT_DIGITS: usize = 60;
 
@@ -213,13 +216,26 @@ fn centre_and_magnification(text: &str, place: &KeyPlace, file: &mut Translation
     if is_nearly_square(&factor) {
         file.text("re", numbers[0].text(), Some(place.clone()));
         file.text("im", numbers[1].text(), Some(place.clone()));
-        let zoom = magnification.times_whole(2);
-        file.text("zoom", near(&zoom, digits)?.text(), Some(place.clone()));
+        let zoom = times(&numbers[2], 2, 1)?;
+        let zoom = if zoom.is_positive() { zoom } else { negative(&zoom)? };
+        file.text("zoom", zoom.text(), Some(place.clone()));
         return Ok(());
     }
+    check_exponents(&numbers, place)?;
     let half_height = Rational::whole(1).over(&magnification);
     let half_width = half_height.times_whole(4).over(&factor.times_whole(3));
     bounds([&numbers[0].to_rational(), &numbers[1].to_rational()], [&half_width, &half_height], digits, place, file)
+}
+
+/// Checks that fractions and roots of numbers take no long time.
+fn check_exponents(numbers: &[Decimal], place: &KeyPlace) -> Result<(), InputError> {
+    match numbers.iter().find(|number| number.exponent().abs() > MOST_EXPONENT) {
+        None => Ok(()),
+        Some(number) => {
+            let wrong = InputError::out_of_range(number.text());
+            Err(wrong.accepts(format!("exponents of ten from -{MOST_EXPONENT} to {MOST_EXPONENT}")).at_key(place))
+        }
+    }
 }
 
 /// Whether a factor by which a view is narrower than the screen is 1 within 2 %.
@@ -246,6 +262,7 @@ fn bounds(
 fn corners(text: &str, place: &KeyPlace, file: &mut Translation) -> Result<(), InputError> {
     const FORM: &str = "XMIN/XMAX/YMIN/YMAX, then X3RD/Y3RD if the view is rotated";
     let numbers = numbers(text, 4, 6, FORM, place)?;
+    check_exponents(&numbers, place)?;
     let [xmin, xmax, ymin, ymax] = [0, 1, 2, 3].map(|at| &numbers[at]);
     let (x3rd, y3rd) = match (numbers.get(4), numbers.get(5)) {
         (Some(x), Some(y)) => (x, y),
@@ -349,7 +366,7 @@ pub(super) fn write(of: &mut Outline<'_>) -> Result<String, InputError> {
         None => {
             of.only_square_pixels()?;
             let zoom = of.zoom()?;
-            let magnification = near(&zoom.to_rational().over(&Rational::whole(2)), zoom.digits())?;
+            let magnification = times(&zoom, 1, 2)?;
             // A mirror image of half a turn is upside down.
             let half_turn = Decimal::from(if scene.view.flip { 180 } else { 0 });
             let rotation = half_turn.minus(&scene.view.rotation)?;
@@ -460,6 +477,7 @@ mod tests {
             ("corners=0/1/2/2/3", "line 2, corners: has 5 numbers"),
             ("maxiter=0", "line 2, maxiter: 0 is out of range"),
             ("type=manzpower params=0/0/99", "line 2, params: 99 is out of range"),
+            ("corners=0/1/0/1e-999999", "exponents of ten from -100000 to 100000"),
             ("colors=00", "line 2, colors: a colour has less than three characters"),
         ] {
             let error = read(&format!("one {{\n {words}\n}}\n"), None).err().unwrap().to_string();

@@ -23,7 +23,7 @@
 //! The sections are those of parameters that users publish; the manual gives no definition of the magnification, so the
 //! first picture is the source for it.
 
-use super::numbers::{MORE_DIGITS, is_zero, near, negative, number, radius_of_square, whole};
+use super::numbers::{is_zero, negative, number, radius_of_square, times, whole};
 use super::outline::Outline;
 use super::palettes;
 use super::translation::{Translation, missing, not_drawn};
@@ -31,7 +31,6 @@ use crate::base::error::InputError;
 use crate::base::place::{KeyPlace, Parameter};
 use crate::base::quote::quote;
 use crate::exact::decimal::Decimal;
-use crate::exact::rational::Rational;
 use crate::input::entries::{self, Kind, unquoted};
 use crate::view::Size;
 use dwell_kernels::Fold;
@@ -180,9 +179,7 @@ fn mapping(entry: &Entry, file: &mut Translation) -> Result<(), InputError> {
             }
             "magn" => {
                 let magnification: Decimal = value.parse().map_err(|e: InputError| e.at_key(place))?;
-                let exact = magnification.to_rational().times_whole(4).over(&Rational::whole(3));
-                let near = near(&exact, magnification.digits()).map_err(|e| e.at_key(place))?;
-                zoom = Some((near, place.clone()));
+                zoom = Some((times(&magnification, 4, 3).map_err(|e| e.at_key(place))?, place.clone()));
             }
             "angle" => {
                 let angle = number("angle", value).map_err(|e| e.at_key(place))?;
@@ -274,8 +271,7 @@ pub(super) fn write(of: &mut Outline<'_>) -> Result<String, InputError> {
         of.left_out.push("flip".to_owned());
     }
     let zoom = of.zoom()?;
-    let magnification =
-        near(&zoom.to_rational().times_whole(3).over(&Rational::whole(4)), zoom.digits() + MORE_DIGITS)?;
+    let magnification = times(&zoom, 3, 4)?;
     let angle = negative(&scene.view.rotation)?;
     let Size { width, height } = scene.view.size;
     let (power, bailout) = (settings.formula.power(), of.squared_radius()?);

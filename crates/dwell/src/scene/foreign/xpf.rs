@@ -16,15 +16,14 @@
 //! Facts from the source of that program: `fractal.cpp` (`recalc_view`, `set_formula`), `fractal.h` (`rotate`),
 //! `btrace.cpp`, `formulas.cpp` and `save.cpp`. A saved position has up to 20 digits.
 
-use super::numbers::{is_zero, near, negative, number, radius_of_square};
+use super::numbers::{is_zero, negative, number, radius_of_square, times};
 use super::outline::Outline;
 use super::translation::{Translation, not_drawn};
 use crate::base::error::InputError;
 use crate::base::place::KeyPlace;
 use crate::base::quote::quote;
 use crate::exact::decimal::Decimal;
-use crate::exact::rational::Rational;
-use crate::view::View;
+use crate::view::{Size, View};
 use dwell_kernels::Fold;
 
 /// The formulas that can be drawn: name, fold, power, usual view.
@@ -140,11 +139,15 @@ fn decimals(texts: [&str; 4]) -> Result<[Decimal; 4], InputError> {
 
 /// The height of the view in the usual size: as much as shows both sides.
 fn tallest(width: &Decimal, height: &Decimal) -> Result<Decimal, InputError> {
-    let size = View::DEFAULT_SIZE;
-    let by_width =
-        width.to_rational().magnitude().times_whole(size.height.into()).over(&Rational::whole(size.width.into()));
-    let by_height = height.to_rational().magnitude();
-    near(if by_width > by_height { &by_width } else { &by_height }, width.digits().max(height.digits()))
+    let Size { width: w, height: h } = View::DEFAULT_SIZE;
+    let sides = [times(width, h, w)?, height.clone()];
+    let [by_width, by_height] = sides.map(|side| if is_negative(&side) { negative(&side) } else { Ok(side) });
+    let (by_width, by_height) = (by_width?, by_height?);
+    Ok(if by_width.minus(&by_height)?.is_positive() { by_width } else { by_height })
+}
+
+fn is_negative(number: &Decimal) -> bool {
+    number.text().starts_with('-')
 }
 
 fn take<'a>(command: &Command<'a>, state: &mut State<'a>, file: &mut Translation) -> Result<(), InputError> {
@@ -288,13 +291,8 @@ pub(super) fn write(of: &mut Outline<'_>) -> Result<String, InputError> {
     }
     let height = of.height()?;
     // A window wider than high decides by the height, any other by the width.
-    let (w, h) = (i64::from(view.size.width), i64::from(view.size.height));
-    let width = if w >= h {
-        height.clone()
-    } else {
-        let exact = height.to_rational().times_whole(w).over(&Rational::whole(h));
-        near(&exact, height.digits())?
-    };
+    let Size { width: w, height: h } = view.size;
+    let width = if w >= h { height.clone() } else { times(&height, w, h)? };
     text.push_str(&format!("(view {} {} {} {})\n", of.re.text(), of.im.text(), width.text(), height.text()));
     of.left_out.extend(["size", "colours"].map(str::to_owned));
     Ok(text)
