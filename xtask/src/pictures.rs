@@ -3,15 +3,15 @@
 use crate::{Done, root};
 use dwell::store::{Output, PartialFiles};
 use dwell::{
-    Cancel, Control, CpuEngine, Format, Limits, Location, Number, Paint, Plan, Progress, Request, Scene, Scratch, Size,
-    View, bits_needed,
+    Cancel, Control, CpuEngine, Format, Limits, Location, Number, Paint, Plan, Progress, Request, Samples, Scene,
+    Scratch, Size, View, bits_needed,
 };
 use std::path::Path;
 use std::process::Command;
 
-/// File, location, size in pixels, samples per pixel along each axis.
-const PICTURES: [(&str, &str, (u32, u32), u32); 2] =
-    [("docs/seahorse.png", "shallow-seahorse-1e13", (1200, 600), 1), ("docs/home.png", "shallow-home", (960, 540), 1)];
+/// File, location, size in pixels.
+const PICTURES: [(&str, &str, (u32, u32)); 2] =
+    [("docs/seahorse.png", "shallow-seahorse-1e13", (1200, 600)), ("docs/home.png", "shallow-home", (960, 540))];
 
 /// The contact sheet: pictures per row, size of each and gap between them in pixels, samples per pixel along each axis.
 const ACROSS: u32 = 5;
@@ -20,10 +20,9 @@ const GAP: u32 = 4;
 const SAMPLES: u32 = 4;
 
 pub(crate) fn write() -> Done {
-    for (file, location, (width, height), samples) in PICTURES {
+    for (file, location, (width, height)) in PICTURES {
         let mut scene = Location::built_in(location)?.scene;
         scene.view.size = Size::new(width, height)?;
-        scene.samples = samples;
         render(&scene, &root().join(file))?;
         println!("{file}");
     }
@@ -61,7 +60,7 @@ fn contact_sheet(path: &Path) -> Done {
             continue;
         }
         scene.view.size = EACH;
-        scene.samples = SAMPLES;
+        scene.samples = Samples::Fixed(SAMPLES);
         let picture = scratch.picture(&scene, &engine, &Limits::default(), &control)?;
         pictures.push(picture.bytes().to_vec());
     }

@@ -12,8 +12,8 @@
 )]
 
 use dwell::{
-    Cancel, Control, CpuEngine, DirectPoints, Frame, Kernels, Level, Limits, Plan, PointsVisitor, Progress, Scene,
-    Scratch, Settings, Size, View, naive,
+    Cancel, Control, CpuEngine, DirectPoints, Frame, Kernels, Level, Limits, Plan, PointsVisitor, Progress, Samples,
+    Scene, Scratch, Settings, Size, View, naive,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -44,7 +44,8 @@ fn main() {
     let ([xmin, xmax], [ymin, ymax]) = (decimals(["-2", "2"]), decimals(["-2", "2"]));
     let view = View { frame: Frame::Bounds { xmin, xmax, ymin, ymax }, ..View::centred("0", "0", "1").unwrap() };
     let settings = Settings { limit: 256, ..Settings::default() };
-    let scene = Scene { view: view.sized(Size::new(SIDE, SIDE).unwrap()), settings, ..Scene::default() };
+    let view = view.sized(Size::new(SIDE, SIDE).unwrap());
+    let scene = Scene { view, settings, samples: Samples::Fixed(1), dither: false, ..Scene::default() };
     let plan = Plan::new(&scene.view, &scene.settings, &Limits::default()).unwrap();
     let (engine, cancel, progress) = (CpuEngine::new(Level::best(), 1), Cancel::default(), Progress::default());
     let (control, limits, mut scratch) =

@@ -4,6 +4,8 @@
 //! [`Painter`] applies the rule.
 
 mod colouring;
+pub(crate) mod contrast;
+mod dither;
 mod elementary;
 mod light;
 mod mapping;
@@ -11,11 +13,14 @@ mod painter;
 mod palette;
 mod ranks;
 mod rgb;
+mod samples;
 mod srgb;
 
 pub use colouring::Colouring;
 pub use light::EncoderTables;
 pub use mapping::{By, Scale, Suggestion};
-pub use painter::{Depth, MOST_SAMPLES, Painter, Tables};
+pub(crate) use painter::Wide;
+pub use painter::{Depth, Painter, Tables};
 pub use palette::{Palette, PaletteFormat, PaletteSource};
 pub use rgb::{colour_text, parse_colour};
+pub use samples::{MOST_SAMPLES, Samples};

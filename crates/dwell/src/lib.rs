@@ -60,7 +60,7 @@ pub use base::quote::{escape, needs_escape, quote};
 pub use base::schedule::Schedule;
 pub use base::thread_pool::ThreadPool;
 pub use colour::{
-    By, Colouring, Depth, EncoderTables, MOST_SAMPLES, Painter, Palette, PaletteFormat, PaletteSource, Scale,
+    By, Colouring, Depth, EncoderTables, MOST_SAMPLES, Painter, Palette, PaletteFormat, PaletteSource, Samples, Scale,
     Suggestion, Tables, colour_text, parse_colour,
 };
 pub use encode::Format;

@@ -15,7 +15,7 @@ use crate::{engine, output, progress_bar};
 use dwell::store::Output;
 use dwell::{
     ChannelSet, Control, CpuEngine, Engine, Format, InputError, Journaling, Limits, Paint, Plan, Progress, Report,
-    Request, Scene, Scratch, Strategy, View, auto_limit, quote,
+    Request, Samples, Scene, Scratch, Strategy, View, auto_limit, quote,
 };
 use dwell_cuda::Options;
 use dwell_engines::Work;
@@ -132,11 +132,11 @@ impl<'a> Job<'a> {
 
     /// Refuses to write dwells of several samples.
     fn check_samples(&self, scene: &Scene) -> Result<(), Usage> {
-        match self.formats.iter().find(|format| scene.samples > 1 && !format.is_picture()) {
+        match self.formats.iter().find(|format| scene.samples.side() > 1 && !format.is_picture()) {
             None => Ok(()),
             Some(format) => {
                 let problem = format!("a .{} file holds dwells, which have no average", format.name());
-                Err(Usage::new("--aa", problem).accepts("1 for dwells"))
+                Err(Usage::new("--aa", problem).accepts("1 or auto for dwells"))
             }
         }
     }
@@ -146,7 +146,7 @@ impl<'a> Job<'a> {
         let failure = Failure::from(error);
         match (&self.args.max_memory, scene.samples) {
             (Some(_), _) if failure.is_about_memory() => failure.about("--max-memory"),
-            (_, 2..) => failure.hint("or use fewer samples with --aa"),
+            (_, Samples::Fixed(2..)) => failure.hint("or use fewer samples with --aa"),
             _ => failure,
         }
     }

@@ -7,8 +7,8 @@
 //! badly. Storing the files is not included.
 
 use super::layout::Layout;
-use super::render;
 use super::scratch::Scratch;
+use super::{finer_plan, render};
 use crate::base::error::Error;
 use crate::encode::Format;
 use crate::plan::Plan;
@@ -58,12 +58,15 @@ pub fn estimate(request: &Request<'_>, formats: &[Format]) -> Result<f64, Error>
 }
 
 fn estimated(request: &Request<'_>, formats: &[Format]) -> Result<f64, Error> {
+    // Trials refine their pixels with the finer points of this plan.
+    let finer = finer_plan(request, formats)?;
+    let request = &finer.as_ref().map_or_else(|| request.clone(), |plan| request.clone().with_plan(plan));
     let layout = Layout::new(request, formats, &request.limits)?;
     let mut scratch = Scratch::default();
     let all = cost_of(request, request.plan, &layout);
     let (mut shortest, mut last) = (Cost::default(), None);
     for (most, block) in TRIALS {
-        let samples = request.paint.samples;
+        let samples = request.paint.samples.side();
         let size = |[width, height]: [u32; 2]| Size { width: width * samples, height: height * samples };
         let plan = request.plan.thinned(size(most), size(block));
         shortest = trial(request, &plan, formats, &mut scratch)?;

@@ -49,7 +49,7 @@ const NEW_SUFFIX: &str = ".journal-new";
 /// The first bytes of a journal without a state.
 const BEGUN: &[u8; 16] = b"dwell begun   2\n";
 /// The first bytes of a journal with a state.
-const MAGIC: &[u8; 16] = b"dwell journal 2\n";
+const MAGIC: &[u8; 16] = b"dwell journal 3\n";
 /// Bytes of a BLAKE3 hash.
 const HASH: usize = 32;
 /// Maximum size of a journal in bytes. The rows in it are at most those of a band or of a kept field.

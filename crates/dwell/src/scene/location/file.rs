@@ -4,8 +4,9 @@
 use crate::base::error::{Error, InputError};
 use crate::base::place::{KeyPlace, Place};
 use crate::base::problem::Problem;
-use crate::colour::MOST_SAMPLES;
-use crate::colour::{By, Colouring, Palette, PaletteFormat, PaletteSource, Scale, colour_text, parse_colour};
+use crate::colour::{
+    By, Colouring, MOST_SAMPLES, Palette, PaletteFormat, PaletteSource, Samples, Scale, colour_text, parse_colour,
+};
 use crate::exact::decimal::Decimal;
 use crate::input::toml_reader::{Document, Key, Keys, Names};
 use crate::scene::Scene;
@@ -39,6 +40,7 @@ const NAMES: Names = Names {
         "size",
         "samples",
         "depth",
+        "dither",
         "iterations",
         "escape_radius",
         "number",
@@ -97,6 +99,10 @@ impl Given {
     /// Reads a text. Paths of palette files are relative to `folder`; without a folder they are refused.
     pub(super) fn read(document: &Document<'_>, folder: Option<&Path>) -> Result<Self, InputError> {
         let mut given = Self::default();
+        if document.keys().peek("dwell").is_some() {
+            // A complete record, such as a PNG stores. What it leaves out had these values when there was no other choice.
+            (given.scene.samples, given.scene.dither) = (Samples::Fixed(1), false);
+        }
         for key in document.keys().in_order(&NAMES) {
             let (name, key) = key?;
             given.places.push((name, key.place()));
@@ -142,9 +148,14 @@ impl Given {
             "sample" => view.sample = key.parsed()?,
             "size" => view.size = key.parsed()?,
             "samples" => {
-                let samples = key.whole(1, MOST_SAMPLES.into(), &format!("1 to {MOST_SAMPLES}"))?;
-                self.scene.samples = u32::try_from(samples).unwrap_or(1);
+                self.scene.samples = if key.as_text().is_some_and(|text| text == "auto") {
+                    Samples::Auto
+                } else {
+                    let side = key.whole(1, MOST_SAMPLES.into(), Samples::ACCEPTED)?;
+                    Samples::Fixed(u32::try_from(side).unwrap_or(1))
+                };
             }
+            "dither" => self.scene.dither = key.flag()?,
             "depth" => {
                 let bits = key.whole(0, u64::MAX, "8, 16")?;
                 let depth = bits.to_string().parse();
@@ -298,6 +309,23 @@ fn palette_of(name: &str, key: &Key<'_>, folder: Option<&Path>) -> Result<Palett
     }
 }
 
+/// A number of samples, or `"auto"`.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum SamplesValue {
+    Fixed(u32),
+    Auto(&'static str),
+}
+
+impl From<Samples> for SamplesValue {
+    fn from(samples: Samples) -> Self {
+        match samples {
+            Samples::Fixed(side) => Self::Fixed(side),
+            Samples::Auto => Self::Auto("auto"),
+        }
+    }
+}
+
 /// The keys that are written, in order.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct File {
@@ -338,9 +366,11 @@ pub(super) struct File {
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    samples: Option<u32>,
+    samples: Option<SamplesValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dither: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) iterations: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -388,7 +418,8 @@ struct ColourTable {
 impl File {
     /// Describes a scene, so that [`Given::scene`] returns the same scene.
     pub(super) fn of(scene: &Scene, warnings: &[String]) -> Self {
-        let Scene { title, source, view, settings, colouring, samples, depth, strategy, shortcuts, tile } = scene;
+        let Scene { title, source, view, settings, colouring, samples, dither, depth, strategy, shortcuts, tile } =
+            scene;
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let decimal = |decimal: &Decimal| decimal.text().to_owned();
         let mut file = Self {
@@ -402,8 +433,9 @@ impl File {
             flip: Some(view.flip),
             sample: Some(view.sample.name().to_owned()),
             size: Some(view.size.to_string()),
-            samples: Some(*samples),
+            samples: Some((*samples).into()),
             depth: Some(depth.bits()),
+            dither: Some(*dither),
             iterations: Some(settings.limit.into()),
             escape_radius: Some(decimal(&settings.escape_radius)),
             number: Some(settings.number.name().to_owned()),
