@@ -11,6 +11,7 @@ mod palettes;
 mod pictures;
 mod readme;
 mod release;
+mod samples;
 mod soak;
 mod sources;
 mod speed;
@@ -38,6 +39,7 @@ const HELP: &str = "cargo xtask COMMAND
                          (some minutes in a release build). --record writes the results into docs/defaults.md
   truth                  compare f32 and f64 dwells with arbitrary precision and write docs/truth.md (some minutes)
   speed                  compare renders with the machine's peak rate and write docs/speed.md (some minutes)
+  samples                measure `--aa auto` and dithering and write the table of docs/colour.md (some minutes)
   pictures               render the pictures of README.md and docs/
   soak [--kills N] [--power FACTOR] [--gigapixels N] [--fuzz N [--target NAME]] [--seed S] [--record]
                          test random kills, lost power, huge images and mutated inputs; all of them (some hours) without
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         ["limits", flags @ ..] => limits::run(flags),
         ["truth"] => truth::write(),
         ["speed"] => speed::write(),
+        ["samples"] => samples::write(),
         ["pictures"] => pictures::write(),
         ["soak", flags @ ..] => soak::run(flags),
         _ => {

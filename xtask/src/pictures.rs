@@ -3,14 +3,14 @@
 use crate::{Done, root};
 use dwell::store::{Output, PartialFiles};
 use dwell::{
-    Cancel, Control, CpuEngine, Format, Limits, Location, Look, Number, Paint, Plan, Progress, Request, Scene, Scratch,
-    Size, View, bits_needed,
+    Cancel, Control, CpuEngine, Format, Limits, Location, Look, Number, Paint, Plan, Progress, Request, Samples, Scene,
+    Scratch, Size, View, bits_needed,
 };
 use std::path::Path;
 use std::process::Command;
 
-/// File, location, size in pixels, samples per pixel along each axis.
-const PICTURES: [(&str, &str, (u32, u32), u32); 1] = [("docs/seahorse.png", "shallow-seahorse", (1200, 675), 3)];
+/// File, location, size in pixels.
+const PICTURES: [(&str, &str, (u32, u32)); 1] = [("docs/seahorse.png", "shallow-seahorse", (1200, 675))];
 
 /// File, location and look of the pictures of looks, and their size in pixels.
 const LOOKS: [(&str, &str, Look); 4] = [
@@ -28,17 +28,16 @@ const GAP: u32 = 4;
 const SAMPLES: u32 = 4;
 
 pub(crate) fn write() -> Done {
-    for (file, location, (width, height), samples) in PICTURES {
+    for (file, location, (width, height)) in PICTURES {
         let mut scene = Location::built_in(location)?.scene;
         scene.view.size = Size::new(width, height)?;
-        scene.samples = samples;
         render(&scene, &root().join(file))?;
         println!("{file}");
     }
     for (file, location, look) in LOOKS {
         let mut scene = Location::built_in(location)?.scene;
         scene.view.size = LOOK_SIZE;
-        scene.samples = 2;
+        scene.samples = Samples::Auto;
         scene.colouring = look.of(scene.colouring);
         render(&scene, &root().join(file))?;
         println!("{file}");
@@ -77,7 +76,7 @@ fn contact_sheet(path: &Path) -> Done {
             continue;
         }
         scene.view.size = EACH;
-        scene.samples = SAMPLES;
+        scene.samples = Samples::Fixed(SAMPLES);
         let picture = scratch.picture(&scene, &engine, &Limits::default(), &control)?;
         pictures.push(picture.bytes().to_vec());
     }

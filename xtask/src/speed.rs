@@ -5,7 +5,7 @@ use crate::{Done, root};
 use dwell::store::{self, PartialFiles};
 use dwell::{
     Cancel, Colouring, Control, CpuEngine, Decimal, Depth, Fold, Formula, Frame, Level, LevelName, Limits, NumberKind,
-    Paint, Plan, Progress, Recipe, Report, Request, Scratch, Settings, Shortcuts, Size, Strategy, View, peak,
+    Paint, Plan, Progress, Recipe, Report, Request, Samples, Scratch, Settings, Shortcuts, Size, Strategy, View, peak,
 };
 use std::fmt::Write;
 
@@ -120,7 +120,8 @@ fn measure_with(
     let view = View { frame, ..View::centred("0", "0", "1")?.sized(Size::new(workload.size.0, workload.size.1)?) };
     let plan = Plan::new(&view, settings, &Limits::default())?;
     let (cancel, progress, colouring) = (Cancel::default(), Progress::default(), Colouring::default());
-    let paint = Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" };
+    let (samples, depth) = (Samples::Fixed(1), Depth::Eight);
+    let paint = Paint { colouring: &colouring, samples, dither: false, depth, text: "" };
     let request = Request::new(&plan, engine, paint, Control { cancel: &cancel, progress: &progress })
         .with_strategy(strategy)
         .with_verification(repeats == 1);

@@ -207,11 +207,13 @@ pub(crate) struct RenderArgs {
 
     #[command(flatten)]
     pub(crate) view: ViewArgs,
-    /// Samples per pixel on a side, 1 to 16 [default: 1]
+    /// Anti-aliasing: auto, or samples on a side of a pixel, 1 to 16 [default: auto]
     ///
-    /// Anti-aliasing, for smooth edges: computes N x N samples per pixel and averages them in linear light. The default is that of the location.
-    /// Statistics are those of the samples. Dwells have no average, so npy and csv outputs accept 1 only.
-    #[arg(long, alias = "samples", value_name = "N", allow_hyphen_values = true, help_heading = "View")]
+    /// auto, unless the location says otherwise, computes one sample per pixel, and up to 16 more where the colours of neighbouring pixels differ visibly;
+    /// statistics and dwells are those of one sample per pixel. N computes N x N samples in each pixel; statistics are those
+    /// of the samples. Samples are averaged in linear light. Dwells have no average, so npy and csv outputs accept auto and
+    /// 1 only.
+    #[arg(long, alias = "samples", value_name = "N|auto", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) aa: Option<String>,
 
     /// Palette, palette file, or colours such as #001,#fff,#fa0
@@ -284,6 +286,13 @@ pub(crate) struct RenderArgs {
     /// Bits per channel of the picture: 8, 16 [default: 8]
     #[arg(long, value_name = "BITS", allow_hyphen_values = true, help_heading = "Colour")]
     pub(crate) depth: Option<String>,
+    /// Whether pictures of 8 bits are dithered: yes, no [default: yes]
+    ///
+    /// Dithering spreads the values between two steps of 8 bits over neighbouring pixels, so that slow gradients show no
+    /// contours. It depends on the column and the row of a pixel alone, and leaves colours that 8 bits hold exactly as they
+    /// are.
+    #[arg(long, value_name = "yes|no", help_heading = "Colour")]
+    pub(crate) dither: Option<String>,
 
     #[command(flatten)]
     pub(crate) iteration: IterationArgs,
@@ -643,10 +652,10 @@ pub(crate) struct GalleryArgs {
     /// 1 to 2147483647 each.
     #[arg(long, value_name = "WxH", allow_hyphen_values = true, default_value = "1280x720")]
     pub(crate) size: String,
-    /// Samples per pixel on a side, 1 to 16
+    /// Anti-aliasing: auto, or samples on a side of a pixel, 1 to 16
     ///
     /// Locations at the end of f64's resolution take fewer.
-    #[arg(long, alias = "samples", value_name = "N", allow_hyphen_values = true, default_value = "2")]
+    #[arg(long, alias = "samples", value_name = "N|auto", allow_hyphen_values = true, default_value = "auto")]
     pub(crate) aa: String,
     #[command(flatten)]
     pub(crate) engine: EngineArgs,

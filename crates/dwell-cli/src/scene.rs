@@ -5,7 +5,7 @@ use crate::error_text::{Failure, Usage};
 use crate::{answers, engine, output};
 use dwell::{
     Automatic, By, Colouring, Decimal, Fit, Format, Frame, InputError, Layer, LayerContent, Location, Look,
-    MOST_SAMPLES, Magnification, Palette, Parameter, Place, Quantity, Sample, Scale, Scene, Settings, Size,
+    MOST_SAMPLES, Magnification, Palette, Parameter, Place, Quantity, Sample, Samples, Scale, Scene, Settings, Size,
     parse_colour, quote,
 };
 use std::path::Path;
@@ -287,11 +287,8 @@ fn view(args: &ViewArgs, fit: Fit, scene: &mut Scene) -> Result<(), Failure> {
         }
     }
     view.check()?;
-    match args.flip.as_deref() {
-        None => {}
-        Some("yes") => view.flip = true,
-        Some("no") => view.flip = false,
-        Some(text) => return Err(InputError::unknown(text, ["yes", "no"]).about(Parameter::Named("flip")).into()),
+    if let Some(text) = &args.flip {
+        view.flip = flag("flip", text)?;
     }
     if let Some(text) = &args.sample {
         view.sample = match text.as_str() {
@@ -320,10 +317,22 @@ fn with_square_pixels(
     Ok(Frame::Centred { re, im, magnification })
 }
 
-/// Samples of a pixel on a side.
-pub(crate) fn samples(text: &str) -> Result<u32, Usage> {
-    let samples = engine::whole("--aa", text, 1, u64::from(MOST_SAMPLES))?;
-    Ok(u32::try_from(samples).unwrap_or(1))
+/// The samples of a pixel.
+pub(crate) fn samples(text: &str) -> Result<Samples, Usage> {
+    if text.eq_ignore_ascii_case("auto") {
+        return Ok(Samples::Auto);
+    }
+    let side = engine::whole("--aa", text, 1, u64::from(MOST_SAMPLES)).map_err(|e| e.hint("or \"auto\""))?;
+    Ok(Samples::Fixed(u32::try_from(side).unwrap_or(1)))
+}
+
+/// Yes or no.
+fn flag(name: &'static str, text: &str) -> Result<bool, Failure> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        text => Err(InputError::unknown(text, ["yes", "no"]).about(Parameter::Named(name)).into()),
+    }
 }
 
 fn iteration(args: &IterationArgs, scene: &mut Scene) -> Result<(), Failure> {
@@ -399,6 +408,9 @@ fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Failure> {
     colouring.check()?;
     if let Some(text) = &args.depth {
         scene.depth = text.parse()?;
+    }
+    if let Some(text) = &args.dither {
+        scene.dither = flag("dither", text)?;
     }
     Ok(())
 }

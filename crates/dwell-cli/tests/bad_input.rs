@@ -53,6 +53,8 @@ fn folder() -> Folder {
         .with("both.toml", format!("{good}bounds = [\"0\", \"1\", \"0\", \"1\"]\n").as_bytes())
         .with("size.toml", format!("{good}size = \"0x5\"\n").as_bytes())
         .with("samples.toml", format!("{good}samples = 17\n").as_bytes())
+        .with("dither.toml", format!("{good}dither = \"yes\"\n").as_bytes())
+        .with("often.toml", format!("{good}samples = \"often\"\n").as_bytes())
         .with("depth.toml", format!("{good}depth = 9\n").as_bytes())
         .with("by.toml", format!("{good}[colour]\nby = \"stripes\"\n").as_bytes())
         .with("density.toml", format!("{good}[colour]\ndensity = -1.0\n").as_bytes())
@@ -355,7 +357,10 @@ const LINES: &[(&str, &str)] = &[
     // Samples.
     ("render -o x.png --aa 0", "1 to 16"),
     ("render -o x.png --aa 17", "1 to 16"),
-    ("render -o x.png --aa two", "--aa"),
+    ("render -o x.png --aa two", "or \"auto\""),
+    ("render -o x.png --dither maybe", "yes, no"),
+    ("render dither.toml -o x.png", "true or false"),
+    ("render often.toml -o x.png", "auto, or 1 to 16"),
     ("render -o x.npy --aa 2", "--aa"),
     ("render -o x.png -o x.csv --aa 2", "no average"),
     ("render -o x.png --aa 2 --size 2147483647x1", "--aa"),

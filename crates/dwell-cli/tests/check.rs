@@ -59,6 +59,8 @@ fn pictures_of_every_kind_are_those_of_their_text() {
         ("plain.png", ""),
         ("deep.png", "--depth 16 --color-by distance --palette ink"),
         ("samples.png", "--aa 3 --scale histogram"),
+        ("refined.png", "--aa auto --scale histogram --depth 16 --color-by banded"),
+        ("single.png", "--aa 1 --dither no"),
         ("heuristic.png", "--strategy mariani-silver --tile 40x30 --max-iter 500"),
         ("rotated.png", "--rotate 33.3 --formula burning-ship --palette fire"),
         ("julia.png", "--julia -0.8,0.156 --precision f32 --rounding separate --shortcuts none"),
@@ -71,7 +73,7 @@ fn pictures_of_every_kind_are_those_of_their_text() {
         let said = format!("{name}: all {pixels} pixels are those of its record (cpu, ");
         expect(&folder, name, 0, &said);
     }
-    assert_eq!(folder.names().len(), 8, "nothing is written: {:?}", folder.names());
+    assert_eq!(folder.names().len(), 10, "nothing is written: {:?}", folder.names());
     let quiet = expect(&folder, "plain.png deep.png -q --max-memory 64M", 0, "");
     assert!(quiet.out.is_empty() && quiet.err.is_empty(), "{}", quiet.err);
     expect(&folder, "plain.png --max-memory 1M", 2, "--max-memory");

@@ -285,7 +285,7 @@ fn warnings_are_stored_in_the_picture() {
 #[test]
 fn sixteen_bit_colours_agree_with_eight_bit_colours() {
     let folder = Folder::new();
-    for flags in ["", "--aa 3", "--color-by banded --scale limit"] {
+    for flags in ["--dither no", "--aa 3 --dither no", "--color-by banded --scale limit --dither no"] {
         folder.good(&format!("render --size 60x40 {flags} -o a.png -o a.ppm"));
         folder.good(&format!("render --size 60x40 {flags} --depth 16 -o b.png -o b.ppm"));
         let (.., narrow_depth, narrow) = decode(&folder.read("a.png"));
@@ -304,8 +304,8 @@ fn sixteen_bit_colours_agree_with_eight_bit_colours() {
 #[test]
 fn samples_are_averages_of_a_larger_field() {
     let folder = Folder::new();
-    let one = folder.stats("--size 90x60 -o fine.ppm --palette graphite");
-    let aa = folder.stats("--size 30x20 --aa 3 -o aa.ppm --palette graphite");
+    let one = folder.stats("--size 90x60 --aa 1 --dither no -o fine.ppm --palette graphite");
+    let aa = folder.stats("--size 30x20 --aa 3 --dither no -o aa.ppm --palette graphite");
     assert_eq!(one["field_blake3"], aa["field_blake3"], "statistics are those of the samples");
     assert_eq!((&aa["width"], &aa["height"], &aa["samples"]), (&90.into(), &60.into(), &3.into()));
     let (fine, aa) = (folder.read("fine.ppm"), folder.read("aa.ppm"));

@@ -16,8 +16,8 @@ use dwell::store::{Output, PartialFiles};
 use dwell::{
     Automatic, By, Cancel, Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut, Colouring, Control,
     CpuEngine, Depth, DeviceReport, Engine, Field, FieldRows, FieldRowsMut, Fold, Format, Formula, Level, Limits,
-    Location, NumberKind, Paint, Painter, PaintingEngine, Palette, Plan, Progress, Recipe, Request, Sample, Scale,
-    Scene, Scratch, Settings, Shortcuts, Size, Strategy, Task, View,
+    Location, NumberKind, Paint, Painter, PaintingEngine, Palette, Plan, Progress, Recipe, Request, Sample, Samples,
+    Scale, Scene, Scratch, Settings, Shortcuts, Size, Strategy, Task, View,
 };
 use dwell_cuda::{BlockShape, CudaEngine, Device, GpuKernel, Options, Stages};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -411,16 +411,19 @@ fn pictures(device: &Device) {
                 for (by, scale) in
                     By::ALL.into_iter().flat_map(|by| Scale::ALL.into_iter().map(move |scale| (by, scale)))
                 {
-                    for (depth, samples, limit) in [
-                        (Depth::Eight, 1, 400),
-                        (Depth::Sixteen, 1, 100_000),
-                        (Depth::Eight, 3, 300),
-                        (Depth::Sixteen, 2, 300),
+                    for (depth, samples, dither, limit) in [
+                        (Depth::Eight, 1, false, 400),
+                        (Depth::Eight, 1, true, 400),
+                        (Depth::Sixteen, 1, false, 100_000),
+                        (Depth::Eight, 3, false, 300),
+                        (Depth::Eight, 2, true, 300),
+                        (Depth::Sixteen, 2, true, 300),
                     ] {
                         let palette = Palette::built_in("ember").unwrap();
                         let colouring =
                             Colouring { by, scale, density: 1.3, offset: -0.2, palette, layers: Vec::new() };
-                        let painter = Painter::new(&colouring, limit, depth, samples).expect("memory for the tables");
+                        let painter = Painter::new(&colouring, limit, depth, Samples::Fixed(samples), dither)
+                            .expect("memory for the tables");
                         let engine = cuda(device, Options::default(), Shortcuts::EXACT);
                         if colouring.check().is_err() {
                             continue;
@@ -438,7 +441,7 @@ fn pictures(device: &Device) {
                         }
                         let field = truth(&plan, channels);
                         let mut truth = vec![0; (width * height) as usize * painter.bytes_per_pixel()];
-                        painter.paint(field.all_rows(), &mut truth);
+                        painter.paint(field.all_rows(), 0, &mut truth);
                         let mut picture = vec![1; truth.len()];
                         let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
                         let painted = engine.paint(&task, &painter, 0..size.height, &mut picture, &control).unwrap();
@@ -448,7 +451,7 @@ fn pictures(device: &Device) {
                         let here = picture.iter().zip(&truth).filter(|(a, b)| a != b).count();
                         if here > 0 {
                             println!(
-                                "{here} bytes differ: {by:?} {scale:?} {depth:?} {samples} {formula:?} {number:?} {size:?}"
+                                "{here} bytes differ: {by:?} {scale:?} {depth:?} {samples} {dither} {formula:?} {number:?} {size:?}"
                             );
                         }
                         (checked, bytes, wrong) = (checked + 1, bytes + truth.len(), wrong + here);
@@ -470,7 +473,8 @@ fn whole(device: &Device) {
         let colouring = Colouring::default().by(by);
         let engine = cuda(device, Options::default(), Shortcuts::EXACT);
         let (cancel, progress) = (Cancel::default(), Progress::default());
-        let paint = Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" };
+        let paint =
+            Paint { colouring: &colouring, samples: Samples::Fixed(1), dither: false, depth: Depth::Eight, text: "" };
         let control = Control { cancel: &cancel, progress: &progress };
         let request = Request::new(&plan, &engine, paint, control).with_limits(LIMITS);
         let mut scratch = Scratch::default();

@@ -324,8 +324,12 @@ struct PaintTask {
     // Number of midpoints, and bits of light that `start` leaves out.
     unsigned values;
     unsigned shift;
+    // The row of the picture that is written first.
+    unsigned first_row;
+    // 1 if 16-bit values are dithered to 8 bits, otherwise 0.
+    unsigned dither;
 };
-static_assert(sizeof(PaintTask) == 136 && alignof(PaintTask) == 8, "PaintTask");
+static_assert(sizeof(PaintTask) == 144 && alignof(PaintTask) == 8, "PaintTask");
 static_assert(offsetof(PaintTask, dwell) == 0, "PaintTask::dwell");
 static_assert(offsetof(PaintTask, smooth) == 8, "PaintTask::smooth");
 static_assert(offsetof(PaintTask, picture) == 16, "PaintTask::picture");
@@ -347,6 +351,8 @@ static_assert(offsetof(PaintTask, limit) == 116, "PaintTask::limit");
 static_assert(offsetof(PaintTask, entries) == 120, "PaintTask::entries");
 static_assert(offsetof(PaintTask, values) == 124, "PaintTask::values");
 static_assert(offsetof(PaintTask, shift) == 128, "PaintTask::shift");
+static_assert(offsetof(PaintTask, first_row) == 132, "PaintTask::first_row");
+static_assert(offsetof(PaintTask, dither) == 136, "PaintTask::dither");
 
 // The rule that `peak` iterates.
 struct PeakRule {

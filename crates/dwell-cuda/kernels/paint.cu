@@ -61,6 +61,12 @@ __device__ __forceinline__ unsigned entry(const PaintTask& p, unsigned long long
     return (unsigned)__double2ll_rd(position) & (p.entries - 1);
 }
 
+// The 8-bit value of a 16-bit one at a column and a row of the picture (dither.rs of the library).
+__device__ __forceinline__ unsigned dithered(unsigned value, unsigned column, unsigned row) {
+    const unsigned rank = __brev(row + (__brev(column / 16) >> 29)) >> 29;
+    return (value + (257 * rank + 128) / 8) / 257;
+}
+
 // Adds the sums over a warp to the two totals.
 __device__ __forceinline__ void add_up(const PaintTask& p, unsigned long long iterations, unsigned long long inside) {
 #pragma unroll
@@ -93,7 +99,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) paint_bytes(PaintTas
                 const unsigned n = p.dwell[from + k];
                 tally(p, n, iterations, inside);
                 const unsigned long long code = p.palette[entry(p, from + k, n)];
-                colour[k] = (unsigned)(code & 0xff) | (unsigned)(code >> 16 & 0xff) << 8 | (unsigned)(code >> 32 & 0xff) << 16;
+                unsigned red = code & 0xffff, green = code >> 16 & 0xffff, blue = code >> 32 & 0xffff;
+                if (p.dither) {
+                    const unsigned column = (from + k) % p.width, row = p.first_row + (unsigned)((from + k) / p.width);
+                    red = dithered(red, column, row);
+                    green = dithered(green, column, row);
+                    blue = dithered(blue, column, row);
+                }
+                colour[k] = red | green << 8 | blue << 16;
             }
         }
         if (whole) {
@@ -151,6 +164,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS) paint_averages(Paint
             const unsigned light = (sum[c] + samples / 2) / samples;
             unsigned value = p.start[light >> p.shift];
             while (value < p.values && p.midpoints[value] <= light) value++;
+            if (p.dither) value = dithered(value, (unsigned)(i % across), p.first_row + (unsigned)(i / across));
             if (p.bytes == PIXEL_BYTES_8) {
                 p.picture[i * PIXEL_BYTES_8 + c] = (unsigned char)value;
             } else {

@@ -145,7 +145,9 @@ impl<N: Kernels> DeviceSession for CudaSession<N> {
             // Totals.
             place.notes.clear(0..OUTCOME, compute)?;
             let size = [task.width(), rows.end - rows.start];
-            let canvas = Canvas { dwell, size, smooth: place.values.as_ref(), picture, totals: &place.notes };
+            let first_row = rows.start / paint.side();
+            let smooth = place.values.as_ref();
+            let canvas = Canvas { dwell, size, first_row, smooth, picture, totals: &place.notes };
             paint.paint(compute, blocks, &canvas)?;
             picture_bytes = paint.picture_bytes(pixels);
         }

@@ -144,7 +144,7 @@ impl CudaEngine {
         control: &Control<'_>,
     ) -> Result<(), Error> {
         let width = task.plan.size().width;
-        let samples = painter.samples();
+        let samples = painter.side();
         let few = u32::try_from((1_u64 << 20) / u64::from(width)).unwrap_or(u32::MAX).max(1).next_multiple_of(samples);
         let channels = painter.colouring().channels();
         let task = Task { channels, ..*task };
@@ -161,7 +161,7 @@ impl CudaEngine {
             slices[Channel::Smooth] = &smooth;
             let field = FieldRows::new(width, slices)?;
             let at = |row: u32| ((row - rows.start) / samples) as usize * line;
-            painter.paint(field, &mut picture[at(piece.start)..at(piece.end)]);
+            painter.paint(field, piece.start / samples, &mut picture[at(piece.start)..at(piece.end)]);
             painted.iterations += u64::try_from(field.iterations(task.plan.limit())).unwrap_or(u64::MAX);
             painted.interior_pixels += field.interior_pixels();
         }
@@ -252,7 +252,7 @@ impl CudaEngine {
         let begun = Instant::now();
         let width = task.plan.size().width;
         check_rows(task.plan, width, &rows)?;
-        let samples = painter.samples();
+        let samples = painter.side();
         let line = (width / samples) as usize * painter.bytes_per_pixel();
         let at = |row: u32| ((row - rows.start) / samples) as usize * line;
         let is_whole = |side: u32| side.is_multiple_of(samples);

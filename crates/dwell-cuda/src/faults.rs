@@ -9,7 +9,7 @@ use dwell::{
     By, Cancel, Channel, ChannelSet, ChannelSlices, ChannelSlicesMut, Colouring, Control, Coverage, CpuEngine, Depth,
     DeviceReport, Engine, EngineInfo, Error, Field, FieldRows, FieldRowsMut, Format, Journaling, Layer, LayerContent,
     Level, Limits, Notes, Outcome, Paint, PaintOutcome, Painter, PaintingEngine, Palette, Plan, Progress, Request,
-    Requirements, Scale, Scratch, Settings, Size, Strategy, Task, ThreadPool, View,
+    Requirements, Samples, Scale, Scratch, Settings, Size, Strategy, Task, ThreadPool, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -125,7 +125,8 @@ impl DeviceSession for FakeSession {
         script.loads += 1;
         let painter = spec.painter.map(|painter| {
             let depth = if painter.bytes_per_pixel() == 3 { Depth::Eight } else { Depth::Sixteen };
-            Painter::new(painter.colouring(), spec.plan.limit(), depth, painter.samples()).unwrap()
+            let (samples, dither) = (painter.samples(), painter.dither());
+            Painter::new(painter.colouring(), spec.plan.limit(), depth, samples, dither).unwrap()
         });
         // As a device, a session does not keep the points alive.
         let plan = Plan::new(spec.plan.view(), &settings_of(spec.plan), &Limits::default()).unwrap();
@@ -151,7 +152,7 @@ impl DeviceSession for FakeSession {
         slices[Channel::Smooth] = &mut smooth;
         let task = Task { plan, strategy: Strategy::EveryPixel, channels };
         let control = Control { cancel, progress: &Progress::default() };
-        match cpu().run(&task, FieldRowsMut::new(width, rows, slices).unwrap(), &control) {
+        match cpu().run(&task, FieldRowsMut::new(width, rows.clone(), slices).unwrap(), &control) {
             // A cancelled device leaves rows out.
             Ok(_) | Err(Error::Interrupted) => {}
             Err(error) => panic!("{error}"),
@@ -161,9 +162,9 @@ impl DeviceSession for FakeSession {
         let field = FieldRows::new(width, slices).unwrap();
         self.slots[slot] = match painter {
             Some(painter) => {
-                let samples = (painter.samples() * painter.samples()) as usize;
+                let samples = (painter.side() * painter.side()) as usize;
                 let mut picture = vec![0; pixels / samples * painter.bytes_per_pixel()];
-                painter.paint(field, &mut picture);
+                painter.paint(field, rows.start / painter.side(), &mut picture);
                 let totals = (field.iterations(plan.limit()) as u64, field.interior_pixels());
                 (picture, Vec::new(), totals)
             }
@@ -245,15 +246,15 @@ fn truth(plan: &Plan, channels: ChannelSet) -> Field {
 }
 
 /// The painter of a way to colour.
-fn painter(plan: &Plan, by: By, depth: Depth, samples: u32) -> Painter {
+fn painter(plan: &Plan, by: By, depth: Depth, samples: u32, dither: bool) -> Painter {
     let colouring = Colouring { by, scale: Scale::Root, ..Colouring::of(Palette::default()) };
-    Painter::new(&colouring, plan.limit(), depth, samples).unwrap()
+    Painter::new(&colouring, plan.limit(), depth, Samples::Fixed(samples), dither).unwrap()
 }
 
 /// A picture of a plan by an engine.
 fn picture(engine: &CudaEngine, plan: &Plan, painter: &Painter) -> (Vec<u8>, PaintOutcome) {
     let size = plan.size();
-    let pixels = size.pixels() as usize / (painter.samples() * painter.samples()) as usize;
+    let pixels = size.pixels() as usize / (painter.side() * painter.side()) as usize;
     let mut picture = vec![1; pixels * painter.bytes_per_pixel()];
     let task = Task { plan, strategy: Strategy::EveryPixel, channels: painter.colouring().channels() };
     let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
@@ -313,14 +314,17 @@ fn fields_are_equal_after_any_fault() {
 #[test]
 fn pictures_are_equal_after_any_fault() {
     let plan = plan();
-    for (by, depth, samples) in
-        [(By::Banded, Depth::Eight, 1), (By::Smooth, Depth::Sixteen, 1), (By::Smooth, Depth::Eight, 2)]
-    {
-        let painter = painter(&plan, by, depth, samples);
+    for (by, depth, samples, dither) in [
+        (By::Banded, Depth::Eight, 1, true),
+        (By::Smooth, Depth::Sixteen, 1, false),
+        (By::Smooth, Depth::Eight, 2, false),
+        (By::Smooth, Depth::Eight, 2, true),
+    ] {
+        let painter = painter(&plan, by, depth, samples, dither);
         let field = truth(&plan, painter.colouring().channels());
         let pixels = field.dwell().len() / (samples * samples) as usize;
         let mut truth = vec![0; pixels * painter.bytes_per_pixel()];
-        painter.paint(field.all_rows(), &mut truth);
+        painter.paint(field.all_rows(), 0, &mut truth);
         for_each_fault(|fails, lasting| {
             let (engine, script) = engine(fails.clone(), lasting);
             let [first, second] = [(); 2].map(|()| {
@@ -392,7 +396,7 @@ fn layers_are_painted_by_the_processors() {
 fn what_does_not_fit_together_is_an_input_error() {
     let (engine, script) = engine(None, false);
     let plan = plan();
-    let painter = painter(&plan, By::Banded, Depth::Eight, 2);
+    let painter = painter(&plan, By::Banded, Depth::Eight, 2, false);
     let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
     let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
     // Another length, half a pixel, rows outside of the image, and a strategy without a kernel.
@@ -433,7 +437,8 @@ fn a_render_reports_a_fault() {
         let path = folder.join(name);
         let output = Output::create(&path, false, &PartialFiles::default()).unwrap();
         let (cancel, progress) = (Cancel::default(), Progress::default());
-        let paint = Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" };
+        let paint =
+            Paint { colouring: &colouring, samples: Samples::Fixed(1), dither: false, depth: Depth::Eight, text: "" };
         let control = Control { cancel: &cancel, progress: &progress };
         let request = Request::new(&plan, engine, paint, control).with_hash(hash);
         let report = dwell::render(&request, vec![(format, output)], &mut Scratch::default()).unwrap();
@@ -545,7 +550,8 @@ fn a_journal_is_resumed_by_any_engine() {
         let path = folder.join(format!("a.{}", format.name()));
         let output = Output::create(&path, false, &PartialFiles::default()).unwrap();
         let progress = Progress::default();
-        let paint = Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "" };
+        let paint =
+            Paint { colouring: &colouring, samples: Samples::Fixed(1), dither: false, depth: Depth::Eight, text: "" };
         let interval = Some(std::time::Duration::ZERO);
         let journaling = Journaling { interval, fresh: false, protected: std::time::Duration::ZERO };
         let request = Request::new(&plan, engine, paint, Control { cancel, progress: &progress })
@@ -620,7 +626,7 @@ fn tiles_by_two_threads(engine: &CudaEngine, count: u32) -> Vec<(Vec<u8>, Notes)
     let draw = |numbers: &[u32]| -> Vec<_> {
         let draw = |number: &u32| {
             let plan = tile(*number);
-            let (picture, outcome) = picture(engine, &plan, &painter(&plan, By::Banded, Depth::Eight, 1));
+            let (picture, outcome) = picture(engine, &plan, &painter(&plan, By::Banded, Depth::Eight, 1, false));
             (picture, outcome.notes)
         };
         numbers.iter().map(draw).collect()
@@ -641,7 +647,7 @@ fn tiles_at_different_places_share_sessions() {
         let plan = tile(number);
         let field = truth(&plan, ChannelSet::NONE);
         let mut truth = vec![0; picture.len()];
-        painter(&plan, By::Banded, Depth::Eight, 1).paint(field.all_rows(), &mut truth);
+        painter(&plan, By::Banded, Depth::Eight, 1, false).paint(field.all_rows(), 0, &mut truth);
         assert!(picture == truth, "tile {number}");
         assert!(notes.warnings.is_empty());
     }

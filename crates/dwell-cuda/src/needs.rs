@@ -83,7 +83,7 @@ impl Needs {
         let painter = spec.painter;
         let by_smooth_values = painter.is_some_and(|painter| painter.colouring().by == By::Smooth);
         let with_smooth = spec.content == Content::SmoothValues || by_smooth_values;
-        let samples = painter.map_or(1, dwell::Painter::samples);
+        let samples = painter.map_or(1, dwell::Painter::side);
         // Whole rows of pixels of the picture.
         let least = u64::from(samples) * width;
         let rows =

@@ -6,7 +6,7 @@ use crate::kernel::{Kernel, Paint};
 use crate::modules::Modules;
 use crate::shared::{BLOCK_THREADS, pixel_bytes, scale_code, shared_struct};
 use crate::upload::{Sections, Upload};
-use dwell::{By, Colouring, Depth, Painter, Scale};
+use dwell::{By, Colouring, Depth, Painter, Samples, Scale};
 use std::sync::Arc;
 
 shared_struct! {
@@ -46,18 +46,23 @@ shared_struct! {
         /// Number of midpoints, and bits of light that `start` leaves out.
         values: u32,
         shift: u32,
+        /// The row of the picture that is written first.
+        first_row: u32,
+        /// 1 if 16-bit values are dithered to 8 bits, otherwise 0.
+        dither: u32,
     }
 }
 
-const _: () = assert!(size_of::<PaintTask<'_>>() == 12 * 8 + 9 * 4 + 4);
+const _: () = assert!(size_of::<PaintTask<'_>>() == 12 * 8 + 11 * 4 + 4);
 
-/// Whether there are kernels for a painter: for all but layers, colours by other channels, and colours that depend on the whole
-/// field.
+/// Whether there are kernels for a painter: for all but layers, colours by other channels, colours that depend on the whole
+/// field, and pixels with more samples than the field has.
 pub(crate) fn can_paint(painter: &Painter) -> bool {
     let colouring = painter.colouring();
     colouring.layers.is_empty()
         && CudaEngine::CHANNELS.includes(colouring.channels())
         && colouring.scale != Scale::Histogram
+        && painter.samples() != Samples::Auto
 }
 
 /// What a painter's tables are made of: equal colours have equal tables.
@@ -67,18 +72,20 @@ pub(crate) struct Colours {
     limit: u32,
     samples: u32,
     bytes_per_pixel: usize,
+    dither: bool,
 }
 
 impl Colours {
     /// Those of a painter for a limit.
     pub(crate) fn of(painter: &Painter, limit: u32) -> Self {
-        let (samples, bytes_per_pixel) = (painter.samples(), painter.bytes_per_pixel());
-        Self { colouring: painter.colouring().clone(), limit, samples, bytes_per_pixel }
+        let (samples, bytes_per_pixel) = (painter.side(), painter.bytes_per_pixel());
+        Self { colouring: painter.colouring().clone(), limit, samples, bytes_per_pixel, dither: painter.dither() }
     }
 
     /// Whether a painter has the same.
     pub(crate) fn are_of(&self, painter: &Painter, limit: u32) -> bool {
-        (self.limit, self.samples, self.bytes_per_pixel) == (limit, painter.samples(), painter.bytes_per_pixel())
+        (self.limit, self.samples, self.bytes_per_pixel) == (limit, painter.side(), painter.bytes_per_pixel())
+            && self.dither == painter.dither()
             && self.colouring == *painter.colouring()
     }
 }
@@ -113,6 +120,7 @@ struct LoadedTables {
     /// Empty where positions are computed.
     bands: Section,
     encoder: Option<Encoder>,
+    dither: bool,
 }
 
 /// Where a table begins in the device's memory, in bytes, and its length.
@@ -139,6 +147,8 @@ pub(crate) struct Canvas<'a> {
     /// Dwells, from an element on, and their size in samples.
     pub(crate) dwell: (&'a Buffer<u32>, usize),
     pub(crate) size: [u32; 2],
+    /// The first row of the picture.
+    pub(crate) first_row: u32,
     /// Smooth values of the same samples.
     pub(crate) smooth: Option<&'a Buffer<f64>>,
     pub(crate) picture: &'a Buffer<u8>,
@@ -200,6 +210,7 @@ impl PaintTables {
             palette: Section::default(),
             bands: Section::default(),
             encoder: None,
+            dither: tables.dither,
         };
         self.memory.fill(bytes + Upload::bytes_of::<u8>(0, 5), stream, |sections| {
             loaded.palette = section(sections, &palette);
@@ -213,6 +224,11 @@ impl PaintTables {
         })?;
         self.loaded = Some(loaded);
         Ok(())
+    }
+
+    /// Samples along a side of a pixel; 1 where no tables are loaded.
+    pub(crate) fn side(&self) -> u32 {
+        self.loaded.as_ref().map_or(1, |loaded| loaded.colours.samples)
     }
 
     /// Bytes of the picture of so many samples; 0 where no tables are loaded.
@@ -255,6 +271,8 @@ impl PaintTables {
             entries: u32::try_from(loaded.palette.len - 1).unwrap_or(0),
             values: encoder.map_or(0, |encoder| u32::try_from(encoder.midpoints.len).unwrap_or(0)),
             shift: encoder.map_or(0, |encoder| encoder.shift),
+            first_row: canvas.first_row,
+            dither: loaded.dither.into(),
         };
         loaded.kernel.launch(stream, [blocks, 1], [BLOCK_THREADS, 1], (task,))
     }

@@ -7,7 +7,7 @@
 
 use dwell::{
     By, Cancel, Channel, ChannelSet, Colouring, CpuEngine, Depth, Engine, Field, Layer, Level, Limits, Painter,
-    Palette, Plan, Scale, Scene, Settings, Size, Strategy, Task, View,
+    Palette, Plan, Samples, Scale, Scene, Settings, Size, Strategy, Task, View,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -22,19 +22,24 @@ struct Case {
     scale: Scale,
     depth: Depth,
     samples: u32,
+    dither: bool,
     /// Whether there is a layer of shading by slope.
     shaded: bool,
 }
 
 const fn case(name: &'static str, by: By, scale: Scale, depth: Depth, samples: u32) -> Case {
-    Case { name, by, scale, depth, samples, shaded: false }
+    Case { name, by, scale, depth, samples, dither: false, shaded: false }
+}
+
+const fn dithered(name: &'static str, by: By, scale: Scale, samples: u32) -> Case {
+    Case { dither: true, ..case(name, by, scale, Depth::Eight, samples) }
 }
 
 const fn shaded(case: Case) -> Case {
     Case { shaded: true, ..case }
 }
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 15] = [
     case("banded", By::Banded, Scale::Root, Depth::Eight, 1),
     case("banded, 16 bits", By::Banded, Scale::Root, Depth::Sixteen, 1),
     case("smooth, root", By::Smooth, Scale::Root, Depth::Eight, 1),
@@ -43,6 +48,9 @@ const CASES: [Case; 12] = [
     case("smooth, histogram", By::Smooth, Scale::Histogram, Depth::Eight, 1),
     case("smooth, root, 16 bits", By::Smooth, Scale::Root, Depth::Sixteen, 1),
     case("distance, log", By::Distance, Scale::Log, Depth::Eight, 1),
+    dithered("banded, dithered", By::Banded, Scale::Root, 1),
+    dithered("smooth, root, dithered", By::Smooth, Scale::Root, 1),
+    dithered("smooth, root, 2 x 2 samples, dithered", By::Smooth, Scale::Root, 2),
     case("smooth, root, 2 x 2 samples", By::Smooth, Scale::Root, Depth::Eight, 2),
     case("smooth, root, 4 x 4 samples", By::Smooth, Scale::Root, Depth::Eight, 4),
     shaded(case("smooth, root, slope", By::Smooth, Scale::Root, Depth::Eight, 1)),
@@ -71,7 +79,8 @@ fn main() {
 fn one(case: &Case, field: &Field, engine: &CpuEngine, check: bool) {
     let layers = if case.shaded { vec![Layer::slope()] } else { Vec::new() };
     let colouring = Colouring { by: case.by, scale: case.scale, layers, ..Colouring::of(Palette::default()) };
-    let mut painter = Painter::new(&colouring, 1000, case.depth, case.samples).expect("memory for the tables");
+    let samples = Samples::Fixed(case.samples);
+    let mut painter = Painter::new(&colouring, 1000, case.depth, samples, case.dither).expect("memory for the tables");
     if colouring.needs_counts() {
         painter.count(field.all_rows(), engine.pool()).expect("memory for the counts");
         painter.finish_counting().expect("memory for the counts");
@@ -89,7 +98,7 @@ fn one(case: &Case, field: &Field, engine: &CpuEngine, check: bool) {
         black_box((&dwell_copy, &values_copy));
         copies.push(began.elapsed().as_secs_f64());
         let began = Instant::now();
-        painter.paint(field.all_rows(), &mut picture);
+        painter.paint(field.all_rows(), 0, &mut picture);
         black_box(&picture);
         paints.push(began.elapsed().as_secs_f64());
     }

@@ -8,8 +8,8 @@
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers that prints its results")]
 
 use dwell::{
-    Cancel, CpuEngine, Depth, Engine, Formula, Level, Limits, Location, NumberKind, Painter, Plan, Recipe, Size,
-    Strategy, Task, ThreadPool, peak, png_bytes,
+    Cancel, CpuEngine, Depth, Engine, Formula, Level, Limits, Location, NumberKind, Painter, Plan, Recipe, Samples,
+    Size, Strategy, Task, ThreadPool, peak, png_bytes,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -43,13 +43,14 @@ fn one(name: &str, depth: Depth, size: Size, all: usize, check: bool) {
     let none = Cancel::default();
     let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
     let field = dwell::field(&task, &engine, &Limits::default(), &none).unwrap();
-    let mut painter = Painter::new(&scene.colouring, plan.limit(), depth, 1).expect("memory for the tables");
+    let mut painter =
+        Painter::new(&scene.colouring, plan.limit(), depth, Samples::Fixed(1), false).expect("memory for the tables");
     if scene.colouring.needs_counts() {
         painter.count(field.all_rows(), engine.pool()).expect("memory for the counts");
         painter.finish_counting().expect("memory for the counts");
     }
     let mut picture = vec![0; field.dwell().len() * depth.bytes_per_pixel()];
-    painter.paint(field.all_rows(), &mut picture);
+    painter.paint(field.all_rows(), 0, &mut picture);
 
     let teams = [ThreadPool::new(1), ThreadPool::new(all)];
     let ours = png_bytes(&picture, size, depth, "", &teams[0]).unwrap();

@@ -13,7 +13,7 @@
 
 use dwell::{
     Automatic, Cancel, Control, CpuEngine, DirectPoints, Frame, Kernels, Level, Limits, Plan, PointsVisitor, Progress,
-    Scene, Scratch, Settings, Size, View, naive,
+    Samples, Scene, Scratch, Settings, Size, View, naive,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -48,6 +48,8 @@ fn main() {
         view: view.sized(Size::new(SIDE, SIDE).unwrap()),
         settings,
         automatic: Automatic::NONE,
+        samples: Samples::Fixed(1),
+        dither: false,
         ..Scene::default()
     };
     let plan = Plan::new(&scene.view, &scene.settings, &Limits::default()).unwrap();

@@ -9,7 +9,7 @@
 use dwell::store::{Output, PartialFiles};
 use dwell::{
     By, Cancel, Colouring, Control, CpuEngine, Depth, Engine, Format, Level, Limits, Paint, Plan, Progress, Request,
-    Scratch, Settings, Size, View, png_bytes,
+    Samples, Scratch, Settings, Size, View, png_bytes,
 };
 use std::time::Instant;
 
@@ -49,7 +49,8 @@ fn one(by: By, side: u32) -> [f64; 4] {
     let none = Cancel::default();
 
     let progress = Progress::default();
-    let paint = Paint { colouring: &colouring, samples: 1, depth: Depth::Eight, text: "a text" };
+    let (samples, depth) = (Samples::Fixed(1), Depth::Eight);
+    let paint = Paint { colouring: &colouring, samples, dither: false, depth, text: "a text" };
     let control = Control { cancel: &none, progress: &progress };
     let request = Request::new(&plan, &engine, paint, control).with_limits(limits);
     let mut scratch = Scratch::default();

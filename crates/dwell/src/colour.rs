@@ -4,6 +4,8 @@
 //! [`Layer`]s that are drawn over it, and a [`Painter`] applies the rule. A [`Look`] is a colouring with a name.
 
 mod colouring;
+pub(crate) mod contrast;
+mod dither;
 mod elementary;
 mod fit;
 mod layers;
@@ -14,6 +16,7 @@ mod painter;
 mod palette;
 mod ranks;
 mod rgb;
+mod samples;
 mod srgb;
 
 pub use colouring::Colouring;
@@ -22,8 +25,10 @@ pub use layers::{BlendMode, Coverage, Layer, LayerContent, MOST_LAYERS, Quantity
 pub use light::EncoderTables;
 pub use looks::Look;
 pub use mapping::{By, Scale, Suggestion};
-pub use painter::{Depth, MOST_SAMPLES, Painter, Tables};
+pub(crate) use painter::Wide;
+pub use painter::{Depth, Painter, Tables};
 #[cfg(feature = "toml")]
 pub(crate) use palette::KF_COLOUR_KEYS;
 pub use palette::{Palette, PaletteFormat, PaletteSource};
 pub use rgb::{colour_text, parse_colour};
+pub use samples::{MOST_SAMPLES, Samples};

@@ -61,7 +61,8 @@ pub use base::schedule::Schedule;
 pub use base::thread_pool::ThreadPool;
 pub use colour::{
     BlendMode, By, Colouring, Coverage, Depth, EncoderTables, Layer, LayerContent, Look, MOST_LAYERS, MOST_SAMPLES,
-    Painter, Palette, PaletteFormat, PaletteSource, Quantity, Scale, Suggestion, Tables, colour_text, parse_colour,
+    Painter, Palette, PaletteFormat, PaletteSource, Quantity, Samples, Scale, Suggestion, Tables, colour_text,
+    parse_colour,
 };
 pub use encode::Format;
 #[cfg(feature = "png")]

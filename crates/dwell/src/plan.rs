@@ -14,7 +14,7 @@ use crate::exact::decimal::Decimal;
 use crate::exact::rational::Rational;
 use crate::plan::axes::Axes;
 use crate::view::settings::{NumberKind, Settings};
-use crate::view::{Size, View};
+use crate::view::{MAX_SIDE, Size, View};
 use dwell_kernels::{Formula, Kernels, Map, Number, Recipe, with_standard_floats};
 use points::{DirectPoints, Points};
 use std::ops::Range;
@@ -31,8 +31,24 @@ pub struct Plan {
     recipe: Recipe,
     julia: Option<[Decimal; 2]>,
     points: Arc<Points>,
+    /// Whether the points are those of the view.
+    of_view: bool,
+    /// `None` until they are planned; then `Some(None)` where the number does not resolve them.
+    finer: Option<Option<FinerPoints>>,
     warnings: Vec<String>,
 }
+
+/// The points of several samples within each pixel of a plan.
+#[derive(Clone, Debug)]
+pub(crate) struct FinerPoints {
+    /// Those of the same view with [`Self::side`] times as many columns and rows.
+    pub(crate) points: Arc<Points>,
+    /// Samples along a side of a pixel.
+    pub(crate) side: u32,
+}
+
+/// The numbers of samples along a side of a pixel that [`Plan::with_finer_points`] tries, the preferred one first.
+const FINER_SIDES: [u32; 2] = [4, 2];
 
 impl Plan {
     /// Plans a view.
@@ -61,6 +77,8 @@ impl Plan {
             recipe: settings.recipe,
             julia: settings.julia.clone(),
             points: Arc::new(points),
+            of_view: true,
+            finer: None,
             warnings,
         })
     }
@@ -153,7 +171,7 @@ impl Plan {
                 return Err(InputError::new(Problem::Conflict(problem)).about(Parameter::View));
             }
         }
-        Ok(Self { points: Arc::new(points), ..self })
+        Ok(Self { points: Arc::new(points), of_view: false, ..self })
     }
 
     /// The same plan with another limit, at least 1.
@@ -164,8 +182,69 @@ impl Plan {
 
     /// The same view, reduced to at most `most` of its own pixels: blocks of `block` neighbours at even spacing.
     pub(crate) fn thinned(&self, most: Size, block: Size) -> Self {
-        let (points, size) = self.points.thinned(most, block);
-        Self { size, points: Arc::new(points), ..self.clone() }
+        let (points, size) = self.points.thinned(most, block, 1);
+        let thin = |FinerPoints { points, side }: &FinerPoints| {
+            let (points, _) = points.thinned(most, block, *side);
+            FinerPoints { points: Arc::new(points), side: *side }
+        };
+        let finer = self.finer.as_ref().map(|finer| finer.as_ref().map(thin));
+        Self { size, points: Arc::new(points), finer, of_view: self.of_view && size == self.size, ..self.clone() }
+    }
+
+    /// The same plan with the points of 4 x 4 samples in each pixel; of 2 x 2 where the number does not resolve those; with
+    /// a warning and none where it does not resolve these either. They are the points of the same view with as many times
+    /// more columns and rows.
+    ///
+    /// # Errors
+    /// When the points of the plan are not those of its view, or the coordinates would take more memory than `limits`
+    /// allows.
+    pub(crate) fn with_finer_points(&self, limits: &Limits) -> Result<Self, InputError> {
+        if self.finer.is_some() {
+            return Ok(self.clone());
+        }
+        if !self.of_view {
+            let problem = "the points of the plan are not those of its view, so that there are none between them";
+            return Err(InputError::new(Problem::Conflict(problem.to_owned()))
+                .about(Parameter::Samples)
+                .accepts("1, or as many as the plan has"));
+        }
+        let settings = Settings {
+            formula: self.formula,
+            julia: self.julia.clone(),
+            limit: self.limit,
+            number: self.number(),
+            recipe: self.recipe,
+            escape_radius: self.escape_radius.clone(),
+            force: false,
+        };
+        let mut planned = self.clone();
+        for side in FINER_SIDES {
+            let times = |length: u32| length.checked_mul(side).filter(|length| *length <= MAX_SIDE);
+            let Some((width, height)) = times(self.size.width).zip(times(self.size.height)) else { continue };
+            let view = self.view.clone().sized(Size { width, height });
+            let is_resolved = match self.number() {
+                NumberKind::F32 => resolution::check::<f32>(&view, settings.number),
+                NumberKind::F64 => resolution::check::<f64>(&view, settings.number),
+            };
+            if is_resolved.is_ok() {
+                let finer = Self::new(&view, &settings, limits)?;
+                planned.finer = Some(Some(FinerPoints { points: finer.points, side }));
+                return Ok(planned);
+            }
+        }
+        planned.finer = Some(None);
+        planned.warnings.push(format!("{} resolves no more than one sample in a pixel here", settings.number));
+        Ok(planned)
+    }
+
+    /// The points of several samples within each pixel, if [`Self::with_finer_points`] planned some.
+    pub(crate) fn finer_points(&self) -> Option<&FinerPoints> {
+        self.finer.as_ref()?.as_ref()
+    }
+
+    /// An upper bound of the bytes of memory that finer points take.
+    pub(crate) fn finer_bytes(&self) -> u64 {
+        u64::from(FINER_SIDES[0]) * self.bytes()
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) mod picture;
 mod pipeline;
 mod probe;
 mod record;
+mod refine;
 pub(crate) mod report;
 pub(crate) mod request;
 mod resumption;
@@ -38,8 +39,9 @@ mod writer;
 use crate::base::error::{Error, InputError};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
-use crate::colour::MOST_SAMPLES;
+use crate::colour::{MOST_SAMPLES, Samples};
 use crate::encode::Format;
+use crate::plan::Plan;
 use crate::render::layout::Layout;
 use crate::render::report::Report;
 use crate::render::request::Request;
@@ -73,6 +75,8 @@ pub fn layout(request: &Request<'_>, formats: &[Format]) -> Result<Layout, Input
 pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, scratch: &mut Scratch) -> Result<Report, Error> {
     let (formats, outputs): (Vec<_>, Vec<_>) = outputs.into_iter().unzip();
     let layout = layout(request, &formats)?;
+    let finer = finer_plan(request, &formats)?;
+    let request = &finer.as_ref().map_or_else(|| request.clone(), |plan| request.clone().with_plan(plan));
     let rendered = contained(|| Session::render(&layout, request, &formats, outputs, scratch));
     if matches!(rendered, Err(Error::Internal(_))) {
         // A panic may have left the buffers in any state.
@@ -94,8 +98,15 @@ fn message_of(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a thread panicked".to_owned())
 }
 
-/// Returns `samples`, the samples of a pixel on a side, if they fit the size of the field and the formats.
-fn check_samples(size: Size, samples: u32, mut formats: impl Iterator<Item = Format>) -> Result<u32, InputError> {
+/// The plan of a request with the points by which pixels are refined, if a picture needs them.
+fn finer_plan(request: &Request<'_>, formats: &[Format]) -> Result<Option<Plan>, InputError> {
+    let refines = request.paint.samples == Samples::Auto && formats.iter().any(|format| format.is_picture());
+    refines.then(|| request.plan.with_finer_points(&request.limits)).transpose()
+}
+
+/// Returns the samples of the field on a side of a pixel if they fit the size of the field and the formats.
+fn check_samples(size: Size, samples: Samples, mut formats: impl Iterator<Item = Format>) -> Result<u32, InputError> {
+    let samples = samples.side();
     let fits = |side: u32| side.is_multiple_of(samples);
     if !(1..=MOST_SAMPLES).contains(&samples) || !fits(size.width) || !fits(size.height) {
         return Err(InputError::malformed(format!("{samples} do not divide {} x {}", size.width, size.height))
@@ -118,7 +129,6 @@ mod tests {
     use crate::colour::{By, Colouring, Palette, Scale};
     use crate::iterate::cpu::CpuEngine;
     use crate::iterate::engine::Control;
-    use crate::plan::Plan;
     use crate::render::request::Paint;
     use crate::scene::Scene;
     use crate::store::PartialFiles;
@@ -129,7 +139,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.ppm");
         let output = Output::create(&path, false, &PartialFiles::default()).unwrap();
-        let plan = Plan::new(&scene.sample_view().unwrap(), &scene.settings, &Limits::default()).unwrap();
+        let mut plan = Plan::new(&scene.sample_view().unwrap(), &scene.settings, &Limits::default()).unwrap();
+        if scene.samples == Samples::Auto {
+            plan = plan.with_finer_points(&Limits::default()).unwrap();
+        }
         let progress = Progress::default();
         let engine = CpuEngine::new(Level::best(), 2).with_shortcuts(shortcuts);
         let control = Control { cancel: &Cancel::default(), progress: &progress };
@@ -144,12 +157,13 @@ mod tests {
     }
 
     /// A scene of several bands that crosses the real axis, whose mirrored rows are aligned with neither bands nor pixels.
-    fn scene(by: By, scale: Scale, samples: u32) -> Scene {
-        let size = Size::new(2400 / samples, 1302 / samples).unwrap();
+    fn scene(by: By, scale: Scale, samples: Samples) -> Scene {
+        let size = Size::new(2400 / samples.side(), 1302 / samples.side()).unwrap();
         let mut scene = Scene {
             view: View::centred("-0.6", "0.1", "1.2").unwrap().sized(size),
             settings: Settings { limit: 60, ..Settings::default() },
             samples,
+            dither: false,
             ..Scene::default()
         };
         scene.colouring = Colouring { by, scale, ..Colouring::of(Palette::default()) };
@@ -158,12 +172,17 @@ mod tests {
 
     #[test]
     fn a_kept_field_and_a_field_computed_twice_give_the_same_picture() {
-        for (by, samples) in [(By::Smooth, 1), (By::Banded, 3), (By::Distance, 2)] {
+        let fixed = Samples::Fixed;
+        let all =
+            [(By::Smooth, fixed(1)), (By::Banded, fixed(3)), (By::Distance, fixed(2)), (By::Smooth, Samples::Auto)];
+        for (by, samples) in all {
             let scene = scene(by, Scale::Histogram, samples);
             let (kept, kept_report, once) = picture(&scene, u64::MAX, Shortcuts::EXACT);
             let (twice, twice_report, passes) = picture(&scene, 0, Shortcuts::EXACT);
             assert!(kept == twice, "{by:?}");
-            assert_eq!((once, passes), (1, 2), "{by:?}");
+            // Refining counts as a further pass.
+            let refining = u64::from(samples == Samples::Auto);
+            assert_eq!((once, passes), (1 + refining, 2 + refining), "{by:?}");
             assert_eq!(kept_report.field_blake3, twice_report.field_blake3);
             assert_eq!((kept_report.differing_pixels, twice_report.differing_pixels), (Some(0), Some(0)));
             assert_eq!(kept_report.iterations, twice_report.iterations);
@@ -172,7 +191,7 @@ mod tests {
 
     #[test]
     fn mirrored_rows_do_not_change_the_picture() {
-        for samples in [1, 2, 3, 6] {
+        for samples in [1, 2, 3, 6].map(Samples::Fixed).into_iter().chain([Samples::Auto]) {
             let scene = scene(By::Smooth, Scale::Root, samples);
             let (mirrored, report, _) = picture(&scene, u64::MAX, Shortcuts::EXACT);
             let (plain, plain_report, _) = picture(&scene, u64::MAX, Shortcuts::NONE);
@@ -185,10 +204,13 @@ mod tests {
     fn samples_that_do_not_fit_are_refused() {
         let size = Size::new(12, 9).unwrap();
         let formats = || [Format::Png].into_iter();
-        assert!(check_samples(size, 3, formats()).is_ok());
-        assert!(check_samples(size, 2, formats()).is_err() && check_samples(size, 0, formats()).is_err());
-        assert!(check_samples(Size::new(34, 34).unwrap(), 17, formats()).is_err());
-        assert!(check_samples(size, 3, [Format::Png, Format::Npy].into_iter()).is_err());
-        assert!(check_samples(size, 1, [Format::Csv].into_iter()).is_ok());
+        assert!(check_samples(size, Samples::Fixed(3), formats()).is_ok());
+        assert!(
+            check_samples(size, Samples::Fixed(2), formats()).is_err()
+                && check_samples(size, Samples::Fixed(0), formats()).is_err()
+        );
+        assert!(check_samples(Size::new(34, 34).unwrap(), Samples::Fixed(17), formats()).is_err());
+        assert!(check_samples(size, Samples::Fixed(3), [Format::Png, Format::Npy].into_iter()).is_err());
+        assert!(check_samples(size, Samples::Fixed(1), [Format::Csv].into_iter()).is_ok());
     }
 }

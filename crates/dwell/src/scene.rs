@@ -7,7 +7,7 @@ pub(crate) mod location;
 
 use crate::base::error::InputError;
 use crate::base::place::Parameter;
-use crate::colour::{Colouring, Depth};
+use crate::colour::{Colouring, Depth, Samples};
 use crate::exact::decimal::Decimal;
 use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
@@ -48,8 +48,10 @@ pub struct Scene {
     pub colouring: Colouring,
     /// What is to be found from the view, instead of taken from `settings` and `colouring`.
     pub automatic: Automatic,
-    /// Samples along each side of a pixel, 1 to [`crate::MOST_SAMPLES`], averaged in linear light.
-    pub samples: u32,
+    /// The samples of each pixel, averaged in linear light.
+    pub samples: Samples,
+    /// Whether a picture of 8 bits is dithered, so that slow gradients show no contours.
+    pub dither: bool,
     /// Bits of each channel.
     pub depth: Depth,
     /// Which pixels of a tile are computed and which are inferred.
@@ -76,7 +78,8 @@ impl Default for Scene {
             settings: Settings::default(),
             colouring: Colouring::default(),
             automatic: Automatic::ALL,
-            samples: 1,
+            samples: Samples::Auto,
+            dither: true,
             depth: Depth::Eight,
             strategy: Strategy::EveryPixel,
             shortcuts: Shortcuts::EXACT,
@@ -86,13 +89,13 @@ impl Default for Scene {
 }
 
 impl Scene {
-    /// The view of the samples: the same view with [`Self::samples`] times as many pixels across and down.
+    /// The view of the field's samples: the same view with [`Samples::side`] times as many pixels across and down.
     ///
     /// # Errors
     /// When a side would have more than [`MAX_SIDE`] samples.
     pub fn sample_view(&self) -> Result<View, InputError> {
         let Size { width, height } = self.view.size;
-        let times = |side: u32| side.checked_mul(self.samples).filter(|side| *side <= MAX_SIDE);
+        let times = |side: u32| side.checked_mul(self.samples.side()).filter(|side| *side <= MAX_SIDE);
         match times(width).zip(times(height)) {
             Some((width, height)) => Ok(self.view.clone().sized(Size { width, height })),
             None => {

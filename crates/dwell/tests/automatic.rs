@@ -4,7 +4,8 @@
 
 use dwell::{
     Automatic, By, Cancel, ChannelSet, Colouring, CpuEngine, Decimal, Error, Fold, Formula, Frame, Level, Limits,
-    Magnification, NumberKind, Palette, Plan, Recipe, Resolved, Scale, Scene, Settings, Size, Strategy, Task, View,
+    Magnification, NumberKind, Palette, Plan, Recipe, Resolved, Samples, Scale, Scene, Settings, Size, Strategy, Task,
+    View,
 };
 use std::time::{Duration, Instant};
 
@@ -105,7 +106,8 @@ fn levels_threads_and_size_change_nothing() {
             );
         }
     }
-    let large = Scene { view: scene.view.clone().sized(Size::new(7680, 4320).unwrap()), samples: 3, ..scene };
+    let large =
+        Scene { view: scene.view.clone().sized(Size::new(7680, 4320).unwrap()), samples: Samples::Fixed(3), ..scene };
     let large = resolved(&large, &CpuEngine::default()).scene;
     let key = |text: &str, key: &str| text.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
     for name in ["iterations", "scale", "density", "offset"] {

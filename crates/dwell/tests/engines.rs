@@ -6,7 +6,7 @@ use dwell::store::{Output, PartialFiles};
 use dwell::{
     Automatic, By, Cancel, ChannelSet, Colouring, Control, CpuEngine, Depth, Engine, EngineInfo, Error, FieldRowsMut,
     Format, Level, Limits, Outcome, Paint, PaintOutcome, Painter, PaintingEngine, Palette, Plan, Progress, Request,
-    Requirements, Scale, Scene, Scratch, Settings, Size, Strategy, Task, ThreadPool, View,
+    Requirements, Samples, Scale, Scene, Scratch, Settings, Size, Strategy, Task, ThreadPool, View,
 };
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 fn scene(re: &str, im: &str, zoom: &str, size: (u32, u32)) -> Scene {
     let view = View::centred(re, im, zoom).unwrap().sized(Size::new(size.0, size.1).unwrap());
     let settings = Settings { limit: 300, ..Settings::default() };
-    Scene { view, settings, automatic: Automatic::NONE, ..Scene::default() }
+    let automatic = Automatic::NONE;
+    Scene { view, settings, automatic, samples: Samples::Fixed(1), dither: false, ..Scene::default() }
 }
 
 /// Small tiles at different places of one picture, every fourth coloured in another way.
@@ -62,17 +63,23 @@ fn a_picture_in_memory_is_the_picture_of_a_file() {
     let mut scratch = Scratch::default();
     for by in By::ALL {
         for scale in [Scale::Root, Scale::Histogram] {
-            for (samples, depth) in [(1, Depth::Eight), (3, Depth::Sixteen)] {
+            for (samples, dither, depth) in [
+                (Samples::Fixed(1), false, Depth::Eight),
+                (Samples::Fixed(3), false, Depth::Sixteen),
+                (Samples::Fixed(2), true, Depth::Eight),
+                (Samples::Auto, true, Depth::Eight),
+                (Samples::Auto, false, Depth::Sixteen),
+            ] {
                 let mut scene = scene("-0.6", "0.1", "1.2", (90, 67));
                 scene.colouring = Colouring { by, scale, ..Colouring::of(Palette::default()) };
-                (scene.samples, scene.depth) = (samples, depth);
+                (scene.samples, scene.dither, scene.depth) = (samples, dither, depth);
                 let plan = Plan::new(&scene.sample_view().unwrap(), &scene.settings, &Limits::default()).unwrap();
                 let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
                 let request = Request::new(&plan, &engine, Paint::of(&scene, ""), control);
                 let (output, file) = Output::in_memory("a.ppm");
                 dwell::render(&request, vec![(Format::Ppm, output)], &mut Scratch::default()).unwrap();
                 let found = bytes(&scene, &engine, &mut scratch);
-                assert!(file.bytes().ends_with(&found), "{by:?} {scale:?} {samples} {depth:?}");
+                assert!(file.bytes().ends_with(&found), "{by:?} {scale:?} {samples} {dither} {depth:?}");
                 assert_eq!(found.len(), 90 * 67 * depth.bytes_per_pixel());
                 // A second time, from warm buffers and with the painter of the call before.
                 assert!(found == bytes(&scene, &engine, &mut scratch));

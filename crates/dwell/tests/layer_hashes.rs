@@ -9,8 +9,8 @@
 
 use dwell::{
     BlendMode, By, Cancel, Channel, ChannelSet, Colouring, Coverage, CpuEngine, Depth, Engine, Fold, Formula, Layer,
-    LayerContent, Level, Limits, Location, Look, Painter, Palette, Picture, Plan, Quantity, Scale, Scene, Shortcuts,
-    Size, Strategy, Task, TileSize, View,
+    LayerContent, Level, Limits, Location, Look, Painter, Palette, Picture, Plan, Quantity, Samples, Scale, Scene,
+    Shortcuts, Size, Strategy, Task, TileSize, View,
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -62,11 +62,12 @@ fn colourings() -> Vec<(String, Colouring)> {
     all
 }
 
-/// Each colouring with two kinds of scenes, samples and depths.
+/// Each colouring with three kinds of scenes, samples and depths, the last with more samples where they are needed.
 fn scenes() -> Vec<(String, Scene)> {
     let mut scenes = Vec::new();
     for (i, (name, colouring)) in colourings().into_iter().enumerate() {
-        for j in [i, i + 3] {
+        let fixed = |j: usize| (j, Samples::Fixed(1 + u32::try_from(j % 2).unwrap()));
+        for (j, samples) in [fixed(i), fixed(i + 3), (i + 1, Samples::Auto)] {
             let (kind, [re, im, zoom], rotation, fold, power, julia) = KINDS[j % KINDS.len()];
             let mut scene =
                 Location::parse("dwell = \"0.1.0\"\nre = \"0\"\nim = \"0\"\nzoom = \"1\"\niterations = 400", "x")
@@ -75,12 +76,12 @@ fn scenes() -> Vec<(String, Scene)> {
             scene.view = View::centred(re, im, zoom).unwrap().sized(Size::new(96, 54).unwrap());
             scene.view.rotation = rotation.parse().unwrap();
             scene.view.flip = fold == Fold::Absolute;
-            scene.samples = 1 + u32::try_from(j % 2).unwrap();
+            (scene.samples, scene.dither) = (samples, samples == Samples::Auto);
             scene.depth = if j % 3 == 0 { Depth::Sixteen } else { Depth::Eight };
             scene.settings.formula = Formula::new(fold, power).unwrap();
             scene.settings.julia = julia.map(|c| c.map(|part| part.parse().unwrap()));
             scene.colouring = colouring.clone();
-            scenes.push((format!("{kind} {name} samples {} bits {}", scene.samples, scene.depth.bits()), scene));
+            scenes.push((format!("{kind} {name} samples {samples} bits {}", scene.depth.bits()), scene));
         }
     }
     scenes
@@ -169,7 +170,7 @@ fn scenes_with_layers_are_written_and_read_back() {
 #[test]
 fn layers_are_combined_as_documented() {
     let mut scene = scenes().swap_remove(0).1;
-    (scene.samples, scene.depth) = (1, Depth::Sixteen);
+    (scene.samples, scene.depth) = (Samples::Fixed(1), Depth::Sixteen);
     let slope = Layer {
         blend: BlendMode::Multiply,
         opacity: 0.75,

@@ -9,8 +9,8 @@
 
 use dwell::store::{Output, PartialFiles};
 use dwell::{
-    Automatic, By, Cancel, Colouring, Control, CpuEngine, Depth, Fold, Format, Formula, Level, Limits, Paint, Palette,
-    Plan, Progress, Request, Scale, Scene, Scratch, Size, View,
+    Automatic, By, Cancel, Colouring, Control, CpuEngine, Depth, Fold, Format, Formula, Level, Limits, NumberKind,
+    Paint, Palette, Plan, Progress, Recipe, Request, Samples, Scale, Scene, Scratch, Size, View,
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -57,7 +57,8 @@ fn scenes() -> Vec<(String, Scene)> {
             let mut scene = Scene {
                 view: View::centred(re, im, zoom).unwrap().sized(Size::new(96, 54).unwrap()),
                 automatic: Automatic::NONE,
-                samples,
+                samples: Samples::Fixed(samples),
+                dither: false,
                 depth: if (i + j) % 6 == 4 { Depth::Sixteen } else { Depth::Eight },
                 ..Scene::default()
             };
@@ -71,6 +72,53 @@ fn scenes() -> Vec<(String, Scene)> {
                 scale.name(),
                 palette.name(),
                 scene.depth.bits()
+            );
+            scene.colouring = Colouring { by, scale, ..Colouring::of(palette) };
+            scenes.push((name, scene));
+        }
+    }
+    scenes.extend(refined_scenes());
+    scenes
+}
+
+/// Pictures with more samples where they are needed, and dithered ones: of each kind, one of its first in each way.
+fn refined_scenes() -> Vec<(String, Scene)> {
+    let ways = [
+        (Samples::Auto, true, Depth::Eight),
+        (Samples::Auto, false, Depth::Eight),
+        (Samples::Auto, false, Depth::Sixteen),
+        (Samples::Fixed(1), true, Depth::Eight),
+        (Samples::Fixed(2), true, Depth::Eight),
+    ];
+    let mut scenes = Vec::new();
+    for (i, (name, [re, im, zoom], fold, power, julia)) in KINDS.into_iter().enumerate() {
+        for (j, (samples, dither, depth)) in ways.into_iter().enumerate().filter(|(j, _)| (i + j) % 2 == 0) {
+            let by = By::ALL[(i + j / 2) % 3];
+            let palette = Palette::built_in(PALETTES[(i + 3 * j) % PALETTES.len()]).unwrap();
+            let mut scene = Scene {
+                view: View::centred(re, im, zoom).unwrap().sized(Size::new(96, 54).unwrap()),
+                samples,
+                dither,
+                depth,
+                ..Scene::default()
+            };
+            if i % 3 == 1 {
+                scene.view.rotation = "33.3".parse().unwrap();
+            }
+            scene.view.flip = fold == Fold::Absolute;
+            scene.settings.formula = Formula::new(fold, power).unwrap();
+            scene.settings.julia = julia.map(|c| c.map(|part| part.parse().unwrap()));
+            scene.settings.limit = 300;
+            if i % 4 == 3 {
+                (scene.settings.number, scene.settings.recipe) = (NumberKind::F32, Recipe::Separate);
+            }
+            let scale = if (i + j) % 5 == 4 { Scale::Histogram } else { Colouring::of(palette.clone()).by(by).scale };
+            let name = format!(
+                "{name} by {} scale {} palette {} samples {samples} dither {dither} bits {}",
+                by.name(),
+                scale.name(),
+                palette.name(),
+                depth.bits()
             );
             scene.colouring = Colouring { by, scale, ..Colouring::of(palette) };
             scenes.push((name, scene));
@@ -96,7 +144,7 @@ fn hash(scene: &Scene, engine: &CpuEngine) -> String {
 }
 
 #[test]
-fn seventy_pictures_have_their_committed_hashes() {
+fn every_picture_has_its_committed_hash() {
     let scenes = scenes();
     assert!(scenes.len() >= 60, "{}", scenes.len());
     let engine = CpuEngine::default();

@@ -9,7 +9,7 @@ use crate::{engine, output, progress_bar, scene};
 use dwell::store::{self, Output};
 use dwell::{
     Cancel, ChannelSet, Control, Engine, Error, Format, Frame, Limits, Location, Magnification, Number, Paint, Plan,
-    Progress, Request, Resolved, Scene, Scratch, Size, Strategy, bits_needed, quote,
+    Progress, Request, Resolved, Samples, Scene, Scratch, Size, Strategy, bits_needed, quote,
 };
 use dwell_engines::Work;
 use std::fmt::Write;
@@ -84,9 +84,13 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failu
 
 /// A location at a size, with the largest number of samples up to `samples` that f64 resolves; false if it does not
 /// resolve one sample per pixel.
-fn resolved(mut location: Location, size: Size, samples: u32) -> (Location, bool) {
+fn resolved(mut location: Location, size: Size, samples: Samples) -> (Location, bool) {
     location.scene.view = location.view(size);
-    let drawn = (1..=samples).rev().any(|samples| {
+    let mut tried = (1..=samples.side()).rev().map(|side| match samples {
+        Samples::Fixed(_) => Samples::Fixed(side),
+        Samples::Auto => Samples::Auto,
+    });
+    let drawn = tried.any(|samples| {
         location.scene.samples = samples;
         let bits = location.scene.sample_view().map(|view| bits_needed(&view));
         bits.is_ok_and(|bits| bits <= i64::from(f64::SIGNIFICAND_BITS))

@@ -195,11 +195,11 @@ impl<'a> Job<'a> {
 
     /// Refuses to write dwells of several samples.
     fn check_samples(&self, scene: &Scene) -> Result<(), Usage> {
-        match self.formats.iter().find(|format| scene.samples > 1 && !format.is_picture()) {
+        match self.formats.iter().find(|format| scene.samples.side() > 1 && !format.is_picture()) {
             None => Ok(()),
             Some(format) => {
                 let problem = format!("a .{} file holds dwells, which have no average", format.name());
-                Err(Usage::new("--aa", problem).accepts("1 for dwells"))
+                Err(Usage::new("--aa", problem).accepts("1 or auto for dwells"))
             }
         }
     }
@@ -211,7 +211,7 @@ impl<'a> Job<'a> {
         if failure.is_about_memory() {
             return self.shortage_of_all(scene, cpu).unwrap_or_else(|| self.shortage(failure, scene));
         }
-        if is_about_depth && scene.samples > 1 { failure.hint("or fewer samples with --aa") } else { failure }
+        if is_about_depth && scene.samples.side() > 1 { failure.hint("or fewer samples with --aa") } else { failure }
     }
 
     /// The failure of the whole render where already its plan is refused for its memory: a plan takes a small part of what a
@@ -230,7 +230,7 @@ impl<'a> Job<'a> {
         if !failure.is_about_memory() {
             return failure;
         }
-        let less = if scene.samples > 1 { ", fewer samples with --aa" } else { "" };
+        let less = if scene.samples.side() > 1 { ", fewer samples with --aa" } else { "" };
         let hint = format!("or use fewer threads{less} or a smaller tile");
         match &self.args.max_memory {
             Some(_) => failure.about("--max-memory").hint(format!("allow more, {hint}")),

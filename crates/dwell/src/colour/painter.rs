@@ -12,16 +12,20 @@
 //! allocated per row.
 
 use super::colouring::Colouring;
+use super::dither;
 use super::layers::Composer;
 use super::light::{self, Encoder, EncoderTables};
 use super::mapping::{By, Scale};
-use super::palette::{TABLE, index};
+use super::palette::{Palette, TABLE, index};
 use super::ranks::Ranks;
+use super::rgb::Rgb16;
+use super::samples::{MOST_SAMPLES, Samples};
 use crate::base::error::InputError;
 use crate::base::limits::{collected, reserved};
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::field::FieldRows;
+use crate::field::channels::ChannelSlices;
 use dwell_kernels::{Level, with_standard_floats};
 use std::sync::{Mutex, PoisonError};
 
@@ -57,8 +61,6 @@ impl Depth {
     }
 }
 
-/// The most samples along a side of a pixel.
-pub const MOST_SAMPLES: u32 = 16;
 /// Samples whose positions are computed at once: a multiple of most numbers of samples along a side.
 const CHUNK: usize = super::layers::MOST_SAMPLES_AT_ONCE;
 /// Samples that a thread counts at once.
@@ -69,20 +71,36 @@ const MOST_BANDS: u32 = (1 << 16) - 1;
 /// The name of the tables, for messages.
 const WHAT: &str = "the tables of the colours";
 
-/// Colours as they are written into a picture, padded so that each is read by one load.
+/// Red, green and blue, 65535 being full, padded so that a colour is read by one load.
+pub(crate) type Wide = [u16; 4];
+
+/// Colours as they are written into a picture, padded so that each is read by one load; or with 16 bits, where they are
+/// dithered or compared before they are written.
 #[derive(Debug)]
 enum Codes {
-    Eight(Table<4>),
-    Sixteen(Table<8>),
+    Eight(Table<[u8; 4]>),
+    Sixteen(Table<[u8; 8]>),
+    Wide(Table<Wide>),
 }
 
 #[derive(Debug)]
-struct Table<const W: usize> {
-    interior: [u8; W],
+struct Table<T> {
+    interior: T,
     /// By palette index.
-    palette: Vec<[u8; W]>,
+    palette: Vec<T>,
     /// By dwell; empty unless dwells are coloured and the limit is at most [`MOST_BANDS`].
-    bands: Vec<[u8; W]>,
+    bands: Vec<T>,
+}
+
+impl<T: Copy> Table<T> {
+    /// The table of a palette, without bands.
+    fn of(palette: &Palette, code: impl Fn(Rgb16) -> T) -> Result<Self, InputError> {
+        Ok(Self {
+            interior: code(palette.interior()),
+            palette: collected(palette.table().iter().map(|colour| code(*colour)), WHAT)?,
+            bands: Vec::new(),
+        })
+    }
 }
 
 /// A colouring with the tables to apply it to an image.
@@ -94,12 +112,16 @@ pub struct Painter {
     slope: f64,
     start: f64,
     limit: f64,
-    samples: u32,
+    samples: Samples,
     depth: Depth,
+    /// Whether dithering was requested, and whether it changes any pixel.
+    dither: bool,
+    dithers: bool,
     level: Level,
     codes: Codes,
     /// Light by palette index, then of the interior; empty with one sample per pixel and no layer.
     light: Vec<[u32; 3]>,
+    /// For values of the depth; of 16 bits where they are dithered.
     encoder: Option<Encoder>,
     layers: Composer,
     ranks: Ranks,
@@ -125,7 +147,12 @@ pub struct Tables<'a> {
     pub depth: Depth,
     /// Samples along a side of a pixel.
     pub samples: u32,
-    /// By entry, red, green and blue as written, 0 to 255 or 0 to 65535. The last entry is the interior colour.
+    /// Whether 16-bit values v are written as 8-bit ones, floor((v + t) / 257), with the threshold t of the pixel's column
+    /// and row in the picture: t = floor((257 rev(row + rev(floor(column / 16))) + 128) / 8), where rev(n) is the number of
+    /// the last three bits of n in reverse order.
+    pub dither: bool,
+    /// By entry, red, green and blue as written, 0 to 255 or 0 to 65535; 0 to 65535 with `dither`. The last entry is the
+    /// interior colour.
     pub palette: Vec<[u16; 3]>,
     /// By dwell, its entry; empty unless dwells are coloured and the limit is small enough. The entry of dwell 0 has no
     /// meaning.
@@ -138,37 +165,48 @@ pub struct Tables<'a> {
 }
 
 impl Painter {
-    /// The painter of a colouring, for a field with this limit of which `samples` x `samples` values (`samples` from 1
-    /// to [`MOST_SAMPLES`]) make one pixel of the picture.
+    /// The painter of a colouring, for a field with this limit of which n x n values, n = `samples.side()` from 1 to
+    /// [`MOST_SAMPLES`], make one pixel of the picture. With `dither`, pictures of 8 bits are dithered: see [`Tables`].
     ///
     /// If [`Colouring::needs_counts`], call [`Self::count`] with all rows and [`Self::finish_counting`] before
     /// painting.
     ///
     /// # Errors
     /// When the system has not enough memory for the tables.
-    pub fn new(colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Result<Self, InputError> {
-        with_standard_floats(|| Self::prepared(colouring, limit, depth, samples))
+    pub fn new(
+        colouring: &Colouring,
+        limit: u32,
+        depth: Depth,
+        samples: Samples,
+        dither: bool,
+    ) -> Result<Self, InputError> {
+        with_standard_floats(|| Self::prepared(colouring, limit, depth, samples, dither))
     }
 
-    fn prepared(colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> Result<Self, InputError> {
+    fn prepared(
+        colouring: &Colouring,
+        limit: u32,
+        depth: Depth,
+        samples: Samples,
+        dither: bool,
+    ) -> Result<Self, InputError> {
         let palette = &colouring.palette;
         let per_turn = TABLE as f64 / palette.period();
-        let samples = samples.clamp(1, MOST_SAMPLES);
-        let codes = match depth {
-            Depth::Eight => Codes::Eight(Table {
-                interior: eight(palette.interior()),
-                palette: collected(palette.table().iter().copied().map(eight), WHAT)?,
-                bands: Vec::new(),
-            }),
-            Depth::Sixteen => Codes::Sixteen(Table {
-                interior: sixteen(palette.interior()),
-                palette: collected(palette.table().iter().copied().map(sixteen), WHAT)?,
-                bands: Vec::new(),
-            }),
+        let samples = match samples {
+            Samples::Fixed(side) => Samples::Fixed(side.clamp(1, MOST_SAMPLES)),
+            Samples::Auto => Samples::Auto,
         };
         // Averages and layers are computed in light.
-        let in_light = samples > 1 || !colouring.layers.is_empty();
+        let in_light = samples != Samples::Fixed(1) || !colouring.layers.is_empty();
         let colours = palette.table().iter().copied().chain([palette.interior()]);
+        let is_exact = |colour: Rgb16| colour.iter().all(|value| value.is_multiple_of(257));
+        let dithers = dither && depth == Depth::Eight && (in_light || !colours.clone().all(is_exact));
+        let codes = match depth {
+            _ if dithers || samples == Samples::Auto => Codes::Wide(Table::of(palette, wide)?),
+            Depth::Eight => Codes::Eight(Table::of(palette, eight)?),
+            Depth::Sixteen => Codes::Sixteen(Table::of(palette, sixteen)?),
+        };
+        let most = if depth == Depth::Eight && !dithers { 255 } else { 65535 };
         let mut painter = Self {
             by: colouring.by,
             scale: colouring.scale,
@@ -177,10 +215,12 @@ impl Painter {
             limit: f64::from(limit),
             samples,
             depth,
+            dither,
+            dithers,
             level: Level::best(),
             codes,
             light: if in_light { collected(colours.map(light::of_colour), WHAT)? } else { Vec::new() },
-            encoder: in_light.then(|| Encoder::new(if depth == Depth::Eight { 255 } else { 65535 })).transpose()?,
+            encoder: in_light.then(|| Encoder::new(most)).transpose()?,
             layers: Composer::new(&colouring.layers, f64::from(limit), Level::best())?,
             ranks: Ranks::default(),
             counts: Mutex::default(),
@@ -194,10 +234,17 @@ impl Painter {
 
     /// Whether [`Self::new`] would make an equal painter from these values. False where colours depend on a field,
     /// since the painter then has the counts of one field.
-    pub(crate) fn is_for(&self, colouring: &Colouring, limit: u32, depth: Depth, samples: u32) -> bool {
+    pub(crate) fn is_for(
+        &self,
+        colouring: &Colouring,
+        limit: u32,
+        depth: Depth,
+        samples: Samples,
+        dither: bool,
+    ) -> bool {
         !colouring.needs_counts()
             && self.limit == f64::from(limit)
-            && (self.depth, self.samples) == (depth, samples)
+            && (self.depth, self.samples, self.dither) == (depth, samples, dither)
             && self.colouring == *colouring
     }
 
@@ -213,28 +260,40 @@ impl Painter {
         self.depth.bytes_per_pixel()
     }
 
-    /// Samples along a side of a pixel.
+    /// Samples of the field along a side of a pixel.
     #[must_use]
-    pub fn samples(&self) -> u32 {
+    pub fn side(&self) -> u32 {
+        self.samples.side()
+    }
+
+    /// The samples of a pixel.
+    #[must_use]
+    pub fn samples(&self) -> Samples {
         self.samples
     }
 
+    /// Whether dithering was requested.
+    #[must_use]
+    pub fn dither(&self) -> bool {
+        self.dither
+    }
+
     /// The tables, for engines that paint where they iterate; none where colours depend on the whole field (the scale
-    /// `histogram`) and where there are layers.
+    /// `histogram`) or on samples that are not of the field ([`Samples::Auto`]), and where there are layers.
     ///
     /// # Errors
     /// When the system has not enough memory.
     pub fn tables(&self) -> Result<Option<Tables<'_>>, InputError> {
-        if self.scale == Scale::Histogram || !self.layers.is_empty() {
+        if self.scale == Scale::Histogram || self.samples == Samples::Auto || !self.layers.is_empty() {
             return Ok(None);
         }
         let colours = self.colouring.palette.table().iter().copied().chain([self.colouring.palette.interior()]);
         let code = |colour: [u16; 3]| match self.depth {
-            Depth::Eight => {
+            Depth::Eight if !self.dithers => {
                 let [red, green, blue, _] = eight(colour);
                 [red, green, blue].map(u16::from)
             }
-            Depth::Sixteen => colour,
+            _ => colour,
         };
         Ok(Some(Tables {
             by: self.by,
@@ -242,7 +301,8 @@ impl Painter {
             slope: self.slope,
             start: self.start,
             depth: self.depth,
-            samples: self.samples,
+            samples: self.side(),
+            dither: self.dithers,
             palette: colours.map(code).collect(),
             bands: if self.has_bands() { with_standard_floats(|| self.band_entries())? } else { Vec::new() },
             light: &self.light,
@@ -255,7 +315,7 @@ impl Painter {
     /// # Errors
     /// When the system has not enough memory.
     pub fn count(&self, rows: FieldRows<'_>, team: &ThreadPool) -> Result<(), InputError> {
-        let (dwell, values) = (rows.dwell(), self.values(rows).unwrap_or_default());
+        let (dwell, values) = (rows.dwell(), self.values(rows.channels()).unwrap_or_default());
         let lock = || self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || Ok(lock().pop().unwrap_or_default());
         let work = |ranks: &mut Ranks, span: usize| -> Result<(), InputError> {
@@ -313,34 +373,36 @@ impl Painter {
         })
     }
 
-    /// Paints rows of a field, a multiple of the samples along a side of a pixel, into rows of the picture.
+    /// Paints rows of a field, a multiple of the samples along a side of a pixel, into rows of the picture from the row
+    /// `first` on. With [`Samples::Auto`], each pixel has its one sample.
     ///
     /// # Panics
     /// When the field lacks the channel that is coloured, its sides are not multiples of the samples, or the picture
     /// has a different size.
-    pub fn paint(&self, rows: FieldRows<'_>, picture: &mut [u8]) {
-        with_standard_floats(|| self.paint_rows(rows, picture));
+    pub fn paint(&self, rows: FieldRows<'_>, first: u32, picture: &mut [u8]) {
+        with_standard_floats(|| self.paint_rows(rows, first, picture));
     }
 
-    fn paint_rows(&self, rows: FieldRows<'_>, picture: &mut [u8]) {
-        let samples = self.samples as usize;
+    fn paint_rows(&self, rows: FieldRows<'_>, first: u32, picture: &mut [u8]) {
+        let samples = self.side() as usize;
         let pixels = rows.dwell().len() / (samples * samples);
         assert!((rows.width() as usize).is_multiple_of(samples), "whole pixels in each row");
         assert!(rows.dwell().len() == pixels * samples * samples, "whole rows of pixels");
         assert!(rows.dwell().len().is_multiple_of(rows.width() as usize), "whole rows");
         assert_eq!(picture.len(), pixels * self.bytes_per_pixel(), "a colour for each pixel");
         match &self.codes {
-            _ if !self.layers.is_empty() => self.paint_averages(rows, picture),
+            _ if !self.layers.is_empty() => self.paint_averages(rows, first, picture),
             Codes::Eight(table) if samples == 1 => self.paint_singly::<4, 3>(table, rows, picture),
             Codes::Sixteen(table) if samples == 1 => self.paint_singly::<8, 6>(table, rows, picture),
-            _ => self.paint_averages(rows, picture),
+            Codes::Wide(_) if samples == 1 => self.paint_wide(rows, first, picture),
+            _ => self.paint_averages(rows, first, picture),
         }
     }
 
     /// Paints with one sample per pixel.
     fn paint_singly<const W: usize, const BYTES: usize>(
         &self,
-        table: &Table<W>,
+        table: &Table<[u8; W]>,
         rows: FieldRows<'_>,
         picture: &mut [u8],
     ) {
@@ -351,7 +413,7 @@ impl Painter {
             }
             return;
         }
-        let values = self.values(rows).unwrap_or_default();
+        let values = self.values(rows.channels()).unwrap_or_default();
         let mut positions = [0.0; CHUNK];
         let chunks = picture.chunks_mut(CHUNK * BYTES).zip(rows.dwell().chunks(CHUNK));
         for (from, (out, dwell)) in (0..).step_by(CHUNK).zip(chunks) {
@@ -363,70 +425,137 @@ impl Painter {
         }
     }
 
-    /// Paints in linear light: with layers, or with several samples per pixel, which are averaged.
-    fn paint_averages(&self, rows: FieldRows<'_>, picture: &mut [u8]) {
-        let Some(encoder) = &self.encoder else { return };
-        let samples = self.samples as usize;
+    /// Paints with one sample per pixel, by colours of 16 bits.
+    fn paint_wide(&self, rows: FieldRows<'_>, first: u32, picture: &mut [u8]) {
         let (width, bytes) = (rows.width() as usize, self.bytes_per_pixel());
-        let across = width / samples;
-        let values = self.values(rows).unwrap_or_default();
-        let chunk = CHUNK / samples * samples;
-        let count = self.samples * self.samples;
-        let lines = picture.chunks_mut(across * bytes).zip(rows.dwell().chunks(width * samples));
-        for (line, (out, dwell)) in lines.enumerate() {
-            let first = line * width * samples;
-            // The pixels of a chunk, of which all rows of samples are summed before they are written.
-            let parts = out.chunks_mut(chunk / samples * bytes);
-            for (from, out) in (0..).step_by(chunk).zip(parts) {
-                let mut sums = [[0_u32; 3]; CHUNK];
-                let mut positions = [0.0; CHUNK];
-                for (row, dwell) in dwell.chunks(width).enumerate() {
-                    let dwell = &dwell[from..width.min(from + chunk)];
-                    let at = first + row * width + from;
-                    self.positions(dwell, slice(values, at, dwell.len()), &mut positions);
-                    if !self.layers.is_empty() {
-                        let mut light = [[0; 3]; CHUNK];
-                        let light = &mut light[..dwell.len()];
-                        for ((light, dwell), position) in light.iter_mut().zip(dwell).zip(&positions) {
-                            *light = self.light[if *dwell == 0 { TABLE } else { index(*position) }];
-                        }
-                        self.layers.compose(rows, at..at + dwell.len(), light);
-                        for (sum, light) in sums.iter_mut().zip(light.chunks(samples)) {
-                            for light in light {
-                                *sum = [sum[0] + light[0], sum[1] + light[1], sum[2] + light[2]];
-                            }
-                        }
-                        continue;
-                    }
-                    for ((sum, dwell), positions) in
-                        sums.iter_mut().zip(dwell.chunks(samples)).zip(positions.chunks(samples))
-                    {
-                        for (dwell, position) in dwell.iter().zip(positions) {
-                            let light = self.light[if *dwell == 0 { TABLE } else { index(*position) }];
-                            *sum = [sum[0] + light[0], sum[1] + light[1], sum[2] + light[2]];
-                        }
-                    }
+        let mut colours = [Wide::default(); CHUNK];
+        for (row, out) in picture.chunks_mut(width * bytes).enumerate() {
+            for (from, out) in (0..).step_by(CHUNK).zip(out.chunks_mut(CHUNK * bytes)) {
+                let at = row * width + from;
+                let colours = &mut colours[..out.len() / bytes];
+                self.colour_samples(rows.channels().slice(at..at + colours.len()), colours);
+                self.write(colours, first + row as u32, from, out);
+            }
+        }
+    }
+
+    /// The colours of samples, for painters of 16-bit colours: with dithering or [`Samples::Auto`].
+    ///
+    /// # Panics
+    /// When the channel that is coloured is missing, or the numbers of samples differ.
+    pub(crate) fn colour_samples(&self, samples: ChannelSlices<'_>, colours: &mut [Wide]) {
+        assert_eq!(samples.dwell.len(), colours.len(), "a colour for each sample");
+        if !self.layers.is_empty() {
+            let mut light = [[0; 3]; CHUNK];
+            for (from, colours) in (0..).step_by(CHUNK).zip(colours.chunks_mut(CHUNK)) {
+                let light = &mut light[..colours.len()];
+                self.light_of_samples(samples.slice(from..from + colours.len()), light);
+                colours.iter_mut().zip(light).for_each(|(colour, light)| *colour = self.average(*light, 1));
+            }
+            return;
+        }
+        let Codes::Wide(table) = &self.codes else { return };
+        if !table.bands.is_empty() {
+            // Dwells are at most the limit, and the table has an entry for each up to the limit.
+            colours.iter_mut().zip(samples.dwell).for_each(|(colour, dwell)| *colour = table.bands[*dwell as usize]);
+            return;
+        }
+        let values = self.values(samples).unwrap_or_default();
+        let mut positions = [0.0; CHUNK];
+        let chunks = colours.chunks_mut(CHUNK).zip(samples.dwell.chunks(CHUNK));
+        for (from, (colours, dwell)) in (0..).step_by(CHUNK).zip(chunks) {
+            self.positions(dwell, slice(values, from, dwell.len()), &mut positions);
+            for ((colour, dwell), position) in colours.iter_mut().zip(dwell).zip(positions) {
+                *colour = if *dwell == 0 { table.interior } else { table.palette[index(position)] };
+            }
+        }
+    }
+
+    /// The light of samples with the layers, for painters that average some or have layers.
+    ///
+    /// # Panics
+    /// As [`Self::colour_samples`].
+    pub(crate) fn light_of_samples(&self, samples: ChannelSlices<'_>, lights: &mut [[u32; 3]]) {
+        assert_eq!(samples.dwell.len(), lights.len(), "light for each sample");
+        let values = self.values(samples).unwrap_or_default();
+        let mut positions = [0.0; CHUNK];
+        let chunks = lights.chunks_mut(CHUNK).zip(samples.dwell.chunks(CHUNK));
+        for (from, (lights, dwell)) in (0..).step_by(CHUNK).zip(chunks) {
+            self.positions(dwell, slice(values, from, dwell.len()), &mut positions);
+            for ((light, dwell), position) in lights.iter_mut().zip(dwell).zip(positions) {
+                *light = self.light[if *dwell == 0 { TABLE } else { index(position) }];
+            }
+            self.layers.compose(samples.slice(from..from + dwell.len()), lights);
+        }
+    }
+
+    /// The colour of the average of `count` samples, 1 to 256, whose light is summed.
+    #[inline]
+    pub(crate) fn average(&self, sum: [u32; 3], count: u32) -> Wide {
+        let Some(encoder) = &self.encoder else { return Wide::default() };
+        let [red, green, blue] = sum.map(|sum| encoder.encode((sum + count / 2) / count));
+        let unit = if self.encodes_bytes() { 257 } else { 1 };
+        [red * unit, green * unit, blue * unit, 0]
+    }
+
+    /// Whether averages have 8 bits and not 16.
+    fn encodes_bytes(&self) -> bool {
+        self.depth == Depth::Eight && !self.dithers
+    }
+
+    /// Writes colours of a row of the picture, from a column on.
+    pub(crate) fn write(&self, colours: &[Wide], row: u32, column: usize, out: &mut [u8]) {
+        match self.depth {
+            Depth::Eight if self.dithers => dither::write(colours, row, column, out),
+            Depth::Eight => {
+                for (out, [red, green, blue, _]) in out.chunks_exact_mut(3).zip(colours) {
+                    out.copy_from_slice(&eight([*red, *green, *blue])[..3]);
                 }
-                for (out, sum) in out.chunks_exact_mut(bytes).zip(&sums) {
-                    let colour = sum.map(|sum| encoder.encode((sum + count / 2) / count));
-                    match self.depth {
-                        // This encoder's values are at most 255.
-                        Depth::Eight => out.copy_from_slice(&colour.map(|value| value as u8)),
-                        Depth::Sixteen => {
-                            for (out, value) in out.chunks_exact_mut(2).zip(colour) {
-                                out.copy_from_slice(&value.to_be_bytes());
-                            }
-                        }
-                    }
+            }
+            Depth::Sixteen => {
+                for (out, [red, green, blue, _]) in out.chunks_exact_mut(6).zip(colours) {
+                    out.copy_from_slice(&sixteen([*red, *green, *blue])[..6]);
                 }
             }
         }
     }
 
+    /// Paints in linear light: with layers, or with several samples per pixel, which are averaged.
+    fn paint_averages(&self, rows: FieldRows<'_>, first: u32, picture: &mut [u8]) {
+        let samples = self.side() as usize;
+        let (width, bytes) = (rows.width() as usize, self.bytes_per_pixel());
+        let across = width / samples;
+        let channels = rows.channels();
+        let chunk = CHUNK / samples * samples;
+        let count = self.side() * self.side();
+        for (line, out) in picture.chunks_mut(across * bytes).enumerate() {
+            // The pixels of a chunk, of which all rows of samples are summed before they are written.
+            let parts = out.chunks_mut(chunk / samples * bytes);
+            for (from, out) in (0..).step_by(chunk).zip(parts) {
+                let mut sums = [[0_u32; 3]; CHUNK];
+                let mut light = [[0; 3]; CHUNK];
+                let light = &mut light[..out.len() / bytes * samples];
+                for row in 0..samples {
+                    let at = (line * samples + row) * width + from;
+                    self.light_of_samples(channels.slice(at..at + light.len()), light);
+                    for (sum, light) in sums.iter_mut().zip(light.chunks(samples)) {
+                        for light in light {
+                            *sum = [sum[0] + light[0], sum[1] + light[1], sum[2] + light[2]];
+                        }
+                    }
+                }
+                let mut colours = [Wide::default(); CHUNK];
+                let colours = &mut colours[..out.len() / bytes];
+                colours.iter_mut().zip(&sums).for_each(|(colour, sum)| *colour = self.average(*sum, count));
+                self.write(colours, first + line as u32, from / samples, out);
+            }
+        }
+    }
+
     /// The channel that is coloured; none for the dwell.
-    fn values<'a>(&self, rows: FieldRows<'a>) -> Option<&'a [f64]> {
-        let values = rows.channel(self.by.channel()?);
-        assert_eq!(values.len(), rows.dwell().len(), "a field with {} values", self.by.name());
+    fn values<'a>(&self, samples: ChannelSlices<'a>) -> Option<&'a [f64]> {
+        let values = samples[self.by.channel()?];
+        assert_eq!(values.len(), samples.dwell.len(), "a field with {} values", self.by.name());
         Some(values)
     }
 
@@ -475,7 +604,7 @@ impl Painter {
             return Ok(());
         }
         let indices = self.band_entries()?;
-        fn bands<const W: usize>(table: &mut Table<W>, indices: &[usize]) -> Result<(), InputError> {
+        fn bands<T: Copy>(table: &mut Table<T>, indices: &[usize]) -> Result<(), InputError> {
             table.bands = collected(indices.iter().map(|index| table.palette[*index]), WHAT)?;
             table.bands[0] = table.interior;
             Ok(())
@@ -483,6 +612,7 @@ impl Painter {
         match &mut self.codes {
             Codes::Eight(table) => bands(table, &indices),
             Codes::Sixteen(table) => bands(table, &indices),
+            Codes::Wide(table) => bands(table, &indices),
         }
     }
 }
@@ -491,6 +621,11 @@ impl Painter {
 #[inline]
 fn slice(values: &[f64], from: usize, count: usize) -> &[f64] {
     if values.is_empty() { values } else { &values[from..from + count] }
+}
+
+/// The 16-bit values.
+fn wide([red, green, blue]: Rgb16) -> Wide {
+    [red, green, blue, 0]
 }
 
 /// The nearest 8-bit values.
@@ -532,9 +667,9 @@ mod tests {
             painter.count(rows_of, &team).unwrap();
             painter.finish_counting().unwrap();
         }
-        let samples = painter.samples() as usize;
+        let samples = painter.side() as usize;
         let mut picture = vec![7; field.dwell.len() / (samples * samples) * painter.bytes_per_pixel()];
-        painter.paint(rows_of, &mut picture);
+        painter.paint(rows_of, 0, &mut picture);
         picture
     }
 
@@ -584,7 +719,11 @@ mod tests {
                 if limit != 901 && colouring.scale == Scale::Limit {
                     continue;
                 }
-                let picture = paint(&mut Painter::new(&colouring, limit, Depth::Sixteen, 1).unwrap(), 20, 2);
+                let picture = paint(
+                    &mut Painter::new(&colouring, limit, Depth::Sixteen, Samples::Fixed(1), false).unwrap(),
+                    20,
+                    2,
+                );
                 let mut far = 0;
                 for (found, expected) in picture.chunks(6).zip(&expected) {
                     let found = [0, 2, 4].map(|at| u16::from_be_bytes([found[at], found[at + 1]]));
@@ -600,14 +739,17 @@ mod tests {
     #[test]
     fn depths_agree_and_results_do_not_depend_on_threads() {
         for colouring in colourings() {
-            for samples in [1, 2, 3] {
-                let eight = paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples).unwrap(), 12, 1);
-                let sixteen = paint(&mut Painter::new(&colouring, 901, Depth::Sixteen, samples).unwrap(), 12, 1);
+            for samples in [1, 2, 3].map(Samples::Fixed) {
+                let eight = paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples, false).unwrap(), 12, 1);
+                let sixteen = paint(&mut Painter::new(&colouring, 901, Depth::Sixteen, samples, false).unwrap(), 12, 1);
                 for (eight, sixteen) in eight.iter().zip(sixteen.chunks(2)) {
                     let wide = f64::from(u16::from_be_bytes([sixteen[0], sixteen[1]])) / 257.0;
                     assert!((wide - f64::from(*eight)).abs() <= 0.51, "{eight} {wide}");
                 }
-                assert_eq!(eight, paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples).unwrap(), 12, 3));
+                assert_eq!(
+                    eight,
+                    paint(&mut Painter::new(&colouring, 901, Depth::Eight, samples, false).unwrap(), 12, 3)
+                );
             }
         }
     }
@@ -619,10 +761,10 @@ mod tests {
         let palette =
             Palette::parse("colours = [\"#000\", \"#fff\"]\nblend = \"step\"\ninterior = \"#000\"", "x").unwrap();
         let colouring = Colouring { by: By::Banded, scale: Scale::Linear, density: 128.0, ..Colouring::of(palette) };
-        let painter = Painter::new(&colouring, 10, Depth::Eight, 2).unwrap();
+        let painter = Painter::new(&colouring, 10, Depth::Eight, Samples::Fixed(2), false).unwrap();
         let rows = FieldRows::new(4, ChannelSlices::of_dwells(&[2, 1, 0, 1, 1, 2, 1, 1])).unwrap();
         let mut picture = [0; 6];
-        painter.paint(rows, &mut picture);
+        painter.paint(rows, 0, &mut picture);
         assert_eq!(picture[..3], [188; 3]);
         // Three of four samples are white.
         assert_eq!(picture[3..], [225; 3]);

@@ -267,6 +267,11 @@ impl<'a> Key<'a> {
         self.wrong(of_another_kind(is, wanted))
     }
 
+    /// The value if it is a text.
+    pub(crate) fn as_text(&self) -> Option<&'a str> {
+        self.value.get_ref().as_str()
+    }
+
     /// The value as a text.
     pub(crate) fn text(&self) -> Result<&'a str, InputError> {
         self.value.get_ref().as_str().ok_or_else(|| self.of_another_type("text in quotes"))

@@ -2,16 +2,18 @@
 
 mod worker;
 
+use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
 use crate::base::place::Parameter;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::field::FieldRowsMut;
+use crate::field::channels::{ChannelSet, ChannelSlicesMut};
 use crate::iterate::engine::{Control, Engine, EngineInfo, Notes, Outcome, Requirements, Task, Times};
 use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
-use crate::plan::points::{DirectPoints, PointsVisitor};
+use crate::plan::points::{DirectPoints, Points, PointsVisitor};
 use crate::view::Size;
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts};
 use dwell_kernels::{Kernels, Level};
@@ -99,6 +101,67 @@ impl CpuEngine {
         found.map_or_else(|| Buffers::new().map(Box::new), Ok)
     }
 
+    /// Computes scattered points, for an image with this limit: the points at these columns and rows, at most
+    /// [`dwell_kernels::escape::MAX_SIDE`], into a pixel of `out` each, in order. Threads may call it at once.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub(crate) fn compute_scattered(
+        &self,
+        points: &Points,
+        limit: u32,
+        places: &[(u32, u32)],
+        out: ChannelSlicesMut<'_>,
+        cancel: &Cancel,
+    ) -> Result<(), Error> {
+        struct List<'a> {
+            engine: &'a CpuEngine,
+            limit: u32,
+            places: &'a [(u32, u32)],
+            out: ChannelSlicesMut<'a>,
+            cancel: &'a Cancel,
+        }
+        impl PointsVisitor for List<'_> {
+            type Output = Result<(), Error>;
+            fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<(), Error> {
+                let Self { engine, limit, places, out, cancel } = self;
+                let call = engine.call(points, limit, cancel);
+                let mut buffers = engine.take_buffers()?;
+                let [columns, _, rows, _] = points.axes.arrays().map(|axis| axis.len() as u32);
+                let computed = call.compute_list(&mut buffers, points.axes.grid(0..columns, 0..rows), places, out);
+                engine.return_buffers(buffers);
+                computed.map(drop)
+            }
+        }
+        let list = List { engine: self, limit, places, out, cancel };
+        points.visit(list).ok_or_else(|| points.unsupported_by("cpu"))?
+    }
+
+    /// Bytes of memory that a thread takes for [`Self::compute_scattered`] with so many points, `out` aside.
+    pub(crate) fn scattered_bytes(points: &Points, count: usize, channels: ChannelSet) -> u64 {
+        struct OfThread(usize, ChannelSet);
+        impl PointsVisitor for OfThread {
+            type Output = usize;
+            fn direct<N: Kernels>(self, _: &DirectPoints<N>) -> usize {
+                Buffers::<N>::bytes_of_list(self.0, self.1)
+            }
+        }
+        points.visit(OfThread(count, channels)).unwrap_or_default() as u64
+    }
+
+    /// The parameters of a call.
+    fn call<'a, N: Kernels>(&self, points: &'a DirectPoints<N>, limit: u32, cancel: &'a Cancel) -> Call<'a, N> {
+        let Shortcuts { interior, cycles, .. } = self.shortcuts;
+        let settings = KernelSettings {
+            map: points.map,
+            limit,
+            radius_squared: points.radius_squared,
+            shortcuts: KernelShortcuts { interior, cycles },
+            proved: 0,
+        };
+        Call { level: self.level, points, settings, cancel }
+    }
+
     fn return_buffers<N: Kernels>(&self, buffers: Box<Buffers<N>>) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
     }
@@ -126,6 +189,10 @@ impl Engine for CpuEngine {
 
     fn pool(&self) -> &ThreadPool {
         &self.pool
+    }
+
+    fn processor_level(&self) -> Level {
+        self.level
     }
 
     fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
@@ -176,15 +243,7 @@ impl PointsVisitor for Run<'_, '_> {
         let began = Instant::now();
         let Self { engine, task, tiles, control } = self;
         let Control { cancel, progress } = *control;
-        let Shortcuts { interior, cycles, .. } = engine.shortcuts;
-        let settings = KernelSettings {
-            map: points.map,
-            limit: task.plan.limit(),
-            radius_squared: points.radius_squared,
-            shortcuts: KernelShortcuts { interior, cycles },
-            proved: 0,
-        };
-        let call = Call { level: engine.level, points, settings, cancel };
+        let call = engine.call(points, task.plan.limit(), cancel);
         let start = || -> Result<_, Error> {
             let worker = Worker { call: &call, buffers: engine.take_buffers()?, channels: Duration::ZERO };
             Ok((worker, Duration::ZERO))
@@ -219,9 +278,7 @@ impl PointsVisitor for Run<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::cancel::Cancel;
     use crate::base::progress::Progress;
-    use crate::field::channels::{ChannelSet, ChannelSlicesMut};
     use crate::{Limits, Plan, Settings, View};
 
     #[test]

@@ -17,6 +17,7 @@ use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::TileSize;
 use crate::plan::Plan;
+use dwell_kernels::Level;
 use serde::Serialize;
 use std::ops::Range;
 use std::time::Duration;
@@ -28,6 +29,12 @@ pub trait Engine: Send + Sync {
 
     /// The thread pool that the engine computes with. Painting and encoding use it too.
     fn pool(&self) -> &ThreadPool;
+
+    /// The level of the kernels by which processors compute points beside the engine, such as more samples in a pixel. It
+    /// does not change a result.
+    fn processor_level(&self) -> Level {
+        Level::best()
+    }
 
     /// The memory that a task takes, of which each call of [`Self::run`] computes at most `rows` rows. Known before the
     /// task begins.

@@ -83,18 +83,25 @@ impl<N: Number> Axes<N> {
 
     /// The same axes reduced to at most `columns` columns and `rows` rows, in blocks of so many neighbours at even
     /// spacing. The first and the last block are equally far from the ends, so that a symmetric axis stays symmetric.
-    pub(crate) fn thinned(&self, [columns, rows]: [usize; 2], [block_columns, block_rows]: [usize; 2]) -> Self {
-        fn thin<N: Copy>(axis: &[N], count: usize, block: usize) -> Vec<N> {
-            let block = block.clamp(1, axis.len().max(1));
+    /// Each column and each row has `side` entries, which are kept or left out together.
+    pub(crate) fn thinned(
+        &self,
+        [columns, rows]: [usize; 2],
+        [block_columns, block_rows]: [usize; 2],
+        side: usize,
+    ) -> Self {
+        let thin = |axis: &[N], count: usize, block: usize| -> Vec<N> {
+            let len = axis.len() / side;
+            let block = block.clamp(1, len.max(1));
             let blocks = (count / block).max(1);
-            if count >= axis.len() || blocks * block >= axis.len() {
+            if count >= len || blocks * block >= len {
                 return axis.to_vec();
             }
             // In the second half, blocks are the mirror images of those in the first.
-            let start = |i: usize| (2 * i + 1) * axis.len() / (2 * blocks) - block / 2;
-            let from = |i: usize| if 2 * i < blocks { start(i) } else { axis.len() - block - start(blocks - 1 - i) };
-            (0..blocks).flat_map(|i| axis[from(i)..from(i) + block].iter().copied()).collect()
-        }
+            let start = |i: usize| (2 * i + 1) * len / (2 * blocks) - block / 2;
+            let from = |i: usize| if 2 * i < blocks { start(i) } else { len - block - start(blocks - 1 - i) };
+            (0..blocks).flat_map(|i| axis[from(i) * side..(from(i) + block) * side].iter().copied()).collect()
+        };
         Self {
             re_of_column: thin(&self.re_of_column, columns, block_columns),
             im_of_column: thin(&self.im_of_column, columns, block_columns),
@@ -294,10 +301,15 @@ mod tests {
             let view = View::centred("0", "0", "1").unwrap().sized(Size::new(side, 3).unwrap());
             let axes = Axes::<f64>::new(&view).unwrap();
             for (columns, block) in (1..70).flat_map(|columns| (1..12).map(move |block| (columns, block))) {
-                let thinned = axes.thinned([columns, 3], [block, 1]);
+                let thinned = axes.thinned([columns, 3], [block, 1], 1);
                 let kept = &thinned.re_of_column;
                 assert!(kept.is_sorted() && !kept.is_empty(), "{side} {columns} {block}");
                 assert!(kept.iter().all(|a| axes.re_of_column.contains(a)));
+                // With several entries in a column, those of the same columns are kept.
+                let finer = Axes::<f64>::new(&view.clone().sized(Size::new(4 * side, 12).unwrap())).unwrap();
+                let finer = finer.thinned([columns, 3], [block, 1], 4).re_of_column;
+                assert_eq!(finer.len(), 4 * kept.len());
+                assert!(finer.chunks(4).zip(kept).all(|(four, a)| (four[1] < *a) && (*a < four[2])));
             }
         }
     }

@@ -98,22 +98,23 @@ impl Points {
         }
     }
 
-    /// At most `size` of these points, in blocks of neighbours at even spacing, and their number of columns and rows.
-    pub(crate) fn thinned(&self, size: Size, block: Size) -> (Self, Size) {
-        fn thin<N: Kernels>(points: &DirectPoints<N>, size: Size, block: Size) -> (DirectPoints<N>, Size) {
+    /// At most `size` of these points, in blocks of neighbours at even spacing, and their number of columns and rows. With
+    /// `side` points along each side of a pixel, `size` and `block` are numbers of pixels.
+    pub(crate) fn thinned(&self, size: Size, block: Size, side: u32) -> (Self, Size) {
+        fn thin<N: Kernels>(points: &DirectPoints<N>, size: Size, block: Size, side: u32) -> (DirectPoints<N>, Size) {
             let sides = |size: Size| [size.width as usize, size.height as usize];
-            let axes = points.axes.thinned(sides(size), sides(block));
+            let axes = points.axes.thinned(sides(size), sides(block), side as usize);
             let [columns, _, rows, _] = axes.arrays().map(|axis| axis.len() as u32);
             let thinned = Size { width: columns, height: rows };
             (DirectPoints { axes, ..points.clone() }, thinned)
         }
         match self {
             Self::F32(points) => {
-                let (points, size) = thin(points, size, block);
+                let (points, size) = thin(points, size, block, side);
                 (Self::F32(points), size)
             }
             Self::F64(points) => {
-                let (points, size) = thin(points, size, block);
+                let (points, size) = thin(points, size, block, side);
                 (Self::F64(points), size)
             }
         }

@@ -150,6 +150,6 @@ fn probe(
     let view = scene.view.clone().sized(nominal::size(scene.view.size));
     // A view that the number does not resolve is probed all the same; rendering it is refused or not by its own plan.
     let plan = Plan::new(&view, &Settings { force: true, ..scene.settings.clone() }, limits)?;
-    let probe = Probe { size: view.size, pool: engine.pool(), level: points::level_of(engine), cancel, search };
+    let probe = Probe { size: view.size, pool: engine.pool(), level: engine.processor_level(), cancel, search };
     plan.points().visit(probe).ok_or_else(|| plan.points().unsupported_by("the probe"))?
 }

@@ -23,6 +23,9 @@ pub(super) struct Position {
 pub(super) struct Bands<'a> {
     pub(super) layout: &'a Layout,
     pub(super) plan: &'a Plan,
+    /// Rows above and below a band that its field holds too, where the image has them: [`Layout::beside`], or 0 where bands
+    /// are counted.
+    pub(super) beside: u32,
 }
 
 impl Bands<'_> {
@@ -31,29 +34,66 @@ impl Bands<'_> {
         start..start.saturating_add(self.layout.band_rows).min(self.plan.size().height)
     }
 
-    /// Resizes a field for the band that begins at row `start` and for at least `computed` rows from there on, which are
-    /// computed already: an earlier process with larger bands may have stored more than a band.
-    pub(super) fn prepare(&self, field: &mut Field, start: u32, computed: u32) -> Result<(), InputError> {
-        let rows = (self.layout.band_rows.saturating_add(self.layout.overhang)).max(computed);
-        let Size { width, height } = self.plan.size();
-        field.prepare(width, start..start.saturating_add(rows).min(height), self.layout.channels)
+    /// The first row that the field of the band at row `start` holds.
+    pub(super) fn first_row(&self, start: u32) -> u32 {
+        start.saturating_sub(self.beside)
     }
 
-    /// Copies rows that an earlier process computed into the field of a band, and sets the filler to continue after them.
-    /// Returns `None` if they do not fit.
+    /// The end of the rows that the field of a band holds, rows of tiles beyond it aside.
+    pub(super) fn end_row(&self, band: &Range<u32>) -> u32 {
+        band.end.saturating_add(self.beside).min(self.plan.size().height)
+    }
+
+    /// Resizes a field for the band that begins at row `start`, and for at least `computed` rows that are computed already: an
+    /// earlier process with larger bands may have stored more than a band. The field begins at row `from`.
+    pub(super) fn prepare(&self, field: &mut Field, from: u32, start: u32, computed: u32) -> Result<(), InputError> {
+        let end =
+            self.end_row(&self.from(start)).saturating_add(self.layout.overhang).max(from.saturating_add(computed));
+        let Size { width, height } = self.plan.size();
+        field.prepare(width, from..end.min(height), self.layout.channels)
+    }
+
+    /// Prepares the field of the band at row `start`, copies rows that an earlier process computed into it, and sets the
+    /// filler to continue after them. Without such rows, those above the band are computed again.
+    ///
+    /// # Errors
+    /// When the system has not enough memory. `None` if the rows do not fit.
     pub(super) fn restore(
         &self,
         field: &mut Field,
         filler: &mut FieldFiller<'_>,
         start: u32,
         computed: Option<ComputedRows>,
-    ) -> Option<()> {
+    ) -> Result<Option<()>, InputError> {
         let computed = computed.unwrap_or_default();
-        if computed.rows() > 0 && !computed.restore(field, start) {
-            return None;
-        }
-        filler.resume(field, start + computed.rows());
-        filler.control.progress.add(u64::from(filler.next) * u64::from(field.width()));
-        Some(())
+        let first = self.first_row(start);
+        let from = if computed.rows() > 0 || first == start { first } else { filler.tile_start(first) };
+        self.prepare(field, from, start, computed.rows())?;
+        Ok(restore(field, filler, from, &computed))
     }
+
+    /// [`Self::restore`] for a field that holds the whole image.
+    ///
+    /// # Errors
+    /// As [`Self::restore`].
+    pub(super) fn restore_whole(
+        &self,
+        field: &mut Field,
+        filler: &mut FieldFiller<'_>,
+        computed: Option<ComputedRows>,
+    ) -> Result<Option<()>, InputError> {
+        let Size { width, height } = self.plan.size();
+        field.prepare(width, 0..height, self.layout.channels)?;
+        Ok(restore(field, filler, 0, &computed.unwrap_or_default()))
+    }
+}
+
+/// Copies computed rows into a field from `row` on, and sets the filler to continue after them. `None` if they do not fit.
+fn restore(field: &mut Field, filler: &mut FieldFiller<'_>, row: u32, computed: &ComputedRows) -> Option<()> {
+    if computed.rows() > 0 && !computed.restore(field, row) {
+        return None;
+    }
+    filler.resume(field, row + computed.rows());
+    filler.control.progress.add(u64::from(filler.next) * u64::from(field.width()));
+    Some(())
 }

@@ -31,9 +31,8 @@ impl Counting<'_> {
         position: &mut Position,
     ) -> Result<(), Error> {
         let size = self.bands.plan.size();
-        field.prepare(size.width, 0..size.height, self.bands.layout.channels)?;
         self.bands
-            .restore(field, filler, 0, position.computed.take())
+            .restore_whole(field, filler, position.computed.take())?
             .ok_or_else(|| damaged(self.writer.journal.as_ref().map(Journal::path)))?;
         let (clock, writer) = (self.clock, &mut *self.writer);
         let save = |filler: &FieldFiller<'_>, field: &Field, writer: &mut Writer| {
@@ -70,9 +69,8 @@ impl Counting<'_> {
         let (mut field, mut next) = (buffers.pop().unwrap_or_default(), buffers.pop().unwrap_or_default());
         let computed = position.computed.take();
         let mut first = position.first;
-        self.bands.prepare(&mut field.field, first, computed.as_ref().map_or(0, ComputedRows::rows))?;
         self.bands
-            .restore(&mut field.field, filler, first, computed)
+            .restore(&mut field.field, filler, first, computed)?
             .ok_or_else(|| damaged(self.writer.journal.as_ref().map(Journal::path)))?;
         while first < height {
             let band = self.bands.from(first);
@@ -88,7 +86,7 @@ impl Counting<'_> {
             self.count(&field.field, band.clone(), filler)?;
             first = band.end;
             if first < height {
-                self.bands.prepare(&mut next.field, first, filler.next.saturating_sub(first))?;
+                self.bands.prepare(&mut next.field, first, first, filler.next.saturating_sub(first))?;
                 next.field.copy_rows(&field.field, first..filler.next);
                 std::mem::swap(&mut field, &mut next);
             }

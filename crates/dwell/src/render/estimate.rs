@@ -7,8 +7,8 @@
 //! badly. Storing the files is counted at a fixed speed, since an estimate writes nothing.
 
 use super::layout::Layout;
-use super::render;
 use super::scratch::Scratch;
+use super::{finer_plan, render};
 use crate::base::error::Error;
 use crate::encode::{Encoder, Format, Header, error_of_writing};
 use crate::plan::Plan;
@@ -84,12 +84,15 @@ pub fn expected_cost(request: &Request<'_>) -> Result<f64, Error> {
 }
 
 fn estimated(request: &Request<'_>, formats: &[Format]) -> Result<Estimate, Error> {
+    // Trials refine their pixels with the finer points of this plan.
+    let finer = finer_plan(request, formats)?;
+    let request = &finer.as_ref().map_or_else(|| request.clone(), |plan| request.clone().with_plan(plan));
     let layout = Layout::new(request, formats, &request.limits)?;
     let mut scratch = Scratch::default();
     let all = cost_of(request, request.plan, &layout);
     let (mut shortest, mut last, mut lengths) = (Cost::default(), None, Vec::new());
     for (most, block) in TRIALS {
-        let samples = request.paint.samples;
+        let samples = request.paint.samples.side();
         let size = |[width, height]: [u32; 2]| Size { width: width * samples, height: height * samples };
         let plan = request.plan.thinned(size(most), size(block));
         (shortest, lengths) = trial(request, &plan, formats, &mut scratch)?;
@@ -116,8 +119,8 @@ fn estimated(request: &Request<'_>, formats: &[Format]) -> Result<Estimate, Erro
 
 /// The bytes of a file, by the length of the file of a trial of `ratio` times fewer pixels.
 fn bytes_by(format: Format, request: &Request<'_>, length: u64, ratio: f64) -> Result<u64, Error> {
-    let (plan, paint) = (request.plan, request.paint);
-    let size = Size { width: plan.size().width / paint.samples, height: plan.size().height / paint.samples };
+    let (plan, paint, samples) = (request.plan, request.paint, request.paint.samples.side());
+    let size = Size { width: plan.size().width / samples, height: plan.size().height / samples };
     let encoder = Encoder::new(format, Header { size, depth: paint.depth, text: paint.text })?;
     let start = encoder.start().map_err(|e| error_of_writing(PathBuf::new(), e))?.len() as u64;
     Ok(match format {

@@ -78,6 +78,14 @@ impl<'a> FieldFiller<'a> {
         self.next = next;
     }
 
+    /// The first row of the tile that a row is in, with a strategy that infers; otherwise the row.
+    pub(crate) fn tile_start(&self, row: u32) -> u32 {
+        let Some(tile) = self.tile_rows else { return row };
+        let first = self.mirror.first_uniform_row(row);
+        // Rows that are images are copied one by one.
+        if self.mirror.is_image(row) { row } else { first + (row - first) / tile * tile }
+    }
+
     /// Fills all rows before `end`. With strategies that infer, it may fill further rows up to the end of a tile, if the field
     /// has room for them. `after_slice` is called after each slice.
     pub(crate) fn fill(

@@ -9,7 +9,7 @@ use crate::base::limits::{Limits, resize};
 use crate::base::pieces::ChunksMut;
 use crate::base::progress::Progress;
 use crate::base::schedule::Schedule;
-use crate::colour::Painter;
+use crate::colour::{Painter, Samples};
 use crate::encode::chunk_rows;
 use crate::field::Field;
 use crate::iterate::engine::{Control, Engine, Notes, Outcome, Task, Times};
@@ -17,8 +17,8 @@ use crate::plan::Plan;
 use crate::render::automatic::{Resolved, resolve};
 use crate::render::field_filler::FieldFiller;
 use crate::render::mirror::{self, Mirror};
+use crate::render::refine::Refiner;
 use crate::scene::Scene;
-use std::convert::Infallible;
 use std::time::Duration;
 
 /// Renders a scene into memory, with what the scene leaves to be found ([`crate::resolve`]). The engine paints the picture if it can. Shortcuts, schedule and tiles are those of the
@@ -146,16 +146,21 @@ impl Scratch {
     ) -> Result<(), Error> {
         let plan = Plan::new(&scene.sample_view()?, &scene.settings, limits)?;
         let Resolved { scene, .. } = &resolve(scene, engine, limits, control.cancel)?;
-        let plan = plan.with_limit(scene.settings.limit);
+        let mut plan = plan.with_limit(scene.settings.limit);
         check_samples(plan.size(), scene.samples, std::iter::empty())?;
+        if scene.samples == Samples::Auto {
+            plan = plan.with_finer_points(limits)?;
+        }
         scene.colouring.check()?;
-        let mut painter = self.take_painter(&scene.colouring, plan.limit(), scene.depth, scene.samples)?;
+        let Scene { colouring, samples, depth, dither, .. } = scene;
+        let mut painter = self.take_painter(colouring, plan.limit(), *depth, *samples, *dither)?;
         let task = Task { plan: &plan, strategy: scene.strategy, channels: scene.colouring.channels() };
         let line = scene.view.size.width as usize * painter.bytes_per_pixel();
         let length = line.saturating_mul(scene.view.size.height as usize);
         limits.reserve("the picture", length as u64)?;
         let mut notes = Notes { warnings: plan.warnings().to_vec(), device: None };
-        control.progress.start(plan.size().pixels(), Vec::new());
+        let refines = plan.finer_points().is_some();
+        control.progress.start(plan.size().pixels() * (1 + u64::from(refines)), Vec::new());
         let picture = &mut self.picture;
         resize(&mut picture.bytes, length, 0, "the picture")?;
         let painting = engine.painting().filter(|painting| painting.can_paint(&task, &painter));
@@ -169,7 +174,11 @@ impl Scratch {
                 painter.count(field.all_rows(), engine.pool())?;
                 painter.finish_counting()?;
             }
-            paint(&painter, field, engine, line, &mut picture.bytes);
+            let refiner = match samples {
+                Samples::Auto => Refiner::new(&painter, &plan, task.channels, engine, *control)?,
+                Samples::Fixed(_) => None,
+            };
+            paint(&painter, refiner.as_ref(), field, engine, line, &mut picture.bytes)?;
         }
         (picture.size, picture.depth, picture.notes) = (scene.view.size, scene.depth, notes);
         self.painter = Some(painter);
@@ -178,15 +187,25 @@ impl Scratch {
 }
 
 /// Paints a whole field on all threads of an engine.
-fn paint(painter: &Painter, field: &Field, engine: &dyn Engine, line: usize, picture: &mut [u8]) {
+fn paint(
+    painter: &Painter,
+    refiner: Option<&Refiner<'_>>,
+    field: &Field,
+    engine: &dyn Engine,
+    line: usize,
+    picture: &mut [u8],
+) -> Result<(), Error> {
     let rows = chunk_rows(line as u64);
-    let samples = painter.samples();
+    let samples = painter.side();
     let chunks = ChunksMut::new(picture, line * rows as usize);
     let work = |(): &mut (), (number, out): (usize, &mut [u8])| {
         let first = number as u32 * rows * samples;
         let end = first.saturating_add(rows * samples).min(field.rows().end);
-        painter.paint(field.some_rows(first..end), out);
+        match refiner {
+            Some(refiner) => drop(refiner.paint(field, first..end, out)?),
+            None => painter.paint(field.some_rows(first..end), number as u32 * rows, out),
+        }
         Ok(())
     };
-    let Ok(_) = engine.pool().for_each::<Infallible, _, _>(Schedule::default(), chunks, || Ok(()), work);
+    engine.pool().for_each::<Error, _, _>(Schedule::default(), chunks, || Ok(()), work).map(drop)
 }

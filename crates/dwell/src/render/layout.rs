@@ -7,14 +7,16 @@
 
 use crate::base::error::InputError;
 use crate::base::limits::Limits;
-use crate::colour::{By, Depth};
+use crate::colour::{By, Depth, Samples};
 use crate::encode::{self, Format};
 use crate::field::channels::ChannelSet;
 use crate::iterate::engine::{Engine, Task};
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::TileSize;
+use crate::plan::Plan;
 use crate::render::mirror::{self, Mirror};
 use crate::render::pipeline::Pipeline;
+use crate::render::refine::Refiner;
 use crate::render::request::Request;
 
 /// Maximum number of bands in memory: one is computed while the others are painted, encoded and written.
@@ -52,6 +54,8 @@ pub struct Layout {
     pub(crate) mirrored_bytes: u64,
     /// Rows by which a tile of a strategy that infers may reach beyond its band.
     pub(crate) overhang: u32,
+    /// Rows above and below a band that are needed to paint it: 1 if pixels are refined, otherwise 0.
+    pub(crate) beside: u32,
 }
 
 impl Layout {
@@ -98,7 +102,7 @@ impl Layout {
     ) -> Self {
         let Request { plan, engine, strategy, paint, .. } = *request;
         let size = plan.size();
-        let samples = paint.samples;
+        let samples = paint.samples.side();
         let with_picture = formats.iter().any(|format| format.is_picture());
         let channels = if with_picture { paint.colouring.channels() } else { ChannelSet::NONE };
         let task = Task { plan, strategy, channels };
@@ -112,14 +116,16 @@ impl Layout {
             Some(tile) if !strategy.is_exact() => tile.height - 1,
             _ => 0,
         };
-        let requirements = engine.requirements(&task, band_rows.saturating_add(overhang));
+        let refines = with_picture && paint.samples == Samples::Auto;
+        let beside = u32::from(refines);
+        let requirements = engine.requirements(&task, band_rows.saturating_add(overhang + beside));
         let counted = with_picture && paint.colouring.needs_counts();
         let kept = counted && channels.bytes(size.pixels()) <= max_kept_bytes;
 
         let row = |channels: ChannelSet| channels.bytes(u64::from(size.width));
         let band = u64::from(band_rows);
         let mirrored_bytes = if mirror::is_needed(engine, &task) { mirrored_bytes } else { 0 };
-        let one_band = row(channels) * (band + u64::from(overhang)).min(u64::from(size.height));
+        let one_band = row(channels) * (band + u64::from(overhang + 2 * beside)).min(u64::from(size.height));
         let bands = u64::from(size.height).div_ceil(band).min(MAX_BANDS);
         let threads = engine.pool().threads() as u64;
         // At most the encoded bytes of every format for all rows of the bands that are painted, encoded and written.
@@ -134,15 +140,22 @@ impl Layout {
         let chunks_of_image = u64::from(size.height.div_ceil(chunk_rows));
         let memory = vec![
             ("program", BASE_BYTES),
-            ("coordinates", plan.bytes()),
+            ("coordinates", plan.bytes() + if refines { plan.finer_bytes() } else { 0 }),
             ("iterating threads", requirements.host_bytes.saturating_sub(requirements.pinned_bytes)),
             ("pinned memory", requirements.pinned_bytes),
             ("rows to be mirrored", Mirror::bytes(plan, channels, mirrored_bytes)),
             ("field", if kept { channels.bytes(size.pixels()) } else { one_band.saturating_mul(bands) }),
-            ("verification", if request.verify { row(ChannelSet::NONE) * (band + u64::from(overhang)) } else { 0 }),
+            (
+                "verification",
+                if request.verify { row(ChannelSet::NONE) * (band + u64::from(overhang + beside)) } else { 0 },
+            ),
             ("counts for the colours", if counted { OCTAVE_BYTES * octaves * (threads + 1) } else { 0 }),
             // Twice the picture of a chunk, since the encoder copies it.
             ("painting threads", threads.min(chunks_of_image).saturating_mul(picture_chunk_bytes).saturating_mul(2)),
+            (
+                "refining threads",
+                if refines { refining_bytes(plan, channels, threads.min(chunks_of_image)) } else { 0 },
+            ),
             ("encoded rows", encoded.saturating_mul(rows_in_pipeline)),
             ("lists of chunks", Pipeline::list_bytes(band.div_ceil(u64::from(chunk_rows)) * bands)),
             // A copy of the computed rows, while the journal is written.
@@ -168,6 +181,7 @@ impl Layout {
             kept,
             mirrored_bytes,
             overhang,
+            beside,
         }
     }
 
@@ -183,6 +197,11 @@ impl Layout {
     }
 }
 
+/// Bytes of the buffers in which so many threads refine pixels.
+fn refining_bytes(plan: &Plan, channels: ChannelSet, threads: u64) -> u64 {
+    threads.saturating_mul(Refiner::bytes_of_thread(plan, channels))
+}
+
 /// The size of the tiles into which an engine cuts the bands of a layout, for an image of `width` columns.
 #[must_use]
 pub fn tile_of(engine: &dyn Engine, strategy: Strategy, layout: &Layout, width: u32) -> TileSize {
@@ -195,7 +214,7 @@ impl Format {
     /// Upper bound of the bytes of a file of a render, headers aside. CSV is an estimate.
     #[must_use]
     pub fn max_bytes(self, request: &Request<'_>) -> u64 {
-        let (size, samples) = (request.plan.size(), request.paint.samples);
+        let (size, samples) = (request.plan.size(), request.paint.samples.side());
         let row = self.max_row_bytes(size.width / samples, request.paint.depth);
         row.saturating_mul(u64::from(size.height / samples))
     }

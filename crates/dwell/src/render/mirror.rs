@@ -84,6 +84,22 @@ impl Mirror {
         }
     }
 
+    /// Whether a row is an image.
+    pub(crate) fn is_image(&self, row: u32) -> bool {
+        self.images.contains(&row)
+    }
+
+    /// The row, at most `row`, from which on the rows up to `row` are all images or all not.
+    pub(crate) fn first_uniform_row(&self, row: u32) -> u32 {
+        if self.images.is_empty() || row < self.images.start {
+            0
+        } else if row < self.images.end {
+            self.images.start
+        } else {
+            self.images.end
+        }
+    }
+
     /// The rows from `from` to the next row where images begin or end, or to `end` if that comes first; and whether
     /// these rows are images.
     pub(crate) fn uniform_rows(&self, from: u32, end: u32) -> (Range<u32>, bool) {

@@ -18,6 +18,7 @@ use crate::base::thread_pool::BackgroundJobs;
 use crate::colour::Painter;
 use crate::encode::{Adler, Encoder, error_of_writing};
 use crate::field::{Field, FieldRows};
+use crate::render::refine::{Refined, Refiner};
 use crate::render::writer::{Reached, Writer};
 use dwell_kernels::keep_standard_floats;
 use std::collections::{BTreeMap, VecDeque};
@@ -42,6 +43,8 @@ pub(crate) struct PipelineSettings<'a> {
     pub(crate) chunk_rows: u32,
     /// Samples along one side of a pixel: a pixel is the average of `samples * samples`.
     pub(crate) samples: u32,
+    /// Paints with more samples where they are needed, if the painter does.
+    pub(crate) refiner: Option<&'a Refiner<'a>>,
     /// The number of iterations that count for a sample that does not escape.
     pub(crate) limit: u32,
     pub(crate) cancel: &'a Cancel,
@@ -57,7 +60,7 @@ pub(crate) struct BandBuffers {
 
 /// The rows of a band, numbered as in the image.
 pub(crate) enum BandRows<'a> {
-    /// A field that holds this band only; its buffers are reused.
+    /// A field that holds this band, and the rows beside it that a [`Refiner`] needs; its buffers are reused.
     Field(BandBuffers),
     /// A field that holds the whole image.
     Kept(&'a Field),
@@ -72,11 +75,11 @@ pub(crate) enum BandRows<'a> {
 }
 
 impl BandRows<'_> {
-    /// Some rows of the field; `None` where the engine painted them.
-    fn field(&self, rows: Range<u32>) -> Option<FieldRows<'_>> {
+    /// The field; `None` where the engine painted the rows.
+    fn field(&self) -> Option<&Field> {
         match self {
-            Self::Field(buffers) => Some(buffers.field.some_rows(rows)),
-            Self::Kept(field) => Some(field.some_rows(rows)),
+            Self::Field(buffers) => Some(&buffers.field),
+            Self::Kept(field) => Some(field),
             Self::Picture { .. } => None,
         }
     }
@@ -104,6 +107,7 @@ struct Chunk {
     files: Vec<(Vec<u8>, Adler)>,
     iterations: u128,
     interior_pixels: u64,
+    refined: Refined,
 }
 
 /// An item for the writer. Bands and checkpoints are numbered in the order in which they are written.
@@ -390,30 +394,29 @@ impl<'a> Pipeline<'a> {
             let files = self.encode(None, &band_buffers.picture[at(chunk.start)..at(chunk.end)], buffers)?;
             // The engine counts iterations for the whole band. They are added to its first chunk.
             let (iterations, interior_pixels) = if number == 0 { (*iterations, *interior_pixels) } else { (0, 0) };
-            return Ok(Chunk { files, iterations: u128::from(iterations), interior_pixels });
+            return Ok(Chunk { files, iterations: u128::from(iterations), interior_pixels, ..Chunk::default() });
         }
         // Only a painted band has no field, and those were returned above.
-        let Some(rows) = band.rows.field(chunk.clone()) else { return Ok(Chunk::default()) };
+        let Some(field) = band.rows.field() else { return Ok(Chunk::default()) };
+        let rows = field.some_rows(chunk.clone());
         let begun = Instant::now();
         let mut picture = Vec::new();
+        let mut refined = Refined::default();
         if let Some(painter) = painter {
             let pixels = rows.dwell().len() / (samples * samples) as usize;
             resize(&mut picture, pixels * painter.bytes_per_pixel(), 0, "the picture")?;
-            self.paint(painter, &band.rows, chunk, &mut picture)?;
+            refined = self.paint(painter, field, chunk, &mut picture)?;
         }
         self.colour.fetch_add(nanos(begun.elapsed()), Ordering::Relaxed);
         let (iterations, interior_pixels) = (rows.iterations(limit), rows.interior_pixels());
-        Ok(Chunk { files: self.encode(Some(rows), &picture, buffers)?, iterations, interior_pixels })
+        Ok(Chunk { files: self.encode(Some(rows), &picture, buffers)?, iterations, interior_pixels, refined })
     }
 
     /// Paints the rows of a chunk, a few at a time.
-    fn paint(
-        &self,
-        painter: &Painter,
-        band: &BandRows<'_>,
-        chunk: Range<u32>,
-        picture: &mut [u8],
-    ) -> Result<(), Error> {
+    fn paint(&self, painter: &Painter, field: &Field, chunk: Range<u32>, picture: &mut [u8]) -> Result<Refined, Error> {
+        if let Some(refiner) = self.settings.refiner {
+            return refiner.paint(field, chunk, picture);
+        }
         let pixel_rows = chunk.len() / self.settings.samples as usize;
         let row_bytes = picture.len() / pixel_rows.max(1);
         let samples = self.settings.samples as usize;
@@ -424,10 +427,9 @@ impl<'a> Pipeline<'a> {
         for (first, picture) in starts.zip(picture.chunks_mut(rows * row_bytes)) {
             self.settings.cancel.check()?;
             let end = chunk.end.min(first.saturating_add((rows * samples) as u32));
-            let Some(rows) = band.field(first..end) else { return Ok(()) };
-            painter.paint(rows, picture);
+            painter.paint(field.some_rows(first..end), first / samples as u32, picture);
         }
-        Ok(())
+        Ok(Refined::default())
     }
 
     /// Encodes a chunk in every format: pictures from `picture`, dwells from `rows`.
@@ -530,10 +532,10 @@ impl<'a> Pipeline<'a> {
         };
         if let Some(hasher) = &mut writer.tally.hasher {
             let begun = Instant::now();
-            let Some(rows) = band.rows.field(band.range.clone()) else {
+            let Some(field) = band.rows.field() else {
                 return Err(Error::Internal("the dwells of a painted band are to be hashed".to_owned()));
             };
-            hasher.update(&rows.dwell_bytes());
+            hasher.update(&field.some_rows(band.range.clone()).dwell_bytes());
             writer.tally.seconds.hash += begun.elapsed().as_secs_f64();
         }
         let mut spare = Vec::new();
@@ -541,6 +543,7 @@ impl<'a> Pipeline<'a> {
             let chunk = chunk.into_inner().unwrap_or_else(PoisonError::into_inner);
             writer.tally.iterations += chunk.iterations;
             writer.tally.interior_pixels += chunk.interior_pixels;
+            writer.tally.refined.add(chunk.refined);
             for ((output, sum), (bytes, chunk_sum)) in writer.outputs.iter_mut().zip(&mut writer.sums).zip(chunk.files)
             {
                 self.settings.cancel.check()?;
@@ -599,6 +602,7 @@ mod tests {
             encoders: &encoders,
             chunk_rows: 8,
             samples: 1,
+            refiner: None,
             limit: 1,
             cancel: &cancel,
         };
@@ -664,6 +668,7 @@ mod tests {
             encoders: &encoders,
             chunk_rows: 8,
             samples: 1,
+            refiner: None,
             limit: 1,
             cancel: &cancel,
         };

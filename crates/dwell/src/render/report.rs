@@ -30,8 +30,14 @@ pub struct Report {
     pub width: u32,
     /// Rows of the field, counted like the columns.
     pub height: u32,
-    /// Samples of a pixel of the picture on a side.
+    /// Samples of the field on a side of a pixel of the picture.
     pub samples: u32,
+    /// Pixels of the picture that got more samples than the field has; only if they were found automatically.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refined_pixels: Option<u64>,
+    /// The samples that those pixels got, together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refined_samples: Option<u64>,
     /// The view that was rendered.
     pub view: ViewText,
     /// The limit: the greatest n tried.
@@ -207,6 +213,8 @@ impl Report {
             width: plan.size().width,
             height: plan.size().height,
             samples: tally.samples,
+            refined_pixels: tally.refines.then_some(tally.refined.pixels),
+            refined_samples: tally.refines.then_some(tally.refined.samples),
             view: ViewText::new(plan.view()),
             max_iterations: plan.limit(),
             escape_radius: plan.escape_radius().text().to_owned(),

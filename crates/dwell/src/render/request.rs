@@ -1,7 +1,7 @@
 //! The request for a render.
 
 use crate::base::limits::Limits;
-use crate::colour::{Colouring, Depth};
+use crate::colour::{Colouring, Depth, Samples};
 use crate::iterate::engine::{Control, Engine};
 use crate::iterate::strategy::Strategy;
 use crate::plan::Plan;
@@ -27,8 +27,8 @@ use crate::render::journal::Journaling;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// The points and the limit. These are the points of the samples, [`Paint::samples`] times as many as the pixels of the
-    /// picture in each direction.
+    /// The points and the limit. These are the points of the field's samples, [`Samples::side`] times as many as the pixels
+    /// of the picture in each direction.
     pub plan: &'a Plan,
     /// Computes the dwells.
     pub engine: &'a dyn Engine,
@@ -117,8 +117,10 @@ impl<'a> Request<'a> {
 pub struct Paint<'a> {
     /// The colours of samples.
     pub colouring: &'a Colouring,
-    /// Samples of a pixel on a side, 1 to [`crate::MOST_SAMPLES`], averaged in linear light.
-    pub samples: u32,
+    /// The samples of a pixel, averaged in linear light.
+    pub samples: Samples,
+    /// Whether pictures of 8 bits are dithered.
+    pub dither: bool,
     /// Bits of each of a pixel's three values.
     pub depth: Depth,
     /// A text that is stored in pictures whose format has texts (PNG), such as [`crate::Scene::text`]; none if empty. It is
@@ -130,6 +132,6 @@ impl<'a> Paint<'a> {
     /// The painting of a scene, with this text.
     #[must_use]
     pub fn of(scene: &'a crate::scene::Scene, text: &'a str) -> Self {
-        Self { colouring: &scene.colouring, samples: scene.samples, depth: scene.depth, text }
+        Self { colouring: &scene.colouring, samples: scene.samples, dither: scene.dither, depth: scene.depth, text }
     }
 }

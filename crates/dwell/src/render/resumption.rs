@@ -37,7 +37,7 @@ pub(super) struct Start {
     pub(super) counted: bool,
     /// The counts of the counting pass.
     pub(super) counts: Vec<u8>,
-    /// Rows from `row` on that are computed.
+    /// Rows that are computed, from `row` on, or from the row above it where pixels are refined.
     pub(super) computed: ComputedRows,
     /// For each output, the number of bytes in its partial file; empty at the top of the image.
     pub(super) lengths: Vec<u64>,

@@ -1,7 +1,7 @@
 //! Buffers that are kept from one render to the next.
 
 use crate::base::error::InputError;
-use crate::colour::{Colouring, Depth, Painter};
+use crate::colour::{Colouring, Depth, Painter, Samples};
 use crate::field::Field;
 use crate::render::mirror::Mirror;
 use crate::render::picture::Picture;
@@ -28,9 +28,10 @@ impl Scratch {
         colouring: &Colouring,
         limit: u32,
         depth: Depth,
-        samples: u32,
+        samples: Samples,
+        dither: bool,
     ) -> Result<Painter, InputError> {
-        let kept = self.painter.take().filter(|painter| painter.is_for(colouring, limit, depth, samples));
-        kept.map_or_else(|| Painter::new(colouring, limit, depth, samples), Ok)
+        let kept = self.painter.take().filter(|painter| painter.is_for(colouring, limit, depth, samples, dither));
+        kept.map_or_else(|| Painter::new(colouring, limit, depth, samples, dither), Ok)
     }
 }

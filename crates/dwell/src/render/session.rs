@@ -17,6 +17,7 @@ use crate::render::field_filler::FieldFiller;
 use crate::render::journal::Journal;
 use crate::render::layout::{Layout, MAX_BANDS, tile_of};
 use crate::render::pipeline::{BandBuffers, Pipeline, PipelineSettings};
+use crate::render::refine::Refiner;
 use crate::render::report::{OutputReport, Report};
 use crate::render::request::Request;
 use crate::render::tally::Tally;
@@ -56,7 +57,7 @@ impl<'r> Session<'r> {
         let Request { plan, paint, .. } = *request;
         let size = plan.size();
         let header = Header {
-            size: Size { width: size.width / paint.samples, height: size.height / paint.samples },
+            size: Size { width: size.width / paint.samples.side(), height: size.height / paint.samples.side() },
             depth: paint.depth,
             text: paint.text,
         };
@@ -72,7 +73,7 @@ impl<'r> Session<'r> {
             encoders,
             pictures_only: formats.iter().all(|format| format.is_picture()),
             painter: with_picture
-                .then(|| Painter::new(paint.colouring, plan.limit(), paint.depth, paint.samples))
+                .then(|| Painter::new(paint.colouring, plan.limit(), paint.depth, paint.samples, paint.dither))
                 .transpose()?,
             warnings: plan.warnings().iter().cloned().chain(warnings).collect(),
         };
@@ -111,13 +112,26 @@ impl<'r> Session<'r> {
         self.finish(writer, &filler.tally, thread_seconds, counts)
     }
 
+    /// Whether pixels may be refined.
+    fn refines(&self) -> bool {
+        self.painter.is_some() && self.request.plan.finer_points().is_some()
+    }
+
     /// Sets the total work of the progress, in pixels, and its expected distribution over the image.
     fn start_progress(&self) -> Result<(), Error> {
         let (request, passes) = (self.request, self.layout.passes);
         let pixels = request.plan.size().pixels();
         let probed = request.watched && pixels >= PROBE_FROM_PIXELS;
         let strips = if probed { cost_of_strips(request)? } else { Vec::new() };
-        request.control.progress.start(pixels * u64::from(passes), strips.repeat(passes as usize));
+        // A refined pixel counts a second time.
+        let refined = u32::from(self.refines());
+        let mut all = strips.repeat(passes as usize + usize::from(self.refines() && self.layout.kept));
+        if refined > 0 && passes > 1 {
+            // The second pass goes on at half the speed, so that it counts as two.
+            all.truncate(strips.len());
+            all.extend(strips.iter().flat_map(|cost| [*cost; 2]));
+        }
+        request.control.progress.start(pixels * u64::from(passes + refined), all);
         Ok(())
     }
 
@@ -134,7 +148,7 @@ impl<'r> Session<'r> {
         buffers: &mut Vec<BandBuffers>,
     ) -> Result<Vec<u8>, Error> {
         let Some(painter) = self.painter.as_mut() else { return Ok(Vec::new()) };
-        let bands = Bands { layout: self.layout, plan: self.request.plan };
+        let bands = Bands { layout: self.layout, plan: self.request.plan, beside: 0 };
         let mut stored = Vec::new();
         if self.layout.kept {
             Counting { painter, bands, clock: &self.clock, writer }.fill_and_count(kept, filler, position)?;
@@ -175,11 +189,22 @@ impl<'r> Session<'r> {
         counts: &[u8],
     ) -> Result<(Vec<BandBuffers>, Writer, [f64; 2]), Error> {
         let (request, painter) = (self.request, self.painter.as_ref());
+        let begun = Instant::now();
+        let refiner = match painter.filter(|_| self.refines()) {
+            Some(painter) => {
+                let refined = u64::from(position.first) * u64::from(request.plan.size().width);
+                request.control.progress.add(refined);
+                Refiner::new(painter, request.plan, self.layout.channels, request.engine, request.control)?
+            }
+            None => None,
+        };
+        filler.tally.seconds.colour += begun.elapsed().as_secs_f64();
         let settings = PipelineSettings {
             painter,
             encoders: &self.encoders,
             chunk_rows: self.layout.chunk_rows,
-            samples: request.paint.samples,
+            samples: request.paint.samples.side(),
+            refiner: refiner.as_ref(),
             limit: request.plan.limit(),
             cancel: request.control.cancel,
         };
@@ -190,7 +215,7 @@ impl<'r> Session<'r> {
                 let source = RowSource {
                     pipeline: &pipeline,
                     jobs,
-                    bands: Bands { layout: self.layout, plan: request.plan },
+                    bands: Bands { layout: self.layout, plan: request.plan, beside: self.layout.beside },
                     clock: &self.clock,
                     journal: journal.as_deref(),
                     counts,
@@ -257,7 +282,8 @@ impl<'r> Session<'r> {
     fn report(self, mut writer: Writer) -> Report {
         let mut tally = std::mem::take(&mut writer.tally);
         let Request { plan, engine, strategy, paint, .. } = *self.request;
-        tally.samples = paint.samples;
+        tally.samples = paint.samples.side();
+        tally.refines = self.refines();
         tally.planned_bytes = self.layout.bytes();
         tally.tile = Some(tile_of(engine, strategy, self.layout, plan.size().width));
         let warnings = self.warnings.into_iter().chain(std::mem::take(&mut tally.notes.warnings)).collect();

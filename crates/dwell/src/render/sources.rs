@@ -48,7 +48,7 @@ impl<'a> RowSource<'_, '_, 'a> {
         position: &mut Position,
     ) -> Result<(), Error> {
         let size = self.bands.plan.size();
-        let samples = painter.samples() as usize;
+        let samples = painter.side() as usize;
         filler.control.progress.add(u64::from(position.first) * u64::from(size.width));
         while position.first < size.height && engine.can_paint(&filler.task, painter) {
             self.pipeline.cancel().check()?;
@@ -75,18 +75,19 @@ impl<'a> RowSource<'_, '_, 'a> {
         let mut first = position.first;
         let computed = position.computed.take();
         let mut band_buffers = self.pipeline.free_buffers()?;
-        self.bands.prepare(&mut band_buffers.field, first, computed.as_ref().map_or(0, ComputedRows::rows))?;
-        self.bands.restore(&mut band_buffers.field, filler, first, computed).ok_or_else(|| damaged(self.journal))?;
+        let restored = self.bands.restore(&mut band_buffers.field, filler, first, computed)?;
+        restored.ok_or_else(|| damaged(self.journal))?;
         while first < size.height {
             let band = self.bands.from(first);
-            filler.fill(&mut band_buffers.field, band.end, |filler, field| {
+            let held = self.bands.first_row(first);
+            filler.fill(&mut band_buffers.field, self.bands.end_row(&band), |filler, field| {
                 let reached = || {
                     Ok(Reached {
                         counted: self.bands.layout.passes > 1,
                         row: first,
                         tally: self.tally(filler),
                         counts: copied(self.counts, "the counts for the colours")?,
-                        computed: ComputedRows::of(field.some_rows(first..filler.next))?,
+                        computed: ComputedRows::of(field.some_rows(held..filler.next.max(held)))?,
                         ..Reached::default()
                     })
                 };
@@ -96,8 +97,9 @@ impl<'a> RowSource<'_, '_, 'a> {
             let mut next = BandBuffers::default();
             if first < size.height {
                 next = self.pipeline.free_buffers()?;
-                self.bands.prepare(&mut next.field, first, filler.next.saturating_sub(first))?;
-                next.field.copy_rows(&band_buffers.field, first..filler.next);
+                let held = self.bands.first_row(first);
+                self.bands.prepare(&mut next.field, held, first, filler.next.saturating_sub(held))?;
+                next.field.copy_rows(&band_buffers.field, held..filler.next);
             }
             let buffers = std::mem::replace(&mut band_buffers, next);
             self.pipeline.submit(BandRows::Field(buffers), band, self.jobs)?;

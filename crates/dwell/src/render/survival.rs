@@ -5,7 +5,6 @@ use super::*;
 use crate::base::cancel::Cancel;
 use crate::base::limits::Limits;
 use crate::base::progress::Progress;
-use crate::colour::Depth;
 use crate::colour::{By, Colouring, Layer, LayerContent, Palette, Quantity, Scale};
 use crate::iterate::cpu::CpuEngine;
 use crate::iterate::engine::Control;
@@ -45,6 +44,8 @@ impl Trial {
             view: View::centred("-0.6", "0.03", "1").unwrap().sized(size),
             settings: Settings { limit: 60, ..Settings::default() },
             strategy,
+            samples: Samples::Fixed(1),
+            dither: false,
             ..Scene::default()
         };
         scene.colouring = Colouring { by, scale, ..Colouring::of(Palette::default()) };
@@ -67,7 +68,10 @@ impl Trial {
                 Output::beside(disk.clone(), path, path, self.no_clobber, &self.partial_files)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let plan = Plan::new(&self.scene.view, &self.scene.settings, &Limits::default()).unwrap();
+        let mut plan = Plan::new(&self.scene.view, &self.scene.settings, &Limits::default()).unwrap();
+        if self.scene.samples == Samples::Auto {
+            plan = plan.with_finer_points(&Limits::default()).unwrap();
+        }
         let tile = (!self.scene.strategy.is_exact()).then_some(TileSize { width: 16, height: 12 });
         let engine = CpuEngine::new(Level::best(), threads).with_tile(tile);
         let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
@@ -76,7 +80,7 @@ impl Trial {
             engine: &engine,
             strategy: self.scene.strategy,
             verify: false,
-            paint: Paint { colouring: &self.scene.colouring, samples: 1, depth: Depth::Eight, text: "a = 1" },
+            paint: Paint::of(&self.scene, "a = 1"),
             hash: true,
             // Several entries in each run. Their positions depend on the clock; the resumed render must not.
             journaling: Some(Journaling {
@@ -176,7 +180,15 @@ fn trials() -> Vec<Trial> {
     let mut layered = Trial::new(By::Distance, Scale::Log, exact, &[Format::Csv, Format::Png]);
     let periods = Layer::of(LayerContent::gradient(Quantity::Period, Palette::default()));
     layered.scene.colouring.layers = vec![Layer::slope(), periods];
+    // More samples for pixels that differ from the rows above and below them.
+    let refined = |strategy, formats: &[Format]| {
+        let mut trial = Trial::new(By::Smooth, Scale::Root, strategy, formats);
+        (trial.scene.samples, trial.scene.dither) = (Samples::Auto, true);
+        trial
+    };
     vec![
+        refined(exact, &[Format::Png, Format::Npy]),
+        refined(Strategy::MarianiSilver, &[Format::Ppm]),
         Trial::new(By::Smooth, Scale::Root, exact, &[Format::Png]),
         Trial::new(By::Banded, Scale::Linear, Strategy::MarianiSilver, &[Format::Png, Format::Npy]),
         Trial::new(By::Smooth, Scale::Histogram, exact, &[Format::Ppm]),

@@ -4,6 +4,7 @@ use crate::iterate::engine::{Notes, Times};
 use crate::iterate::tiles::TileSize;
 use crate::render::field_hash::FieldHasher;
 use crate::render::record::{Reader, Record};
+use crate::render::refine::Refined;
 use crate::render::seconds::Seconds;
 use std::time::Duration;
 
@@ -13,7 +14,10 @@ pub(crate) struct Tally {
     pub(crate) hasher: Option<FieldHasher>,
     pub(crate) iterations: u128,
     pub(crate) interior_pixels: u64,
-    /// Samples of a pixel on a side.
+    pub(crate) refined: Refined,
+    /// Whether pixels may be refined.
+    pub(crate) refines: bool,
+    /// Samples of the field on a side of a pixel.
     pub(crate) samples: u32,
     /// Whether the time of iterating counts as colouring, as in the first of two passes.
     pub(crate) for_colour: bool,
@@ -48,6 +52,7 @@ impl Tally {
     pub(crate) fn add(&mut self, other: &Self) {
         self.iterations += other.iterations;
         self.interior_pixels += other.interior_pixels;
+        self.refined.add(other.refined);
         self.samples = self.samples.max(other.samples);
         self.resumes += other.resumes;
         self.notes.add(other.notes.clone());
@@ -71,6 +76,8 @@ impl Tally {
     pub(crate) fn write(&self, record: &mut Record) {
         record.u128(self.iterations);
         record.u64(self.interior_pixels);
+        record.u64(self.refined.pixels);
+        record.u64(self.refined.samples);
         record.u32(self.resumes);
         record.option(self.differing, Record::u64);
         record.option(self.hasher.as_ref(), |record, hasher| {
@@ -89,6 +96,7 @@ impl Tally {
         let mut tally = Self {
             iterations: reader.u128()?,
             interior_pixels: reader.u64()?,
+            refined: Refined { pixels: reader.u64()?, samples: reader.u64()? },
             resumes: reader.u32()?,
             differing: reader.option(Reader::u64)?,
             hasher: reader.option(|reader| {

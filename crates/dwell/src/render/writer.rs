@@ -34,7 +34,7 @@ pub(crate) struct Reached {
     pub(crate) tally: Tally,
     /// The counts of the counting pass, as the painter writes them.
     pub(crate) counts: Vec<u8>,
-    /// Rows from `row` on that are computed.
+    /// Rows that are computed, from `row` on, or from the row above it where pixels are refined.
     pub(crate) computed: ComputedRows,
 }
 

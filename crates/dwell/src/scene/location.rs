@@ -59,8 +59,9 @@ impl Location {
     /// flip = false
     /// sample = "centre"
     /// size = "1920x1080"                # or a name, such as "4k" or "a4@300dpi"
-    /// samples = 2                       # on a side of each pixel
+    /// samples = "auto"                  # or 1 to 16 on a side of each pixel
     /// depth = 8
+    /// dither = true
     /// formula = "multibrot"
     /// power = 3
     /// julia = ["-0.8", "0.156"]

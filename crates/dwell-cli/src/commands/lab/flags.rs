@@ -7,7 +7,7 @@ use crate::machine::{self, Machine};
 use crate::scene;
 use crate::{choice, engine};
 use clap::Parser;
-use dwell::{Cancel, ChannelSet, Format, Level, LevelName, Limits, Strategy, peak};
+use dwell::{Cancel, ChannelSet, Format, Level, LevelName, Limits, Samples, Strategy, peak};
 use dwell_engines::{EngineName, Work};
 use dwell_lab::experiment::Flags;
 use dwell_lab::{FlagReader, Setup, Unusable};
@@ -64,6 +64,11 @@ impl FlagReader for RenderFlags {
 /// What the flags describe, as `dwell render` would run it.
 fn setup(args: &RenderArgs) -> Result<Setup, Failure> {
     let (mut scene, too_many) = scene::scene(args)?;
+    // Unless flags say otherwise, a picture has one sample per pixel, so that its time is that of the same work everywhere.
+    if args.aa.is_none() {
+        scene.samples = Samples::Fixed(1);
+    }
+    scene.dither &= args.dither.is_some();
     let options = engine::kernel(&args.kernel, args.strategy.as_deref())?;
     if let Some(options) = options {
         engine::check_kernel(options, scene.settings.formula)?;

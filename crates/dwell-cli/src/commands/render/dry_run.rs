@@ -3,7 +3,7 @@
 use super::files::{self, File};
 use crate::error_text::Failure;
 use crate::{output, progress_bar};
-use dwell::{Colouring, Format, Found, Journaling, Layout, Request, Scene, escape, store};
+use dwell::{Colouring, Format, Found, Journaling, Layout, Request, Samples, Scene, escape, store};
 
 /// Prints the plan of a render without rendering.
 pub(super) fn print(
@@ -13,7 +13,7 @@ pub(super) fn print(
     scene: &Scene,
     found: Option<&Found>,
 ) -> Result<(), Failure> {
-    let (plan, engine, samples) = (request.plan, request.engine, request.paint.samples);
+    let (plan, engine, samples) = (request.plan, request.engine, request.paint.samples.side());
     let size = plan.size();
     let info = engine.info();
     let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20));
@@ -22,6 +22,8 @@ pub(super) fn print(
     line("picture", format!("{} x {}", size.width / samples, size.height / samples));
     if samples > 1 {
         line("samples", format!("{samples} x {samples} a pixel: {} x {}", size.width, size.height));
+    } else if request.paint.samples == Samples::Auto && files.iter().any(|(_, format)| format.is_picture()) {
+        line("samples", "auto: 1 a pixel, and up to 16 more where neighbours differ visibly".to_owned());
     }
     line(
         "iterate",

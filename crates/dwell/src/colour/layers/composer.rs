@@ -8,10 +8,8 @@ use crate::colour::elementary::{sine_of_turns, turns_of};
 use crate::colour::light::FULL;
 use crate::colour::mapping::Scale;
 use crate::colour::palette::TABLE;
-use crate::field::FieldRows;
-use crate::field::channels::Channel;
+use crate::field::channels::{Channel, ChannelSlices};
 use dwell_kernels::Level;
-use std::ops::Range;
 
 /// The most samples that are composed at once.
 pub(in crate::colour) const MOST: usize = 240;
@@ -83,21 +81,25 @@ impl Composer {
         self.layers.is_empty()
     }
 
-    /// Replaces the base light of at most [`MOST`] samples of some rows, from 0 to [`FULL`], by the composed light.
+    /// Replaces the base light of at most [`MOST`] samples, from 0 to [`FULL`], by the composed light.
     ///
     /// # Panics
-    /// When the field lacks a channel of a layer.
-    pub(in crate::colour) fn compose(&self, rows: FieldRows<'_>, samples: Range<usize>, light: &mut [[u32; 3]]) {
+    /// When a channel of a layer is missing.
+    pub(in crate::colour) fn compose(&self, samples: ChannelSlices<'_>, light: &mut [[u32; 3]]) {
+        if self.is_empty() {
+            return;
+        }
+        let count = samples.dwell.len();
         let full = f64::from(FULL);
         let mut below = [[0.0; 3]; MOST];
-        let below = &mut below[..samples.len()];
+        let below = &mut below[..count];
         for (below, light) in below.iter_mut().zip(&*light) {
             *below = light.map(|part| f64::from(part) / full);
         }
         let mut top = Top { light: [[0.0; 3]; MOST], alpha: [0.0; MOST] };
         for Prepared { source, blend, opacity } in &self.layers {
-            source.fill(self, rows, samples.clone(), &mut top);
-            top.alpha[..samples.len()].iter_mut().for_each(|alpha| *alpha *= opacity);
+            source.fill(self, samples, &mut top);
+            top.alpha[..count].iter_mut().for_each(|alpha| *alpha *= opacity);
             blend.apply(below, &top.light, &top.alpha);
         }
         for (below, light) in below.iter().zip(light) {
@@ -128,9 +130,9 @@ impl Source {
     }
 
     /// Computes the light and the weight at some samples.
-    fn fill(&self, composer: &Composer, rows: FieldRows<'_>, samples: Range<usize>, top: &mut Top) {
-        let dwell = &rows.dwell()[samples.clone()];
-        let channel = |channel: Channel| &rows.channel(channel)[samples.clone()];
+    fn fill(&self, composer: &Composer, samples: ChannelSlices<'_>, top: &mut Top) {
+        let dwell = samples.dwell;
+        let channel = |channel: Channel| samples[channel];
         let covers = |is_covered: bool| if is_covered { 1.0 } else { 0.0 };
         match self {
             Self::Gradient { of, scale, slope, start, light } => {

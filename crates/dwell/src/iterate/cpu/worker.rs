@@ -2,8 +2,8 @@
 
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
-use crate::base::limits::{exhausted, extend};
-use crate::field::channels::{Channel, ChannelBuffers, ChannelRowsMut, ChannelSet};
+use crate::base::limits::{exhausted, extend, reserve};
+use crate::field::channels::{Channel, ChannelBuffers, ChannelRowsMut, ChannelSet, ChannelSlicesMut};
 use crate::iterate::strategy::{PixelRequests, Strategy, TileComputer};
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use crate::plan::points::DirectPoints;
@@ -75,6 +75,11 @@ fn needs_escaped_z(channels: ChannelSet) -> bool {
 }
 
 impl<N: Kernels> Buffers<N> {
+    /// Bytes that the buffers grow to for lists of so many points.
+    pub(super) fn bytes_of_list(points: usize, channels: ChannelSet) -> usize {
+        Workspace::<N>::bytes(points, 1, needs_escaped_z(channels)) + points * 2 * size_of::<N>()
+    }
+
     /// Bytes that the buffers grow to for tiles of a size: the workspace, a list of points, and the scratch memory of a
     /// strategy.
     pub(super) fn bytes(tile: TileSize, channels: ChannelSet, strategy: Strategy) -> usize {
@@ -132,6 +137,31 @@ impl<N: Kernels> Call<'_, N> {
         Ok(begun.elapsed())
     }
 
+    /// Computes the points at columns and rows of a grid, at most
+    /// [`dwell_kernels::escape::MAX_SIDE`], into a pixel of `out` each, in order. Returns
+    /// the time that the channels took.
+    pub(super) fn compute_list(
+        &self,
+        buffers: &mut Buffers<N>,
+        grid: Grid<'_, N>,
+        places: &[(u32, u32)],
+        out: ChannelSlicesMut<'_>,
+    ) -> Result<Duration, Error> {
+        let zero = [Grid::<N>::negative_zero()];
+        let Buffers { workspace, re, im, .. } = buffers;
+        re.clear();
+        im.clear();
+        reserve(re, places.len(), WHAT)?;
+        reserve(im, places.len(), WHAT)?;
+        for (column, row) in places {
+            let [a, b] = grid.point(*column as usize, *row as usize);
+            re.push(a);
+            im.push(b);
+        }
+        let mut out = out.into_rows(places.len().max(1))?;
+        self.compute(workspace, Grid::list(re, im, &zero), &mut out)
+    }
+
     #[inline]
     fn grid(&self, tile: &Tile<'_>) -> Grid<'_, N> {
         self.points.axes.grid(tile.columns.clone(), tile.rows.clone())
@@ -159,21 +189,14 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
 
     fn compute_places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> Result<(), Error> {
         let grid = self.call.grid(tile);
-        let zero = [Grid::<N>::negative_zero()];
         let set = tile.out.set();
-        let Buffers { workspace, re, im, listed, .. } = &mut *self.buffers;
         for places in places.chunks(LIST) {
-            re.clear();
-            im.clear();
-            for (column, row) in places {
-                let [a, b] = grid.point(*column as usize, *row as usize);
-                re.push(a);
-                im.push(b);
-            }
-            listed.resize(places.len(), set)?;
-            let list = Grid::list(re, im, &zero);
-            let mut out = listed.slices_mut().into_rows(places.len())?;
-            self.channels += self.call.compute(workspace, list, &mut out)?;
+            let mut listed = std::mem::take(&mut self.buffers.listed);
+            let computed = listed
+                .resize(places.len(), set)
+                .map_err(Error::from)
+                .and_then(|()| self.call.compute_list(&mut self.buffers, grid, places, listed.slices_mut()));
+            self.channels += computed?;
             for ((column, row), dwell) in places.iter().zip(&listed.dwell) {
                 tile.out.dwell[*row as usize][*column as usize] = *dwell;
             }
@@ -182,6 +205,7 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
                     tile.out[channel][*row as usize][*column as usize] = *value;
                 }
             }
+            self.buffers.listed = listed;
         }
         Ok(())
     }

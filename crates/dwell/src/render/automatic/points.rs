@@ -7,11 +7,10 @@ use crate::base::pieces::ChunksMut;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
-use crate::iterate::engine::Engine;
 use crate::plan::points::DirectPoints;
 use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
-use dwell_kernels::{Formula, Grid, Kernels, Level, LevelName, cycle, interior};
+use dwell_kernels::{Formula, Grid, Kernels, Level, cycle, interior};
 
 /// Points that a thread computes at once.
 const CHUNK: usize = 128;
@@ -64,13 +63,6 @@ impl Point {
     pub(super) fn new(pixel: [u32; 2], cell: usize) -> Self {
         Self { pixel, cell: cell as u32, outcome: Outcome::Undecided, value: 0.0 }
     }
-}
-
-/// The level of an engine's kernels, if it runs on the processors; otherwise the widest of this machine. Every level gives
-/// the same result.
-pub(super) fn level_of(engine: &dyn Engine) -> Level {
-    let name = engine.info().level.parse::<LevelName>().ok();
-    name.and_then(Level::get).unwrap_or_else(Level::best)
 }
 
 /// What computes points.

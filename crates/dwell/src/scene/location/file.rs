@@ -7,8 +7,7 @@ use crate::base::error::InputError;
 use crate::base::place::{KeyPlace, Place};
 use crate::base::problem::Problem;
 use crate::base::quote::quote;
-use crate::colour::MOST_SAMPLES;
-use crate::colour::{By, Colouring, Layer, Look, Scale, colour_text, parse_colour};
+use crate::colour::{By, Colouring, Layer, Look, MOST_SAMPLES, Samples, Scale, colour_text, parse_colour};
 use crate::exact::decimal::Decimal;
 use crate::input::toml_reader::{Document, Key, Keys, Names};
 use crate::scene::location::fit::Fit;
@@ -44,6 +43,7 @@ const NAMES: Names = Names {
         "size",
         "samples",
         "depth",
+        "dither",
         "iterations",
         "escape_radius",
         "number",
@@ -114,6 +114,10 @@ impl Given {
         // A text that dwell has written is complete: an absent scale is the usual one.
         let is_record = document.keys().peek("dwell").is_some();
         given.scene.automatic = Automatic { limit: true, scale: !is_record };
+        if is_record {
+            // What a record leaves out had these values when there was no other choice.
+            (given.scene.samples, given.scene.dither) = (Samples::Fixed(1), false);
+        }
         for key in document.keys().in_order(&NAMES) {
             let (name, key) = key?;
             given.places.push((name, key.place()));
@@ -160,9 +164,14 @@ impl Given {
             "sample" => view.sample = key.parsed()?,
             "size" => (view.size, self.has_size) = (key.parsed()?, true),
             "samples" => {
-                let samples = key.whole(1, MOST_SAMPLES.into(), &format!("1 to {MOST_SAMPLES}"))?;
-                self.scene.samples = u32::try_from(samples).unwrap_or(1);
+                self.scene.samples = if key.as_text().is_some_and(|text| text == "auto") {
+                    Samples::Auto
+                } else {
+                    let side = key.whole(1, MOST_SAMPLES.into(), Samples::ACCEPTED)?;
+                    Samples::Fixed(u32::try_from(side).unwrap_or(1))
+                };
             }
+            "dither" => self.scene.dither = key.flag()?,
             "depth" => {
                 let bits = key.whole(0, u64::MAX, "8, 16")?;
                 let depth = bits.to_string().parse();
@@ -337,6 +346,23 @@ fn colouring(keys: Keys<'_>, folder: Option<&Path>, usual: bool) -> Result<(Colo
     Ok((colouring, automatic))
 }
 
+/// A number of samples, or `"auto"`.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum SamplesValue {
+    Fixed(u32),
+    Auto(&'static str),
+}
+
+impl From<Samples> for SamplesValue {
+    fn from(samples: Samples) -> Self {
+        match samples {
+            Samples::Fixed(side) => Self::Fixed(side),
+            Samples::Auto => Self::Auto("auto"),
+        }
+    }
+}
+
 /// The keys that are written, in order.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct File {
@@ -379,9 +405,11 @@ pub(super) struct File {
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    samples: Option<u32>,
+    samples: Option<SamplesValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dither: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) iterations: Option<Iterations>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -446,8 +474,20 @@ struct ColourTable {
 impl File {
     /// Describes a scene, so that [`Given::scene`] returns the same scene.
     pub(super) fn of(scene: &Scene, warnings: &[String]) -> Self {
-        let Scene { title, source, view, settings, colouring, automatic, samples, depth, strategy, shortcuts, tile } =
-            scene;
+        let Scene {
+            title,
+            source,
+            view,
+            settings,
+            colouring,
+            automatic,
+            samples,
+            dither,
+            depth,
+            strategy,
+            shortcuts,
+            tile,
+        } = scene;
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let decimal = |decimal: &Decimal| decimal.text().to_owned();
         let mut file = Self {
@@ -461,8 +501,9 @@ impl File {
             flip: Some(view.flip),
             sample: Some(view.sample.name().to_owned()),
             size: Some(view.size.to_string()),
-            samples: Some(*samples),
+            samples: Some((*samples).into()),
             depth: Some(depth.bits()),
+            dither: Some(*dither),
             iterations: Some(Iterations::of((!automatic.limit).then_some(settings.limit.into()))),
             escape_radius: Some(decimal(&settings.escape_radius)),
             number: Some(settings.number.name().to_owned()),

@@ -1,0 +1,168 @@
+//! How many samples the pixels of a picture get at most: one effort for the whole picture, found from a few patches of the
+//! view, so that refining takes a bounded multiple of the time of the picture with one sample a pixel.
+//!
+//! Noise, where neighbouring pixels have unrelated dwells, has the most pixels with contrast and the most expensive ones.
+//! An error is least visible there, so its pixels get fewer samples first. The costs are counted in iterations of the
+//! pixels of the patches, not in time, so that the effort is the same on every machine.
+
+use crate::base::error::Error;
+use crate::base::limits::filled;
+use crate::base::progress::Progress;
+use crate::colour::contrast::{Contrast, ContrastRow, contrasts};
+use crate::colour::{Painter, Wide};
+use crate::field::Field;
+use crate::field::channels::ChannelSet;
+use crate::iterate::engine::{Control, Engine, Task};
+use crate::iterate::strategy::Strategy;
+use crate::plan::Plan;
+use crate::view::Size;
+
+/// The most patches across and down, squares of neighbouring pixels; so many that a picture of 1920 x 1080 has them.
+const MOST_PATCHES: [u32; 2] = [12, 8];
+/// The fewest, and the pixels of a picture on a side for each patch: so many that the patches are little of the picture.
+const FEWEST_PATCHES: u32 = 2;
+const PIXELS_PER_PATCH: u32 = 135;
+/// Pixels on a side of a patch. Those at its border are seen and not counted, since their neighbours are not computed.
+const PATCH: u32 = 16;
+/// The cost of a picture in multiples of that with one sample a pixel, up to which an effort is accepted.
+const MOST_COST: u64 = 5;
+const MOST_COST_PER: u64 = 2;
+/// What a pixel takes beside its iterations (colours, encoding, writing), and what another sample takes, in iterations.
+/// One is about 0.25 ns on one thread of a processor with 512-bit vectors.
+const OF_PIXEL: u64 = 100;
+const OF_SAMPLE: u64 = 80;
+/// The iterations that a point which does not escape is assumed to take: the proofs that it is inside end most of them
+/// early.
+const OF_INTERIOR: u32 = 500;
+
+/// The most samples of a pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Effort {
+    edge: u32,
+    noise: u32,
+}
+
+/// The efforts, the greatest first.
+const EFFORTS: [Effort; 5] = [
+    Effort { edge: 16, noise: 16 },
+    Effort { edge: 16, noise: 8 },
+    Effort { edge: 8, noise: 8 },
+    Effort { edge: 8, noise: 4 },
+    Effort { edge: 4, noise: 4 },
+];
+
+impl Effort {
+    /// The most samples of a pixel with this contrast.
+    pub(super) fn most(self, contrast: Contrast) -> u32 {
+        match contrast {
+            Contrast::None => 0,
+            Contrast::Edge => self.edge,
+            Contrast::Noise => self.noise,
+        }
+    }
+
+    /// The greatest effort for a view whose cost is accepted, or the least one.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub(super) fn find(
+        painter: &Painter,
+        plan: &Plan,
+        channels: ChannelSet,
+        engine: &dyn Engine,
+        control: Control<'_>,
+    ) -> Result<Self, Error> {
+        let patches = plan.thinned(patches_of(plan.size()), Size { width: PATCH, height: PATCH });
+        let Size { width, height } = patches.size();
+        let mut field = Field::default();
+        field.prepare(width, 0..height, channels)?;
+        let task = Task { plan: &patches, strategy: Strategy::EveryPixel, channels };
+        let progress = Progress::default();
+        engine.run(&task, field.all_rows_mut(), &Control { progress: &progress, ..control })?;
+        let costs = Costs::of(painter, &field, plan.limit())?;
+        let accepted = EFFORTS.into_iter().find(|effort| costs.accept(*effort));
+        Ok(accepted.unwrap_or(EFFORTS[EFFORTS.len() - 1]))
+    }
+
+    /// Bytes of memory that [`Self::find`] takes.
+    pub(super) fn bytes(channels: ChannelSet) -> u64 {
+        let [across, down] = MOST_PATCHES.map(|patches| u64::from(patches * PATCH));
+        let pixels = across * down;
+        channels.bytes(pixels) + pixels * (size_of::<Wide>() as u64 + ContrastRow::bytes(1))
+    }
+}
+
+/// The pixels of the patches of a picture, across and down.
+fn patches_of(size: Size) -> Size {
+    let side = |length: u32, most: u32| (length / PIXELS_PER_PATCH).clamp(FEWEST_PATCHES, most) * PATCH;
+    Size { width: side(size.width, MOST_PATCHES[0]), height: side(size.height, MOST_PATCHES[1]) }
+}
+
+/// The costs of some pixels, in iterations.
+#[derive(Clone, Copy, Debug, Default)]
+struct Costs {
+    /// With one sample each.
+    alone: u64,
+    /// Of one more sample for each pixel at an edge, and in noise.
+    of_edges: u64,
+    of_noise: u64,
+}
+
+impl Costs {
+    /// The costs of the inner pixels of patches.
+    fn of(painter: &Painter, field: &Field, limit: u32) -> Result<Self, Error> {
+        const WHAT: &str = "the patches of the view";
+        let (width, rows) = (field.width() as usize, field.all_rows().channels());
+        let mut colours = filled(width, Wide::default(), WHAT)?;
+        let mut prepared = filled(field.rows().len(), ContrastRow::default(), WHAT)?;
+        for (row, prepared) in prepared.iter_mut().enumerate() {
+            painter.colour_samples(rows.slice(row * width..(row + 1) * width), &mut colours);
+            prepared.take(&colours)?;
+        }
+        let (mut costs, mut curved, mut found) = (Self::default(), Vec::new(), filled(width, Contrast::None, WHAT)?);
+        let is_inner = |at: usize| (1..PATCH as usize - 1).contains(&(at % PATCH as usize));
+        for (row, window) in prepared.windows(3).enumerate().filter(|(row, _)| is_inner(row + 1)) {
+            contrasts([&window[0], &window[1], &window[2]], &mut curved, &mut found)?;
+            let dwells = &field.dwell()[(row + 1) * width..(row + 2) * width];
+            for (_, (contrast, dwell)) in found.iter().zip(dwells).enumerate().filter(|(column, _)| is_inner(*column)) {
+                let iterations = if *dwell == 0 { limit.min(OF_INTERIOR) } else { *dwell };
+                costs.alone += OF_PIXEL + u64::from(iterations);
+                let more = OF_SAMPLE + u64::from(iterations);
+                match contrast {
+                    Contrast::None => {}
+                    Contrast::Edge => costs.of_edges += more,
+                    Contrast::Noise => costs.of_noise += more,
+                }
+            }
+        }
+        Ok(costs)
+    }
+
+    /// Whether the pixels with that many more samples cost little enough.
+    fn accept(self, effort: Effort) -> bool {
+        // About a quarter of the pixels at edges need no more than the first samples.
+        let at_edges = super::FIRST + (effort.edge - super::FIRST) * 3 / 4;
+        let more = u64::from(at_edges) * self.of_edges + u64::from(effort.noise) * self.of_noise;
+        (self.alone + more) * MOST_COST_PER <= self.alone * MOST_COST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_effort_falls_as_more_pixels_have_contrast() {
+        let accepted = |of_edges, of_noise| {
+            let costs = Costs { alone: 1000, of_edges, of_noise };
+            EFFORTS.into_iter().position(|effort| costs.accept(effort))
+        };
+        assert_eq!(accepted(0, 0), Some(0));
+        assert_eq!(accepted(60, 30), Some(0), "13 x 60 + 16 x 30 <= 1500");
+        assert_eq!(accepted(60, 60), Some(1), "13 x 60 + 8 x 60 <= 1500");
+        assert_eq!(accepted(100, 80), Some(2));
+        assert_eq!(accepted(100, 150), Some(3));
+        assert_eq!(accepted(180, 180), Some(4));
+        assert_eq!(accepted(500, 500), None);
+    }
+}
