@@ -377,16 +377,16 @@ fn layers_are_painted_by_the_processors() {
     for (layer, device_computes) in [(flat, true), (Layer::slope(), false)] {
         let (engine, script) = engine(None, false);
         let colouring = Colouring { layers: vec![layer], ..Colouring::default() };
-        let painter = Painter::new(&colouring, plan.limit(), Depth::Eight, 1).unwrap();
+        let painter = Painter::new(&colouring, plan.limit(), Depth::Eight, Samples::Fixed(1), false).unwrap();
         let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: colouring.channels() };
         assert!(engine.painting().is_none_or(|painting| !painting.can_paint(&task, &painter)));
         let truth = truth(&plan, colouring.channels());
         let mut expected = vec![0; truth.dwell().len() * 3];
-        painter.paint(truth.all_rows(), &mut expected);
+        painter.paint(truth.all_rows(), 0, &mut expected);
         let field = dwell::field(&task, &engine, &Limits::default(), &Cancel::default()).unwrap();
         assert!(field.dwell() == truth.dwell());
         let mut picture = vec![0; expected.len()];
-        painter.paint(field.all_rows(), &mut picture);
+        painter.paint(field.all_rows(), 0, &mut picture);
         assert!(picture == expected);
         assert_eq!(script.lock().unwrap().done > 0, device_computes);
     }
