@@ -185,9 +185,17 @@ fn layers_are_combined_as_documented() {
     let field = dwell::field(&task, &engine, &Limits::default(), &Cancel::default()).unwrap();
     let plain = Colouring { layers: Vec::new(), ..scene.colouring.clone() };
     let mut base = vec![0; field.dwell().len() * 6];
-    Painter::new(&plain, plan.limit(), Depth::Sixteen, 1).unwrap().paint(field.all_rows(), &mut base);
+    Painter::new(&plain, plan.limit(), Depth::Sixteen, Samples::Fixed(1), false).unwrap().paint(
+        field.all_rows(),
+        0,
+        &mut base,
+    );
     let mut found = vec![0; base.len()];
-    Painter::new(&scene.colouring, plan.limit(), Depth::Sixteen, 1).unwrap().paint(field.all_rows(), &mut found);
+    Painter::new(&scene.colouring, plan.limit(), Depth::Sixteen, Samples::Fixed(1), false).unwrap().paint(
+        field.all_rows(),
+        0,
+        &mut found,
+    );
     assert!(engine.info().name == "cpu" && picture(&scene, &engine) == found);
     let value = |bytes: &[u8]| f64::from(u16::from_be_bytes([bytes[0], bytes[1]])) / 65535.0;
     #[expect(clippy::disallowed_methods, reason = "a reference computation")]
