@@ -24,14 +24,14 @@
 //! second column is computed by the same products as the first.
 //!
 //! All of this is in f64 in the recipe of the map, for both number types, with additions, multiplications, divisions,
-//! roots and fused multiply-adds of IEEE 754 in one fixed order, one point at a time: results do not depend on the level
-//! or on other points. Negating the imaginary parts of the point and of c negates that of the cycle, to the bit, and
+//! roots and fused multiply-adds of IEEE 754 in one fixed order, one point at a time on every level: results do not depend
+//! on other points. Negating the imaginary parts of the point and of c negates that of the cycle, to the bit, and
 //! leaves the other values as they are.
 
 use crate::distance::{Orbit, step};
 use crate::formula::Fold;
 use crate::grid::Grid;
-use crate::level::{Kernel, Level};
+use crate::level::{Kernel, run_scalar};
 use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::{Rule, with_rule};
@@ -72,7 +72,6 @@ pub type AttractorRows<'a, 'b> = [&'a mut [&'b mut [f64]]; VALUES];
 
 /// Implements [`crate::Kernels::attractors`] for f32 and f64.
 pub(crate) fn attractors<N: Number>(
-    level: Level,
     map: &Map<N>,
     grid: Grid<'_, N>,
     limit: u32,
@@ -90,7 +89,7 @@ pub(crate) fn attractors<N: Number>(
     let julia = map.julia.map(|c| c.map(N::to_f64));
     let most = limit.clamp(LEAST_STEPS, MOST_STEPS);
     with_rule!(map.formula, map.recipe, rule => {
-        level.run(AttractorKernel { search: Search { rule, most }, julia, point, dwell, out, stop })
+        run_scalar(AttractorKernel { search: Search { rule, most }, julia, point, dwell, out, stop })
     })
 }
 
@@ -211,20 +210,17 @@ impl<R: Rule> Search<R> {
     /// z after `steps` steps and its derivative, as the columns of a matrix. `None` where the orbit leaves.
     #[inline(always)]
     fn derivative(self, z: [f64; 2], c: [f64; 2], steps: u32) -> Option<([f64; 2], [[f64; 2]; 2])> {
-        let power = f64::from(self.rule.formula().power());
-        let mut orbit = Orbit { z, columns: [[1.0, 0.0], [0.0, 1.0]] };
-        for _ in 0..steps {
-            orbit = step::<f64, R, false>(self.rule, orbit, c, None, power);
-            if !at_most(norm(orbit.z), FAR_SQUARED) {
-                return None;
-            }
-        }
-        Some((orbit.z, orbit.columns))
+        run_scalar(Derivative { rule: self.rule, z, c, steps })
     }
 
     /// The attracting cycle that Newton's method finds from z for `steps` steps.
     #[inline(always)]
     fn candidate(self, z: [f64; 2], c: [f64; 2], steps: u32) -> Option<Cycle> {
+        run_scalar(Candidate { search: self, z, c, steps })
+    }
+
+    #[inline(always)]
+    fn newton(self, z: [f64; 2], c: [f64; 2], steps: u32) -> Option<Cycle> {
         let mut point = z;
         let mut before = f64::INFINITY;
         for i in 0..NEWTON_STEPS {
@@ -292,6 +288,49 @@ impl<R: Rule> Search<R> {
     }
 }
 
+/// [`Search::derivative`] as a function of its own. In one function with the search, the compiler took minutes for each
+/// formula to find vectors in these matrices, and the code was no faster.
+struct Derivative<R> {
+    rule: R,
+    z: [f64; 2],
+    c: [f64; 2],
+    steps: u32,
+}
+
+impl<R: Rule> Kernel for Derivative<R> {
+    type Output = Option<([f64; 2], [[f64; 2]; 2])>;
+
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(self, _: S) -> Self::Output {
+        let power = f64::from(self.rule.formula().power());
+        let mut orbit = Orbit { z: self.z, columns: [[1.0, 0.0], [0.0, 1.0]] };
+        for _ in 0..self.steps {
+            orbit = step::<f64, R, false>(self.rule, orbit, self.c, None, power);
+            if !at_most(norm(orbit.z), FAR_SQUARED) {
+                return None;
+            }
+        }
+        Some((orbit.z, orbit.columns))
+    }
+}
+
+/// [`Search::candidate`] as a function of its own, as [`Derivative`].
+struct Candidate<R> {
+    search: Search<R>,
+    z: [f64; 2],
+    c: [f64; 2],
+    steps: u32,
+}
+
+impl<R: Rule> Kernel for Candidate<R> {
+    type Output = Option<Cycle>;
+
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(self, _: S) -> Self::Output {
+        self.search.newton(self.z, self.c, self.steps)
+    }
+}
+
 /// (1 - D)^-1 r: what Newton's method adds to w, where r is F(w) - w and D the derivative of F.
 #[inline(always)]
 fn newton_correction([r, s]: [f64; 2], [u, v]: [[f64; 2]; 2]) -> [f64; 2] {
@@ -322,7 +361,7 @@ mod tests {
     use crate::recipe::Recipe;
 
     /// The values of points that are treated as points of dwell 0.
-    fn values_of<N: Number>(level: Level, map: Map<N>, points: &[(N, N)]) -> [Vec<f64>; VALUES] {
+    fn values_of<N: Number>(map: Map<N>, points: &[(N, N)]) -> [Vec<f64>; VALUES] {
         let (re, im): (Vec<N>, Vec<N>) = points.iter().copied().unzip();
         let negative_zero = [Grid::<N>::negative_zero()];
         let grid = Grid::list(&re, &im, &negative_zero);
@@ -330,12 +369,12 @@ mod tests {
         let mut values: [Vec<f64>; VALUES] = std::array::from_fn(|_| vec![f64::NAN; points.len()]);
         let mut rows = values.each_mut().map(|values| [&mut values[..]]);
         let out = rows.each_mut().map(|row| &mut row[..]);
-        assert!(attractors(level, &map, grid, 5000, &[&mut dwell[..]], out, &AtomicBool::new(false)));
+        assert!(attractors(&map, grid, 5000, &[&mut dwell[..]], out, &AtomicBool::new(false)));
         values
     }
 
     fn mandelbrot(points: &[(f64, f64)]) -> [Vec<f64>; VALUES] {
-        values_of(Level::best(), Map::mandelbrot(Recipe::Fused), points)
+        values_of(Map::mandelbrot(Recipe::Fused), points)
     }
 
     #[test]
@@ -393,7 +432,7 @@ mod tests {
                 (0..400).map(|i| (f64::from(i % 20) / 8.0 - 1.3, f64::from(i / 20) / 9.0 - 1.1)).collect();
             let inside: Vec<_> =
                 points.into_iter().filter(|(a, b)| crate::naive::dwell(&map, [*a, *b], 3000, 4.0) == 0).collect();
-            let [period, re, im, x, y] = values_of(Level::best(), map, &inside);
+            let [period, re, im, x, y] = values_of(map, &inside);
             let mut found = 0;
             for (i, &(a, b)) in inside.iter().enumerate() {
                 if period[i] == 0.0 {
@@ -431,7 +470,7 @@ mod tests {
         // By finite differences: the rate at which an orbit approaches its cycle, for the Tricorn and the Ship.
         for (fold, c) in [(Fold::Conjugate, (-0.2, 0.1)), (Fold::Absolute, (-0.3, -0.1)), (Fold::None, (-1.1, 0.05))] {
             let map = Map { formula: Formula::new(fold, 2).unwrap(), recipe: Recipe::Fused, julia: None };
-            let [period, re, im, x, y] = values_of(Level::best(), map, &[c]).map(|values| values[0]);
+            let [period, re, im, x, y] = values_of(map, &[c]).map(|values| values[0]);
             let steps = period as u32;
             let h = 1e-6;
             let after = |dx: f64, dy: f64| {
@@ -454,21 +493,22 @@ mod tests {
     }
 
     #[test]
-    fn values_depend_on_neither_level_nor_sign_nor_neighbours() {
+    fn values_depend_on_neither_sign_nor_neighbours() {
         let points: Vec<_> =
             (0..200).map(|i| (f64::from(i % 20) / 9.0 - 1.4, f64::from(i / 20) / 9.0 + 0.01)).collect();
         let narrow: Vec<_> = points.iter().map(|&(a, b)| (a as f32, b as f32)).collect();
         let bits = |of: &[Vec<f64>; VALUES]| of.each_ref().map(|v| v.iter().map(|v| v.to_bits()).collect::<Vec<_>>());
         for (map, narrow_map) in some_maps() {
-            let first = values_of(Level::best(), map, &points);
-            let first_narrow = values_of(Level::best(), narrow_map, &narrow);
-            for level in Level::available() {
-                assert_eq!(bits(&first), bits(&values_of(level, map, &points)), "{level:?} {map:?}");
-                assert_eq!(bits(&first_narrow), bits(&values_of(level, narrow_map, &narrow)), "{level:?} {map:?}");
+            let first = values_of(map, &points);
+            let first_narrow = values_of(narrow_map, &narrow);
+            for at in (0..points.len()).step_by(7) {
+                let alone = |of: &[Vec<f64>; VALUES]| of.each_ref().map(|values| vec![values[at]]);
+                assert_eq!(bits(&alone(&first)), bits(&values_of(map, &points[at..=at])), "{map:?} {at}");
+                assert_eq!(bits(&alone(&first_narrow)), bits(&values_of(narrow_map, &narrow[at..=at])), "{map:?} {at}");
             }
             if map.formula.mirrors(map.julia) {
                 let mirrored: Vec<_> = points.iter().map(|(a, b)| (*a, -*b)).collect();
-                let [period, re, im, x, y] = values_of(Level::best(), map, &mirrored);
+                let [period, re, im, x, y] = values_of(map, &mirrored);
                 let y = if map.formula.fold() == Fold::Absolute { y } else { y.iter().map(|y| 0.0 - y).collect() };
                 assert_eq!(bits(&first), bits(&[period, re, im, x, y]), "{map:?}");
             }

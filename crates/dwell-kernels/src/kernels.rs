@@ -65,11 +65,11 @@ pub trait Kernels: Number {
 
     /// Computes the attracting cycles of the points of a block whose dwell is 0, in an orbit of at most `limit` steps,
     /// where `out` has rows for their values. Returns false, with the contents of `out` undefined, if `stop` was set
-    /// before the end. See [`crate::attractor`].
+    /// before the end. The result is the same on every level: see
+    /// [`crate::attractor`].
     ///
     /// If the shape of `dwell` or of the rows differs from that of the block.
     fn attractors(
-        level: Level,
         map: &Map<Self>,
         grid: Grid<'_, Self>,
         limit: u32,
@@ -126,7 +126,6 @@ macro_rules! kernels {
             }
 
             fn attractors(
-                level: Level,
                 map: &Map<Self>,
                 grid: Grid<'_, Self>,
                 limit: u32,
@@ -134,7 +133,7 @@ macro_rules! kernels {
                 out: AttractorRows<'_, '_>,
                 stop: &AtomicBool,
             ) -> bool {
-                attractor::attractors(level, map, grid, limit, dwell, out, stop)
+                attractor::attractors(map, grid, limit, dwell, out, stop)
             }
 
             fn peak(level: Level, formula: Formula, recipe: Recipe, in_flight: usize, steps: u32) -> (u64, f64) {

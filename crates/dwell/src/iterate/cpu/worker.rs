@@ -130,7 +130,7 @@ impl<N: Kernels> Call<'_, N> {
         }
         if !interior.iter().all(Vec::is_empty) {
             let out = interior.each_mut().map(Vec::as_mut_slice);
-            if !N::attractors(self.level, map, grid, self.settings.limit, dwell, out, stop) {
+            if !N::attractors(map, grid, self.settings.limit, dwell, out, stop) {
                 return Err(Error::Interrupted);
             }
         }
