@@ -1,9 +1,9 @@
 //! The flags of every command.
 //!
 //! The first paragraph of a doc comment is the text of `-h`; all of it is the text of `--help`. `-h` fits one screen (60
-//! lines), so first paragraphs are short, and flags for measurements and for rare cases are hidden there. Values are kept as text and
-//! read by the command, for two reasons: they may be long decimals, and the command's errors name the accepted range.
-//! Hidden aliases are the former names of flags and the keys of location files.
+//! lines), so first paragraphs are short, and flags for measurements and for rare cases are hidden there. Values are
+//! kept as text and read by the command, for two reasons: they may be long decimals, and the command's errors name the
+//! accepted range. Hidden aliases are the former names of flags and the keys of location files.
 
 mod lab;
 mod values;
@@ -95,12 +95,13 @@ pub(crate) enum Command {
     Gallery(GalleryArgs),
     /// Compare two files, or a field with arbitrary precision
     ///
-    /// Two fields of dwells or two images are compared pixel by pixel. With --truth, the dwells of a field are compared with
-    /// the true ones.
+    /// Two fields of dwells or two images are compared pixel by pixel. With --truth, the dwells of a field are compared
+    /// with the true ones.
     Compare(Box<CompareArgs>),
     /// Check that pictures are what their own text describes
     ///
-    /// The scene that the text describes is rendered again, and every pixel is compared. With --stats, files of any format are checked against the statistics of their render, and nothing is rendered.
+    /// The scene that the text describes is rendered again, and every pixel is compared. With --stats, files of any
+    /// format are checked against the statistics of their render, and nothing is rendered.
     Check(CheckArgs),
     /// Print the dwell of one point in f32, f64 and arbitrary precision
     Point(PointArgs),
@@ -125,9 +126,9 @@ pub(crate) enum Command {
 const RENDER_EXAMPLES: &str = "Examples:
   dwell render -o mandelbrot.png
       The whole set, 1920x1080.
-  dwell render shallow-seahorse -o seahorse.png --aa 3 --palette ember
+  dwell render shallow-seahorse -o seahorse.png --size 4k --palette ember
       A built-in location, anti-aliased, in another palette.
-  dwell render -o a.png --center -0.7436,0.1318 --zoom 1e3 --max-iter auto
+  dwell render -o a.png --center -0.7436,0.1318 --zoom 1e3
       Any place, with an iteration limit chosen by a probe.
   dwell render a.png -o poster.png --size 8000x8000
       The view of an earlier picture, larger.
@@ -169,11 +170,11 @@ Palette files:
 pub(crate) struct RenderArgs {
     /// Built-in location, file, or PNG of dwell [default: the whole set]
     ///
-    /// Files of Kalles Fraktaler (.kfr), Fraktaler 3 (.f3.toml), Ultra Fractal (.upr, .upr#NAME), Fractint (.par, .par#NAME)
-    /// and XaoS (.xpf) are location files, too.
-    /// `dwell locations` lists the built-in locations. A PNG made by dwell stores everything that the picture depends on.
-    /// `-` reads a location file or a PNG from standard input. Flags override what the location says. Several are rendered
-    /// one after the other, to outputs named by a pattern: -o '{name}.png'.
+    /// Files of Kalles Fraktaler (.kfr), Fraktaler 3 (.f3.toml), Ultra Fractal (.upr, .upr#NAME), Fractint (.par,
+    /// .par#NAME) and XaoS (.xpf) are location files, too. `dwell locations` lists the built-in locations. A PNG made
+    /// by dwell stores everything that the picture depends on. `-` reads a location file or a PNG from standard input.
+    /// Flags override what the location says. Several are rendered one after the other, to outputs named by a pattern:
+    /// -o '{name}.png'.
     pub(crate) what: Vec<PathBuf>,
 
     /// File to write: .png, .ppm, .npy or .csv
@@ -209,40 +210,40 @@ pub(crate) struct RenderArgs {
     pub(crate) view: ViewArgs,
     /// Anti-aliasing: auto, or samples on a side of a pixel, 1 to 16 [default: auto]
     ///
-    /// auto, unless the location says otherwise, computes one sample per pixel, and up to 16 more where the colours of neighbouring pixels differ visibly;
-    /// statistics and dwells are those of one sample per pixel. N computes N x N samples in each pixel; statistics are those
-    /// of the samples. Samples are averaged in linear light. Dwells have no average, so npy and csv outputs accept auto and
-    /// 1 only.
+    /// auto, unless the location says otherwise, computes one sample per pixel, and up to 16 more where the colours of
+    /// neighbouring pixels differ visibly; statistics and dwells are those of one sample per pixel. N computes N x N
+    /// samples in each pixel; statistics are those of the samples. Samples are averaged in linear light. Dwells have no
+    /// average, so npy and csv outputs accept auto and 1 only.
     #[arg(long, alias = "samples", value_name = "N|auto", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) aa: Option<String>,
 
     /// Palette, palette file, or colours such as #001,#fff,#fa0
     ///
-    /// `dwell palettes` shows the built-in palettes. A file is .toml, .map, .ggr or .gpl (GIMP), .ugr (Ultra Fractal) or .kfp
-    /// (Kalles Fraktaler); a .ugr file may hold several gradients: file.ugr#NAME. Colours may have positions in the cycle:
-    /// #001@0,#fff@0.3. The default is the location's palette, or twilight. A palette sets its own density and offset, and
-    /// --color-by and --scale if it suggests them; otherwise those two stay as the location has them. An interior colour
-    /// chosen in the location stays, except that of a built-in location.
+    /// `dwell palettes` shows the built-in palettes. A file is .toml, .map, .ggr or .gpl (GIMP), .ugr (Ultra Fractal)
+    /// or .kfp (Kalles Fraktaler); a .ugr file may hold several gradients: file.ugr#NAME. Colours may have positions in
+    /// the cycle: #001@0,#fff@0.3. The default is the location's palette, or twilight. A palette sets its own density and
+    /// offset, and --color-by and --scale if it suggests them; otherwise those two stay as the location has them. An
+    /// interior colour chosen in the location stays, except that of a built-in location.
     #[arg(long, value_name = "NAME|FILE|COLOURS", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
     /// smooth, banded or distance [default: smooth]
     ///
-    /// The value of a point that selects its colour. smooth is the dwell made continuous, without steps. banded is the dwell itself. distance is the estimated distance to
-    /// the set. A palette may suggest another default.
+    /// The value of a point that selects its colour. smooth is the dwell made continuous, without steps. banded is the
+    /// dwell itself. distance is the estimated distance to the set. A palette may suggest another default.
     #[arg(long, aliases = ["by", "colour-by", "color_by"], value_name = "VALUE", help_heading = "Colour")]
     pub(crate) color_by: Option<String>,
     /// auto, root, linear, log, limit or histogram [default: auto]
     ///
     /// How colours follow from values. auto is root (for distances log) with a density and an offset that fit the values of
-    /// the view; --density multiplies and --offset is added. root turns the palette 0.11 times per unit of the value's square
-    /// root, linear once per 256, log once per 4 octaves, limit once up to the iteration limit. histogram uses every colour
-    /// equally often. A palette may suggest another default.
+    /// the view; --density multiplies and --offset is added. root turns the palette 0.11 times per unit of the value's
+    /// square root, linear once per 256, log once per 4 octaves, limit once up to the iteration limit. histogram uses
+    /// every colour equally often. A palette may suggest another default.
     #[arg(long, value_name = "SCALE", help_heading = "Colour")]
     pub(crate) scale: Option<String>,
     /// Repetitions of the palette, above 0 [default: 1]
     ///
-    /// Relative to the scale, at most 1000000: 2 repeats the palette twice as often as the scale does. A palette may suggest
-    /// another default.
+    /// Relative to the scale, at most 1000000: 2 repeats the palette twice as often as the scale does. A palette may
+    /// suggest another default.
     #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Colour")]
     pub(crate) density: Option<String>,
     /// Shift of the palette in turns [default: 0]
@@ -263,8 +264,8 @@ pub(crate) struct RenderArgs {
     pub(crate) look: Option<String>,
     /// Shading by slope, with the light from --shade=DEG, counter-clockwise from the right, -360 to 360 [default: 45]
     ///
-    /// The slope is that of the distance to the set, from the derivative of the orbit. The layer is drawn over the colours, and
-    /// replaces the shading of the location or the look.
+    /// The slope is that of the distance to the set, from the derivative of the orbit. The layer is drawn over the
+    /// colours, and replaces the shading of the location or the look.
     #[arg(long, value_name = "DEG", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Colour")]
     pub(crate) shade: Option<String>,
     /// Height of the light of the shading, 0.1 to 100; a higher light shades less [default: 1.5]
@@ -276,8 +277,8 @@ pub(crate) struct RenderArgs {
     /// Colour of the interior by period, multiplier, angle or final-z, in the palette --interior-palette
     ///
     /// period is that of the attracting cycle; multiplier the modulus of the cycle's multiplier, which rises from 0 at the
-    /// centre of a component to 1 at its boundary; angle the angle of that multiplier; final-z the angle of the point to which
-    /// orbits converge. The layer is drawn over the colours, and replaces that of the location or the look.
+    /// centre of a component to 1 at its boundary; angle the angle of that multiplier; final-z the angle of the point
+    /// to which orbits converge. The layer is drawn over the colours, and replaces that of the location or the look.
     #[arg(long, value_name = "VALUE", help_heading = "Colour")]
     pub(crate) interior_by: Option<String>,
     /// Palette of --interior-by [default: spectrum]
@@ -306,8 +307,8 @@ pub(crate) struct RenderArgs {
     pub(crate) engine: EngineArgs,
     /// Memory limit, such as 4G [default: 90 % of free]
     ///
-    /// Bytes, or with a suffix K, M, G or T, powers of 1024. Less memory means smaller bands of the image. A limit that is too
-    /// small is an error before anything is written.
+    /// Bytes, or with a suffix K, M, G or T, powers of 1024. Less memory means smaller bands of the image. A limit that
+    /// is too small is an error before anything is written.
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) max_memory: Option<String>,
     /// Seconds between journal entries, 0.1 to 86400, or `off` for no journal
@@ -393,7 +394,8 @@ impl RenderArgs {
 pub(crate) struct ViewArgs {
     /// Centre of the view, such as -0.7436,0.1318
     ///
-    /// The real and the imaginary part, with a comma and no space between them: decimal numbers of any length, kept exactly.
+    /// The real and the imaginary part, with a comma and no space between them: decimal numbers of any length, kept
+    /// exactly.
     #[arg(long, alias = "centre", value_name = "RE,IM", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) center: Option<String>,
     /// Magnification, above 0: the view is 4 / Z high
@@ -414,8 +416,8 @@ pub(crate) struct ViewArgs {
     /// 1 to 2147483647 each; the default is that of the location, if it has one. Names are 720p or hd (1280x720), 1080p or
     /// fhd (1920x1080), 1440p, qhd or desktop (2560x1440), 4k or uhd (3840x2160), 8k (7680x4320), ultrawide (3440x1440),
     /// square (2048x2048), tablet (2732x2048), phone (1170x2532), and paper: a0 to a6, letter (8.5 x 11 inches) and poster
-    /// (24 x 36 inches), at 300 dots per inch or as in a4@150dpi. Each may be followed by -portrait or -landscape. A whole set
-    /// is fitted to the size. With --bounds alone, the image has the shape of the bounds.
+    /// (24 x 36 inches), at 300 dots per inch or as in a4@150dpi. Each may be followed by -portrait or -landscape. A
+    /// whole set is fitted to the size. With --bounds alone, the image has the shape of the bounds.
     #[arg(long, value_name = "WxH|NAME", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) size: Option<String>,
     /// Rotation in degrees, counter-clockwise [default: 0]
@@ -470,8 +472,8 @@ pub(crate) struct IterationArgs {
 pub(crate) struct FormulaArgs {
     /// mandelbrot, multibrot, burning-ship or tricorn
     ///
-    /// The default is the location's formula, or mandelbrot. mandelbrot iterates z^2 + c, multibrot z^N + c, burning-ship (|x| + i|y|)^N + c and tricorn (x - iy)^N + c, where
-    /// z = x + iy and N is the power.
+    /// The default is the location's formula, or mandelbrot. mandelbrot iterates z^2 + c, multibrot z^N + c,
+    /// burning-ship (|x| + i|y|)^N + c and tricorn (x - iy)^N + c, where z = x + iy and N is the power.
     #[arg(long, value_name = "FORMULA", help_heading = "Iteration")]
     pub(crate) formula: Option<String>,
     /// Power of the formula, 2 to 16
@@ -481,7 +483,8 @@ pub(crate) struct FormulaArgs {
     pub(crate) power: Option<String>,
     /// Draw the Julia set of a constant, such as -0.8,0.156
     ///
-    /// `none` draws the formula's own set. The view of a Julia set shows the starting point z_1 instead of c. `none` overrides the constant of a location.
+    /// `none` draws the formula's own set. The view of a Julia set shows the starting point z_1 instead of c. `none`
+    /// overrides the constant of a location.
     #[arg(long, value_name = "RE,IM", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) julia: Option<String>,
 }
@@ -504,9 +507,9 @@ pub(crate) struct EngineArgs {
 pub(crate) struct EngineChoiceArgs {
     /// auto, cpu, cuda or cuda:N [default: auto]
     ///
-    /// The engine that computes the dwells. cuda is device 0, cuda:N the device with that number in `dwell info`. auto selects the engine that is faster for this
-    /// picture, from a short measurement that is kept for later runs. All engines give the same bytes. If a device fails
-    /// during a render, the processors compute the rest.
+    /// The engine that computes the dwells. cuda is device 0, cuda:N the device with that number in `dwell info`. auto
+    /// selects the engine that is faster for this picture, from a short measurement that is kept for later runs. All
+    /// engines give the same bytes. If a device fails during a render, the processors compute the rest.
     #[arg(long, value_name = "ENGINE", help_heading = "Running")]
     pub(crate) engine: Option<String>,
 }
@@ -515,8 +518,8 @@ pub(crate) struct EngineChoiceArgs {
 pub(crate) struct KernelArgs {
     /// CUDA kernel, such as tuned, per-pixel or mariani-silver-levels [default: tuned]
     ///
-    /// per-pixel, row-per-block and grid-stride are plain loops as published. mariani-silver-levels, mariani-silver-block and
-    /// mariani-silver-cdp infer pixels, and are accepted by --strategy as well.
+    /// per-pixel, row-per-block and grid-stride are plain loops as published. mariani-silver-levels,
+    /// mariani-silver-block and mariani-silver-cdp infer pixels, and are accepted by --strategy as well.
     #[arg(long, value_name = "KERNEL", hide_short_help = true, help_heading = "CUDA kernels")]
     pub(crate) gpu_kernel: Option<String>,
     /// Threads of a block, 1 to 1024 in all, or `occupancy`
@@ -690,8 +693,8 @@ Exit codes:
 pub(crate) struct CompareArgs {
     /// Field (.npy, .csv) or image (.png, .ppm, .pgm)
     ///
-    /// `-` is standard input. With --truth, the view that the field shows: a built-in location, a location file or a PNG made by dwell, as for
-    /// `dwell render`.
+    /// `-` is standard input. With --truth, the view that the field shows: a built-in location, a location file or a
+    /// PNG made by dwell, as for `dwell render`.
     #[arg(value_name = "A|WHAT", required_unless_present = "truth", value_hint = ValueHint::FilePath)]
     pub(crate) a: Option<PathBuf>,
     /// File of the same kind as A: a field or an image
@@ -710,7 +713,8 @@ pub(crate) struct CompareArgs {
 
     /// Compare this field with arbitrary precision
     ///
-    /// A .npy or .csv file; `-` is standard input. The flags below describe the view that the field shows: give those that it was rendered with.
+    /// A .npy or .csv file; `-` is standard input. The flags below describe the view that the field shows: give those
+    /// that it was rendered with.
     #[arg(long, value_name = "FIELD", value_hint = ValueHint::FilePath, help_heading = "Truth")]
     pub(crate) truth: Option<PathBuf>,
     /// Number of pixels to check, 1 to 10000000 [default: 1000]
@@ -747,8 +751,8 @@ pub(crate) struct CompareArgs {
     pub(crate) engine: EngineArgs,
     /// Memory limit, such as 4G [default: 90 % of free]
     ///
-    /// Bytes, or with a suffix K, M, G or T, powers of 1024. An interlaced image and a table from a pipe are stored whole; everything else takes a
-    /// few rows. A limit that is too small is an error before the memory is taken.
+    /// Bytes, or with a suffix K, M, G or T, powers of 1024. An interlaced image and a table from a pipe are stored
+    /// whole; everything else takes a few rows. A limit that is too small is an error before the memory is taken.
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
     pub(crate) max_memory: Option<String>,
     /// Print no progress
@@ -786,9 +790,9 @@ pub(crate) struct CheckArgs {
     pub(crate) files: Vec<PathBuf>,
     /// Check against the statistics that `dwell render --stats` wrote
     ///
-    /// `-` is standard input. A file is compared with the output of the same name, or with the only output, by its length and BLAKE3 hash. A field
-    /// of another name (.npy, .csv) is compared by the hash of its dwells, so that it may have been converted. Nothing is
-    /// rendered.
+    /// `-` is standard input. A file is compared with the output of the same name, or with the only output, by its
+    /// length and BLAKE3 hash. A field of another name (.npy, .csv) is compared by the hash of its dwells, so that it
+    /// may have been converted. Nothing is rendered.
     #[arg(long, value_name = "STATS", value_hint = ValueHint::FilePath)]
     pub(crate) stats: Option<PathBuf>,
     /// Print the reports as a JSON array
@@ -814,7 +818,8 @@ pub(crate) struct CheckArgs {
 pub(crate) struct PointArgs {
     /// Point, such as -0.75,0.1
     ///
-    /// The real and the imaginary part, with a comma and no space between them: decimal numbers of any length, kept exactly.
+    /// The real and the imaginary part, with a comma and no space between them: decimal numbers of any length, kept
+    /// exactly.
     #[arg(value_name = "RE,IM", allow_hyphen_values = true)]
     pub(crate) point: String,
     #[command(flatten)]
