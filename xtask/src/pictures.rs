@@ -3,8 +3,8 @@
 use crate::{Done, root};
 use dwell::store::{Output, PartialFiles};
 use dwell::{
-    Cancel, Control, CpuEngine, Format, Limits, Location, Look, Number, Paint, Plan, Progress, Request, Samples, Scene,
-    Scratch, Size, View, bits_needed,
+    Automatic, Cancel, Control, CpuEngine, Format, Limits, Location, Look, Number, Paint, Plan, Progress, Request,
+    Samples, Scene, Scratch, Settings, Size, View, bits_needed,
 };
 use std::path::Path;
 use std::process::Command;
@@ -21,11 +21,10 @@ const LOOKS: [(&str, &str, Look); 4] = [
 ];
 const LOOK_SIZE: Size = Size { width: 480, height: 270 };
 
-/// The contact sheet: pictures per row, size of each and gap between them in pixels, samples per pixel along each axis.
-const ACROSS: u32 = 5;
-const EACH: Size = Size { width: 320, height: 180 };
+/// Contact sheets: the gap between pictures in pixels, and for each sheet pictures per row and the size of each.
 const GAP: u32 = 4;
-const SAMPLES: u32 = 4;
+const GALLERY: (u32, Size) = (5, Size { width: 320, height: 180 });
+const PLACES: (u32, Size) = (6, Size { width: 240, height: 135 });
 
 pub(crate) fn write() -> Done {
     for (file, location, (width, height)) in PICTURES {
@@ -37,13 +36,18 @@ pub(crate) fn write() -> Done {
     for (file, location, look) in LOOKS {
         let mut scene = Location::built_in(location)?.scene;
         scene.view.size = LOOK_SIZE;
-        scene.samples = Samples::Auto;
         scene.colouring = look.of(scene.colouring);
         render(&scene, &root().join(file))?;
         println!("{file}");
     }
-    contact_sheet(&root().join("docs/gallery.png"))?;
-    println!("docs/gallery.png");
+    for (file, scenes, (across, each)) in [
+        ("docs/gallery.png", gallery()?, GALLERY),
+        ("docs/places.png", places()?, PLACES),
+        ("docs/places-plain.png", places()?.into_iter().map(plain).collect(), PLACES),
+    ] {
+        contact_sheet(&root().join(file), scenes, across, each)?;
+        println!("{file}");
+    }
     // The sheet of palettes is drawn by the program.
     let mut sheet = Command::new(env!("CARGO"));
     sheet.current_dir(root()).args(["run", "--quiet", "--release", "--", "palettes", "-o", "docs/palettes.png"]);
@@ -55,37 +59,59 @@ pub(crate) fn write() -> Done {
 }
 
 fn render(scene: &Scene, path: &Path) -> Done {
+    let engine = CpuEngine::default();
+    let scene = &dwell::resolve(scene, &engine, &Limits::default(), &Cancel::default())?.scene;
     let plan = Plan::new(&scene.sample_view()?, &scene.settings, &Limits::default())?;
     let text = scene.text(plan.warnings());
-    let (engine, control) =
-        (CpuEngine::default(), Control { cancel: &Cancel::default(), progress: &Progress::default() });
+    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
     let request = Request::new(&plan, &engine, Paint::of(scene, &text), control);
     let output = Output::create(path, false, &PartialFiles::default())?;
     dwell::render(&request, vec![(Format::Png, output)], &mut Scratch::default())?;
     Ok(())
 }
 
-/// Renders every built-in location that f64 resolves into one picture.
-fn contact_sheet(path: &Path) -> Done {
+/// Every built-in location that f64 resolves.
+fn gallery() -> Result<Vec<Scene>, Box<dyn std::error::Error>> {
+    let mut scenes = Vec::new();
+    for name in Location::built_in_names() {
+        let scene = Location::built_in(name)?.scene;
+        if bits_needed(&scene.view.clone().sized(View::DEFAULT_SIZE)) <= i64::from(f64::SIGNIFICAND_BITS) {
+            scenes.push(scene);
+        }
+    }
+    Ok(scenes)
+}
+
+/// The places of docs/places.csv: a name, a centre in quotes and a zoom.
+fn places() -> Result<Vec<Scene>, Box<dyn std::error::Error>> {
+    let table = std::fs::read_to_string(root().join("docs/places.csv"))?;
+    let mut scenes = Vec::new();
+    for line in table.lines().skip(1) {
+        let fields: Vec<&str> = line.split(['"', ',']).filter(|field| !field.is_empty()).collect();
+        let [_, re, im, zoom] = fields[..] else { return Err(format!("not a place: {line}").into()) };
+        scenes.push(Scene { view: View::centred(re, im, zoom)?, ..Scene::default() });
+    }
+    Ok(scenes)
+}
+
+/// The same place with nothing found from the view: a limit of 1000, the scale `root`, and one sample per pixel.
+fn plain(scene: Scene) -> Scene {
+    let settings = Settings { limit: 1000, ..scene.settings };
+    Scene { settings, automatic: Automatic::NONE, samples: Samples::Fixed(1), dither: false, ..scene }
+}
+
+/// Renders scenes into one picture.
+fn contact_sheet(path: &Path, scenes: Vec<Scene>, across: u32, each: Size) -> Done {
     let (engine, mut scratch) = (CpuEngine::default(), Scratch::default());
     let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
-    let mut pictures = Vec::new();
-    for name in Location::built_in_names() {
-        let mut scene = Location::built_in(name)?.scene;
-        if bits_needed(&scene.view.clone().sized(View::DEFAULT_SIZE)) > i64::from(f64::SIGNIFICAND_BITS) {
-            continue;
-        }
-        scene.view.size = EACH;
-        scene.samples = Samples::Fixed(SAMPLES);
-        let picture = scratch.picture(&scene, &engine, &Limits::default(), &control)?;
-        pictures.push(picture.bytes().to_vec());
-    }
-    let down = u32::try_from(pictures.len())?.div_ceil(ACROSS);
-    let (width, height) = (ACROSS * (EACH.width + GAP) - GAP, down * (EACH.height + GAP) - GAP);
+    let down = u32::try_from(scenes.len())?.div_ceil(across);
+    let (width, height) = (across * (each.width + GAP) - GAP, down * (each.height + GAP) - GAP);
     let mut sheet = vec![16_u8; (width * height * 3) as usize];
-    for (i, picture) in (0..).zip(&pictures) {
-        let (left, top) = (i % ACROSS * (EACH.width + GAP), i / ACROSS * (EACH.height + GAP));
-        for (row, line) in (0..).zip(picture.chunks(EACH.width as usize * 3)) {
+    for (i, mut scene) in (0..).zip(scenes) {
+        scene.view.size = each;
+        let picture = scratch.picture(&scene, &engine, &Limits::default(), &control)?;
+        let (left, top) = (i % across * (each.width + GAP), i / across * (each.height + GAP));
+        for (row, line) in (0..).zip(picture.bytes().chunks(each.width as usize * 3)) {
             let at = (((top + row) * width + left) * 3) as usize;
             sheet[at..at + line.len()].copy_from_slice(line);
         }

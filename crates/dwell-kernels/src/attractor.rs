@@ -288,8 +288,7 @@ impl<R: Rule> Search<R> {
     }
 }
 
-/// [`Search::derivative`] as a function of its own. In one function with the search, the compiler took minutes for each
-/// formula to find vectors in these matrices, and the code was no faster.
+/// [`Search::derivative`] as a function of its own: it is called from several places.
 struct Derivative<R> {
     rule: R,
     z: [f64; 2],
@@ -314,7 +313,7 @@ impl<R: Rule> Kernel for Derivative<R> {
     }
 }
 
-/// [`Search::candidate`] as a function of its own, as [`Derivative`].
+/// [`Search::candidate`] as a function of its own, which keeps the loop over the orbit small.
 struct Candidate<R> {
     search: Search<R>,
     z: [f64; 2],

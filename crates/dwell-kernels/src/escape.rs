@@ -130,11 +130,12 @@ pub use workspace::{MAX_SIDE, Workspace};
 
 use crate::formula::Formula;
 use crate::grid::Grid;
+use crate::interior::Interior;
 use crate::level::{Kernel, Level};
 use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::{Rule, with_rule};
-use crate::vector::Vector;
+use crate::vector::{Vector, bits};
 use fearless_simd::Simd;
 use std::sync::atomic::AtomicBool;
 
@@ -220,9 +221,46 @@ pub(crate) fn dwells<N: Number>(
     let is_mandelbrot = settings.map.formula == Formula::MANDELBROT && settings.map.julia.is_none();
     let shortcuts = KernelShortcuts { interior: settings.shortcuts.interior && is_mandelbrot, ..settings.shortcuts };
     let settings = KernelSettings { shortcuts, ..settings };
-    with_rule!(settings.map.formula, settings.map.recipe, rule => {
-        level.run(DwellKernel { rule, settings, workspace, grid, out, keep_escaped_z, stop })
-    })
+    let finished = with_rule!(settings.map.formula, settings.map.recipe, rule => {
+        level.run(DwellKernel { rule, settings, workspace, grid, out: &mut *out, keep_escaped_z, stop })
+    });
+    if finished && settings.proved != 0 && settings.shortcuts.interior {
+        level.run(MarkInterior { settings, grid, out });
+    }
+    finished
+}
+
+/// Writes [`KernelSettings::proved`] for the points that the test for the interior has left out. The test is repeated here:
+/// with its result kept in the prologue, the compiler takes minutes longer.
+struct MarkInterior<'a, 'b, N> {
+    settings: KernelSettings<N>,
+    grid: Grid<'a, N>,
+    out: &'a mut [&'b mut [u32]],
+}
+
+impl<N: Number> Kernel for MarkInterior<'_, '_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(self, simd: S) {
+        let test = Interior::<N>::new(self.settings.map.recipe);
+        let lanes = Vector::<S, N>::LEN;
+        for (row, out) in self.out.iter_mut().enumerate() {
+            for (first, out) in (0..).step_by(lanes).zip(out.chunks_mut(lanes)) {
+                let (mut re, mut im) = ([N::default(); MAX_LANES], [N::default(); MAX_LANES]);
+                for (column, (re, im)) in (first..first + out.len()).zip(re.iter_mut().zip(&mut im)) {
+                    [*re, *im] = self.grid.point(column, row);
+                }
+                let [a, b] = [re, im].each_ref().map(|part| Vector::load(simd, part));
+                let inside = bits(test.contains(simd, a, b));
+                for (lane, out) in out.iter_mut().enumerate() {
+                    if *out == 0 && inside >> lane & 1 == 1 {
+                        *out = self.settings.proved;
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The computation of the dwells of one block.

@@ -207,9 +207,6 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                 let count_left = out.len() - column;
                 out[column..].copy_from_slice(&all[..count_left]);
             }
-            if self.settings.proved != 0 {
-                self.write_proved(row, column, bits(alive[j]) & bits(inside[j]));
-            }
             if KEEP_Z && column < pitch {
                 end_x[j].store(&mut self.workspace.escaped_z[0][row * pitch + column..]);
                 end_y[j].store(&mut self.workspace.escaped_z[1][row * pitch + column..]);
@@ -232,17 +229,6 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         }
     }
 
-    /// Writes [`KernelSettings::proved`](super::KernelSettings) for points of a vector, one bit for each lane.
-    #[cold]
-    #[inline(never)]
-    fn write_proved(&mut self, row: usize, column: usize, proved: u64) {
-        for (lane, out) in self.out[row].iter_mut().skip(column).take(MAX_LANES).enumerate() {
-            if proved >> lane & 1 == 1 {
-                *out = self.settings.proved;
-            }
-        }
-    }
-
     /// Adds the survivors among the points of a vector to a queue, except those that are interior.
     #[inline(always)]
     fn queue_survivors<S: Simd>(
@@ -256,11 +242,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
     ) {
         let mut survivors = survivors;
         if let Some(interior) = tests.interior.filter(|_| !tests.interior_early) {
-            let inside = bits(interior.contains(simd, a, b));
-            if self.settings.proved != 0 {
-                self.write_proved(row, column, survivors & inside);
-            }
-            survivors &= !inside;
+            survivors &= !bits(interior.contains(simd, a, b));
         }
         if survivors == 0 {
             return;
