@@ -120,7 +120,8 @@ mod tests {
             let turns = last - first;
             assert!(turns > 0.499 && turns < 8.0, "{from} to {to}: {turns}");
             let nearest = first - 2.0 * (first / 2.0).round();
-            assert!(nearest.abs() < 1e-6, "{from} to {to}: {first}");
+            // Shares are interpolated between turns, not values.
+            assert!(nearest.abs() < 1e-4, "{from} to {to}: {first}");
         }
     }
 
