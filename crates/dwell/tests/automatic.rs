@@ -198,32 +198,46 @@ fn density_and_offset_apply_to_the_scale_that_is_found() {
     assert!(by_distance.density > 0.1 && by_distance.density < 20.0, "{}", by_distance.density);
 }
 
-/// The turns of a value, less the turns of the palette's first colour.
+/// The position of a value in the palette, in turns from its first colour.
 fn position(colouring: &Colouring, v: f64) -> f64 {
     colouring.offset + colouring.density * Scale::PER_ROOT * (v.sqrt() - 1.0)
+}
+
+/// The smooth value below which a twentieth of the escaped pixels of a resolved scene lie.
+fn least_value(scene: &Scene) -> f64 {
+    let view = scene.view.clone().sized(Size::new(96, 54).unwrap());
+    let plan = Plan::new(&view, &scene.settings, &Limits::default()).unwrap();
+    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH };
+    let field = dwell::field(&task, &CpuEngine::default(), &Limits::default(), &Cancel::default()).unwrap();
+    let mut values: Vec<f64> = field.smooth().iter().copied().filter(|v| *v > 0.0).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 20]
 }
 
 #[test]
 fn a_zoom_changes_its_colours_gradually() {
     // Sixty frames from zoom 1 to 1e12, a factor of 1.6 from one to the next.
-    let mut frames: Vec<Colouring> = Vec::new();
+    let mut frames: Vec<(Colouring, f64)> = Vec::new();
     let mut zoom = 1.0_f64;
     for _ in 0..60 {
         let mut scene = scene(SEAHORSE, "1");
         if let Frame::Centred { magnification, .. } = &mut scene.view.frame {
             *magnification = Magnification::Zoom(format!("{zoom:e}").parse::<Decimal>().unwrap());
         }
-        frames.push(resolved(&scene, &CpuEngine::default()).scene.colouring);
+        let scene = resolved(&scene, &CpuEngine::default()).scene;
+        let least = least_value(&scene);
+        frames.push((scene.colouring, least));
         zoom *= 1.597;
     }
     for (i, pair) in frames.windows(2).enumerate() {
-        let [before, after] = pair else { unreachable!() };
+        let [(before, least), (after, _)] = pair else { unreachable!() };
         let ratio = after.density / before.density;
         assert!(ratio < 2.0 && ratio > 0.5, "frame {i}: density {} to {}", before.density, after.density);
         // The value that has the palette's first colour in one frame is close to it in the next.
-        let first = ((1.0 - before.offset / (before.density * Scale::PER_ROOT)).max(1.0)).powi(2);
-        let moved = position(after, first) - position(before, first);
-        let moved = moved - 2.0 * (moved / 2.0).round();
-        assert!(moved.abs() < 0.5, "frame {i}: the first colour moved by {moved} turns");
+        for colouring in [before, after] {
+            let moved = position(colouring, *least);
+            let moved = moved - 2.0 * (moved / 2.0).round();
+            assert!(moved.abs() < 0.5, "frame {i}: the first colour moved by {moved} turns");
+        }
     }
 }
