@@ -194,9 +194,9 @@ pub(crate) struct RenderArgs {
     /// Fail instead of replacing an existing file
     #[arg(long, hide_short_help = true)]
     pub(crate) no_clobber: bool,
-    /// Render every job of a table, one after the other (.csv, otherwise TOML)
+    /// Render every job of a table (.csv, or TOML)
     ///
-    /// Columns are what, output, name and the long flags of this command. In TOML each job is a table [[job]]. Paths in the
+    /// One after the other. Columns are what, output, name and the long flags of this command. In TOML each job is a table [[job]]. Paths in the
     /// table are relative to its folder. Flags apply to every job that does not set them.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) jobs: Option<PathBuf>,
@@ -208,23 +208,23 @@ pub(crate) struct RenderArgs {
 
     #[command(flatten)]
     pub(crate) view: ViewArgs,
-    /// Anti-aliasing: auto, or samples on a side of a pixel, 1 to 16 [default: auto]
+    /// Samples per side of a pixel, or auto [default: auto]
     ///
     /// auto, unless the location says otherwise, computes one sample per pixel, and up to 16 more where the colours of
-    /// neighbouring pixels differ visibly; statistics and dwells are those of one sample per pixel. N computes N x N
+    /// neighbouring pixels differ visibly; statistics and dwells are those of one sample per pixel. N, 1 to 16, computes N x N
     /// samples in each pixel; statistics are those of the samples. Samples are averaged in linear light. Dwells have no
     /// average, so npy and csv outputs accept auto and 1 only.
     #[arg(long, alias = "samples", value_name = "N|auto", allow_hyphen_values = true, help_heading = "View")]
     pub(crate) aa: Option<String>,
 
-    /// Palette, palette file, or colours such as #001,#fff,#fa0
+    /// Palette, palette file, or colours: #001,#fff,#fa0
     ///
     /// `dwell palettes` shows the built-in palettes. A file is .toml, .map, .ggr or .gpl (GIMP), .ugr (Ultra Fractal)
     /// or .kfp (Kalles Fraktaler); a .ugr file may hold several gradients: file.ugr#NAME. Colours may have positions in
     /// the cycle: #001@0,#fff@0.3. The default is the location's palette, or twilight. A palette sets its own density and
     /// offset, and --color-by and --scale if it suggests them; otherwise those two stay as the location has them. An
     /// interior colour chosen in the location stays, except that of a built-in location.
-    #[arg(long, value_name = "NAME|FILE|COLOURS", help_heading = "Colour")]
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Colour")]
     pub(crate) palette: Option<String>,
     /// smooth, banded or distance [default: smooth]
     ///
@@ -232,9 +232,9 @@ pub(crate) struct RenderArgs {
     /// dwell itself. distance is the estimated distance to the set. A palette may suggest another default.
     #[arg(long, aliases = ["by", "colour-by", "color_by"], value_name = "VALUE", help_heading = "Colour")]
     pub(crate) color_by: Option<String>,
-    /// auto, root, linear, log, limit or histogram [default: auto]
+    /// auto, root, linear, log, limit or histogram
     ///
-    /// How colours follow from values. auto is root (for distances log) with a density and an offset that fit the values of
+    /// How colours follow from values. The default is auto. auto is root (for distances log) with a density and an offset that fit the values of
     /// the view; --density multiplies and --offset is added. root turns the palette 0.11 times per unit of the value's
     /// square root, linear once per 256, log once per 4 octaves, limit once up to the iteration limit. histogram uses
     /// every colour equally often. A palette may suggest another default.
@@ -256,38 +256,39 @@ pub(crate) struct RenderArgs {
     /// The colour of points that did not escape: #rgb, #rrggbb or #rrrrggggbbbb. The default is the palette's.
     #[arg(long, value_name = "COLOUR", help_heading = "Colour")]
     pub(crate) interior: Option<String>,
-    /// Look: a palette and layers with a name, such as relief; `dwell looks` lists them
+    /// A palette and layers by name: `dwell looks`
     ///
-    /// It replaces the layers of the location. --palette and the other colours are applied to it. A location file gives any
+    /// Such as relief. It replaces the layers of the location. --palette and the other colours are applied to it. A location file gives any
     /// other combination of layers.
     #[arg(long, value_name = "NAME", help_heading = "Colour")]
     pub(crate) look: Option<String>,
-    /// Shading by slope, with the light from --shade=DEG, counter-clockwise from the right, -360 to 360 [default: 45]
+    /// Shading by slope, light from DEG [default: 45]
     ///
+    /// The direction of the light, --shade=DEG, is in degrees counter-clockwise from the right, -360 to 360.
     /// The slope is that of the distance to the set, from the derivative of the orbit. The layer is drawn over the
     /// colours, and replaces the shading of the location or the look.
     #[arg(long, value_name = "DEG", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Colour")]
     pub(crate) shade: Option<String>,
     /// Height of the light of the shading, 0.1 to 100; a higher light shades less [default: 1.5]
-    #[arg(long, value_name = "H", allow_hyphen_values = true, help_heading = "Colour")]
+    #[arg(long, value_name = "H", allow_hyphen_values = true, hide_short_help = true, help_heading = "Colour")]
     pub(crate) shade_height: Option<String>,
     /// Strength of the shading, 0 to 1 [default: 1]
-    #[arg(long, value_name = "S", allow_hyphen_values = true, help_heading = "Colour")]
+    #[arg(long, value_name = "S", allow_hyphen_values = true, hide_short_help = true, help_heading = "Colour")]
     pub(crate) shade_strength: Option<String>,
-    /// Colour of the interior by period, multiplier, angle or final-z, in the palette --interior-palette
+    /// Inside by period, multiplier, angle or final-z
     ///
-    /// period is that of the attracting cycle; multiplier the modulus of the cycle's multiplier, which rises from 0 at the
+    /// Colours of points that did not escape, in the palette --interior-palette. period is that of the attracting cycle; multiplier the modulus of the cycle's multiplier, which rises from 0 at the
     /// centre of a component to 1 at its boundary; angle the angle of that multiplier; final-z the angle of the point
     /// to which orbits converge. The layer is drawn over the colours, and replaces that of the location or the look.
     #[arg(long, value_name = "VALUE", help_heading = "Colour")]
     pub(crate) interior_by: Option<String>,
     /// Palette of --interior-by [default: spectrum]
-    #[arg(long, value_name = "NAME|FILE", requires = "interior_by", help_heading = "Colour")]
+    #[arg(long, value_name = "NAME|FILE", requires = "interior_by", hide_short_help = true, help_heading = "Colour")]
     pub(crate) interior_palette: Option<String>,
     /// Bits per channel of the picture: 8, 16 [default: 8]
     #[arg(long, value_name = "BITS", allow_hyphen_values = true, help_heading = "Colour")]
     pub(crate) depth: Option<String>,
-    /// Whether pictures of 8 bits are dithered: yes, no [default: yes]
+    /// Dither pictures of 8 bits: yes or no [default: yes]
     ///
     /// Dithering spreads the values between two steps of 8 bits over neighbouring pixels, so that slow gradients show no
     /// contours. It depends on the column and the row of a pixel alone, and leaves colours that 8 bits hold exactly as they
@@ -438,7 +439,7 @@ pub(crate) struct ViewArgs {
 // The iteration, shared in the same way.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct IterationArgs {
-    /// Iteration limit, or auto [default: the location's, or auto]
+    /// Iteration limit [default: the location's, or auto]
     ///
     /// 1 to 4294967295, or `auto`. Points that have not escaped at the limit have dwell 0. Exponents are accepted: 1e6 is a
     /// million. `auto` probes some 25,000 points of the view and chooses a limit beyond which about one pixel in 200,000
@@ -671,7 +672,7 @@ pub(crate) struct GalleryArgs {
 
 const COMPARE_EXAMPLES: &str = "Examples:
   dwell compare a.npy b.npy
-      The number of differing dwells, their places, and how far they differ.
+      The number of differing dwells, their places and their size.
   dwell compare old.png new.png -o diff.png --json
       Two images, a picture of the differences, and the report as JSON.
   other-program | dwell compare - ours.csv

@@ -7,12 +7,14 @@ mod common;
 use common::{Folder, Ran};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 23] = [
     "",
     "render",
     "locations",
     "palettes",
+    "looks",
     "show",
+    "convert",
     "gallery",
     "compare",
     "check",

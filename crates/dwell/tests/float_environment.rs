@@ -8,8 +8,8 @@ use dwell::store::{Output, PartialFiles};
 use dwell::truth::{TrueDwells, Truth};
 use dwell::{
     Automatic, By, Cancel, Channel, ChannelBuffers, ChannelSet, ChannelSlices, Control, CpuEngine, Depth, Engine,
-    FieldRowsMut, Format, Formula, Level, LevelName, Limits, Location, Map, NumberKind, Paint, Palette, Plan, Progress,
-    Recipe, Request, Scale, Scene, Scratch, Size, Strategy, Task, naive,
+    FieldRowsMut, Format, Formula, Level, LevelName, Limits, Location, Look, Map, NumberKind, Paint, Palette, Plan,
+    Progress, Recipe, Request, Samples, Scale, Scene, Scratch, Size, Strategy, Task, naive,
 };
 use dwell_kernels::float_environment::{control_bits, with_hostile_floats};
 
@@ -19,7 +19,7 @@ const LOCATION: &str = "re = \"-0.743643887037158704752191506114774\"\nim = \"0.
 
 /// The bytes of every channel.
 fn bytes_of(channels: ChannelSlices<'_>) -> Vec<u8> {
-    let values = [channels[Channel::Smooth], channels[Channel::Distance]].concat();
+    let values = Channel::ALL.map(|channel| channels[channel]).concat();
     let dwells = channels.dwell.iter().flat_map(|n| n.to_le_bytes());
     dwells.chain(values.into_iter().flat_map(|v| v.to_bits().to_le_bytes())).collect()
 }
@@ -59,7 +59,7 @@ fn results() -> Vec<Vec<u8>> {
             let engine = CpuEngine::new(level, threads);
             let plan = Plan::new(&scene.sample_view().unwrap(), &scene.settings, &limits).unwrap();
             results.push(format!("{:?}", plan.points()).into_bytes());
-            for channels in [ChannelSet::SMOOTH, ChannelSet::NONE.with(Channel::Distance)] {
+            for channels in [ChannelSet::SMOOTH, Channel::ALL.into_iter().fold(ChannelSet::NONE, ChannelSet::with)] {
                 let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
                 let field = dwell::field(&task, &engine, &limits, &cancel).unwrap();
                 results.push(bytes_of(field.all_rows().channels()));
@@ -82,6 +82,9 @@ fn results() -> Vec<Vec<u8>> {
                 (scene.colouring.by, scene.colouring.scale, scene.depth) = (by, scale, depth);
                 results.push(dwell::picture(&scene, &engine, &limits, &cancel).unwrap().bytes().to_vec());
             }
+            let colouring = Look::Relief.of(scene.colouring.clone());
+            let refined = Scene { colouring, samples: Samples::Auto, dither: true, ..scene.clone() };
+            results.push(dwell::picture(&refined, &engine, &limits, &cancel).unwrap().bytes().to_vec());
         }
     }
     let engine = CpuEngine::new(Level::best(), 2);

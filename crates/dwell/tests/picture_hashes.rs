@@ -97,6 +97,7 @@ fn refined_scenes() -> Vec<(String, Scene)> {
             let palette = Palette::built_in(PALETTES[(i + 3 * j) % PALETTES.len()]).unwrap();
             let mut scene = Scene {
                 view: View::centred(re, im, zoom).unwrap().sized(Size::new(96, 54).unwrap()),
+                automatic: Automatic::NONE,
                 samples,
                 dither,
                 depth,

@@ -5,9 +5,9 @@
 
 use dwell::store::Output;
 use dwell::{
-    By, Cancel, Colouring, Control, CpuEngine, Depth, Engine, EngineInfo, Error, FieldRowsMut, Format, Level, Limits,
-    Outcome, Paint, Palette, Plan, Progress, Report, Request, Requirements, Samples, Scale, Scene, Scratch, Settings,
-    Shortcuts, Size, Strategy, Task, ThreadPool, TileSize, View,
+    Automatic, By, Cancel, Colouring, Control, CpuEngine, Depth, Engine, EngineInfo, Error, FieldRowsMut, Format,
+    Level, Limits, Outcome, Paint, Palette, Plan, Progress, Report, Request, Requirements, Samples, Scale, Scene,
+    Scratch, Settings, Shortcuts, Size, Strategy, Task, ThreadPool, TileSize, View,
 };
 
 const WIDTH: usize = 300;
@@ -19,6 +19,7 @@ fn scene(samples: Samples, depth: Depth) -> Scene {
     Scene {
         view: View::centred("-0.75", "0.02", "3").unwrap().sized(size),
         settings: Settings { limit: 400, ..Settings::default() },
+        automatic: Automatic::NONE,
         samples,
         dither: depth == Depth::Eight,
         depth,

@@ -218,7 +218,7 @@ const SYNONYMS: [Synonym; 33] = [
     ),
     synonym(&["histogram", "log", "linear", "normalize"], "scale", "--scale root, linear, log, limit or histogram"),
     synonym(
-        &["jobs", "j", "cores", "workers", "parallel", "nproc", "thread", "t", "num-threads", "processes"],
+        &["j", "cores", "workers", "parallel", "nproc", "thread", "t", "num-threads", "processes"],
         "threads",
         "--threads N is the number of threads; all processors are used without it",
     ),

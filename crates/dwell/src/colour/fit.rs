@@ -3,6 +3,8 @@
 use super::colouring::Colouring;
 use super::elementary::log2;
 use super::mapping::{By, Scale};
+use crate::base::error::InputError;
+use crate::base::limits::collected;
 
 /// The shares of the escaped points below the least and the greatest value that count: the few points beyond them may have
 /// any value.
@@ -48,33 +50,38 @@ impl Fit {
     ///
     /// Each of these is a continuous function of the distribution, whose shares are interpolated between values, so that
     /// they change little from one frame of a zoom to the next.
-    pub(crate) fn new(by: By, values: Vec<f64>, neighbours: Vec<[f64; 2]>) -> Self {
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(crate) fn new(by: By, mut values: Vec<f64>, neighbours: &[[f64; 2]]) -> Result<Self, InputError> {
         let scale = by.usual_scale();
         let turns = |v: f64| match scale {
             Scale::Log => log2(v) * Scale::PER_LOG2,
             _ => (v.sqrt() - 1.0) * Scale::PER_ROOT,
         };
-        let sorted = |values: Vec<f64>| {
-            let mut values: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+        let sorted = |mut values: Vec<f64>| {
+            values.retain(|v| v.is_finite());
             values.sort_unstable_by(f64::total_cmp);
             values
         };
-        let s = sorted(values.into_iter().map(turns).collect());
+        values.iter_mut().for_each(|v| *v = turns(*v));
+        let s = sorted(values);
         if s.len() < FEWEST {
-            return Self { scale, density: 1.0, first: 0.0 };
+            return Ok(Self { scale, density: 1.0, first: 0.0 });
         }
         let (low, high) = (quantile(&s, LOW), quantile(&s, HIGH));
         let span = (high - low).max(LEAST_SPAN);
         let least = LEAST_TURNS / span;
         let mut density = (TURNS * span.sqrt() / span).max(least);
-        let differences = sorted(neighbours.into_iter().map(|[a, b]| (turns(a) - turns(b)).abs()).collect());
+        let differences = neighbours.iter().map(|[a, b]| (turns(*a) - turns(*b)).abs());
+        let differences = sorted(collected(differences, "the values of neighbouring pixels")?);
         if differences.len() >= FEWEST {
             let calm = MOST_DIFFERENCE / quantile(&differences, CALM).max(f64::MIN_POSITIVE);
             density = density.min(calm).max(least);
         }
         // A distance of 0 is at the set itself, in every view.
         let first = if by == By::Distance { 0.0 } else { low };
-        Self { scale, density, first }
+        Ok(Self { scale, density, first })
     }
 
     /// A colouring with the scale in place of its own. Its density multiplies that of the fit, and its offset is added.
@@ -115,7 +122,7 @@ mod tests {
     #[test]
     fn high_dwells_in_a_narrow_range_use_the_palette() {
         for (from, to) in [(9_700.0, 10_300.0), (1e6, 1.001e6), (32.0, 32.01), (3.0, 60.0), (2.0, 1e5)] {
-            let fit = Fit::new(By::Smooth, evenly(from, to), Vec::new());
+            let fit = Fit::new(By::Smooth, evenly(from, to), &[]).unwrap();
             let [first, last] = positions(fit, [LOW, HIGH].map(|share| from + share * (to - from)));
             let turns = last - first;
             assert!(turns > 0.499 && turns < 8.0, "{from} to {to}: {turns}");
@@ -128,11 +135,8 @@ mod tests {
     #[test]
     fn noise_lowers_the_density_down_to_a_bound() {
         let values = evenly(100.0, 10_000.0);
-        let fit = |step: f64| {
-            let pairs = (0..100).map(|_| [2500.0, 2500.0 + step]).collect();
-            Fit::new(By::Banded, values.clone(), pairs).density
-        };
-        let calm = Fit::new(By::Banded, values.clone(), Vec::new()).density;
+        let fit = |step: f64| Fit::new(By::Banded, values.clone(), &[[2500.0, 2500.0 + step]; 100]).unwrap().density;
+        let calm = Fit::new(By::Banded, values.clone(), &[]).unwrap().density;
         assert_eq!(fit(1.0), calm);
         assert!(fit(200.0) < calm && fit(400.0) < fit(200.0));
         assert_eq!(fit(3000.0), fit(7000.0));
@@ -140,7 +144,7 @@ mod tests {
 
     #[test]
     fn distances_begin_at_the_set() {
-        let fit = Fit::new(By::Distance, evenly(1.0, 300.0), Vec::new());
+        let fit = Fit::new(By::Distance, evenly(1.0, 300.0), &[]).unwrap();
         assert_eq!((fit.scale, fit.first), (Scale::Log, 0.0));
         let colouring = Colouring { density: 2.0, offset: 0.25, ..Colouring::default() };
         let fitted = fit.applied_to(colouring);
@@ -152,7 +156,7 @@ mod tests {
         for values in
             [vec![], vec![5.0; 3], vec![5.0; 100], vec![f64::INFINITY; 100], vec![f64::NAN; 100], vec![1e300; 50]]
         {
-            let fit = Fit::new(By::Smooth, values.clone(), vec![[5.0, f64::NAN]; 50]);
+            let fit = Fit::new(By::Smooth, values.clone(), &[[5.0, f64::NAN]; 50]).unwrap();
             let wide = Colouring { density: 1e6, offset: -1e6, ..Colouring::default() };
             assert!(fit.applied_to(wide).check().is_ok(), "{values:?}");
             assert!(fit.applied_to(Colouring::default()).check().is_ok(), "{values:?}");

@@ -15,6 +15,7 @@ use crate::iterate::engine::Engine;
 use crate::plan::Plan;
 use crate::scene::{Automatic, Scene};
 use crate::view::settings::Settings;
+use dwell_kernels::with_standard_floats;
 use points::Search;
 use probe::{Findings, Probe};
 use serde::Serialize;
@@ -84,13 +85,17 @@ impl LimitCheck {
 /// The limit is at least 1000, at most 5 * 10^8, and 1, 2 or 5 times a power of ten. It is found from the latest escapes of
 /// some 25,000 points, most of which lie where points escape late, and a tail of the dwells beyond them that is as heavy as
 /// those of the Mandelbrot set. About one pixel in 200,000 escapes beyond it, and more of them in views where many orbits
-/// neither escape nor enter a cycle, in which the limit is such that these take no more than 100,000 iterations (10,000
+/// neither escape nor enter a cycle, in which the limit is such that these take no more than 500,000 iterations (50,000
 /// with a fold), or three times the mean dwell, as a mean over all pixels.
 ///
 /// # Errors
 /// As [`Plan::new`] for the view, which need not be resolved by its number; [`Error::Interrupted`] when `cancel` was
 /// cancelled; [`Error::Internal`] when a thread panicked.
 pub fn resolve(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<Resolved, Error> {
+    with_standard_floats(|| resolved(scene, engine, limits, cancel))
+}
+
+fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<Resolved, Error> {
     let Automatic { limit, scale } = scene.automatic;
     let mut scene = scene.clone();
     if !limit && !scale {
@@ -117,7 +122,7 @@ pub fn resolve(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Can
         found.warnings.extend(findings.warning());
     }
     if scale {
-        let fit = Fit::new(scene.colouring.by, findings.values, findings.neighbours);
+        let fit = Fit::new(scene.colouring.by, findings.values, &findings.neighbours)?;
         scene.colouring = fit.applied_to(scene.colouring);
     }
     found.seconds = began.elapsed().as_secs_f64();
@@ -130,7 +135,8 @@ pub fn resolve(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Can
 /// # Errors
 /// As [`resolve()`].
 pub fn check_limit(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<LimitCheck, Error> {
-    let findings = contained(|| probe(scene, engine, limits, cancel, Search { fixed_limit: None, by: None }))?;
+    let search = Search { fixed_limit: None, by: None };
+    let findings = with_standard_floats(|| contained(|| probe(scene, engine, limits, cancel, search)))?;
     let limit = scene.settings.limit;
     Ok(LimitCheck {
         changing: findings.escapes.share_between(limit, limit.saturating_mul(4)),

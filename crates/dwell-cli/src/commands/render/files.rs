@@ -6,7 +6,7 @@ use crate::error_text::{Failure, Usage};
 use crate::standard_streams::Stream;
 use crate::{output, overlap};
 use dwell::{Error, Format, Location, Request, store};
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// The path and the format of an output.
@@ -54,10 +54,12 @@ pub(super) fn create_folders(args: &RenderArgs, files: &[File], part: &Part) -> 
 
 /// Creates the folder of a file if it does not exist, and says so.
 pub(super) fn create_folder(path: &Path, quiet: bool) -> Result<(), Failure> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) else {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) else {
         return Ok(());
     };
-    std::fs::create_dir_all(folder).map_err(|source| Error::Write { path: path.to_owned(), source })?;
+    let is_file = folder.exists();
+    let created = if is_file { Err(ErrorKind::NotADirectory.into()) } else { std::fs::create_dir_all(folder) };
+    created.map_err(|source| Error::Write { path: path.to_owned(), source })?;
     if !quiet {
         output::remark_to_person(&format!("created the folder {}", folder.display()));
     }

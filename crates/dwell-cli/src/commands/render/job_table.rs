@@ -32,6 +32,11 @@ pub(super) fn drafts(path: &Path, base: &RenderArgs, words: &[OsString]) -> Resu
     let folder = path.parent().filter(|_| path != Path::new("-")).unwrap_or(Path::new(""));
     let reader = Reader { base, words, folder, command: command() };
     let file = quote(&path.to_string_lossy()).to_string();
+    if path.to_str().is_some_and(|text| text.parse::<u32>().is_ok()) && !path.exists() {
+        return Err(Usage::new("--jobs", format!("there is no table of the name {file}"))
+            .hint("--threads N is the number of threads")
+            .into());
+    }
     let rows = Row::read_all(path)?;
     Ok(rows.iter().map(|row| reader.draft(row, format!("{file}, line {}", row.line))).collect())
 }

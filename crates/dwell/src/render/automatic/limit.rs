@@ -1,5 +1,9 @@
 //! The rule for the automatic limit, from the escapes of a probe.
 
+use super::points::WHAT;
+use crate::base::error::InputError;
+use crate::base::limits::collected;
+
 /// The least limit that is chosen. Few points of any view need more time up to it than rounding coordinates takes.
 const LEAST: u32 = 1000;
 /// The greatest limit that is chosen.
@@ -22,10 +26,13 @@ pub(super) struct Escapes {
 impl Escapes {
     /// The escapes among points of these dwells and weights, where other points have dwell 0. `total` is the weight of all
     /// points, at least 1.
-    pub(super) fn new(points: impl Iterator<Item = (u32, u32)>, total: u64) -> Self {
-        let mut sorted: Vec<_> = points.filter(|(dwell, _)| *dwell > 0).collect();
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(super) fn new(points: impl Iterator<Item = (u32, u32)>, total: u64) -> Result<Self, InputError> {
+        let mut sorted = collected(points.filter(|(dwell, _)| *dwell > 0), WHAT)?;
         sorted.sort_unstable_by(|a, b| b.cmp(a));
-        Self { sorted, total: total.max(1) }
+        Ok(Self { sorted, total: total.max(1) })
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -103,7 +110,7 @@ mod tests {
     /// Escapes of `points` points, of which a share of about `scale` / n has dwells above n.
     fn tail(points: u32, scale: f64) -> Escapes {
         let dwell = |i: u32| (f64::from(points) * scale / (f64::from(i) + 0.5)).max(1.0) as u32;
-        Escapes::new((0..points).map(|i| (dwell(i), 1)), u64::from(points))
+        Escapes::new((0..points).map(|i| (dwell(i), 1)), u64::from(points)).unwrap()
     }
 
     #[test]
@@ -139,19 +146,19 @@ mod tests {
     #[test]
     fn a_few_late_points_raise_the_limit() {
         let early = (0..80_000).map(|_| (20, 1));
-        assert_eq!(Escapes::new(early.clone(), 80_000).limit(f64::INFINITY), 1000);
-        assert_eq!(Escapes::new(early.chain([(30_000, 1)]), 80_000).limit(f64::INFINITY), 100_000);
+        assert_eq!(Escapes::new(early.clone(), 80_000).unwrap().limit(f64::INFINITY), 1000);
+        assert_eq!(Escapes::new(early.chain([(30_000, 1)]), 80_000).unwrap().limit(f64::INFINITY), 100_000);
     }
 
     #[test]
     fn without_escapes_the_limit_is_the_least() {
-        let none = Escapes::new([(0, 9); 20].into_iter(), 180);
+        let none = Escapes::new([(0, 9); 20].into_iter(), 180).unwrap();
         assert_eq!((none.limit(f64::INFINITY), none.latest(), none.count()), (1000, 0, 0));
     }
 
     #[test]
     fn shares_are_by_weight() {
-        let some = Escapes::new([(100, 9), (2000, 1), (5000, 1), (0, 9)].into_iter(), 20);
+        let some = Escapes::new([(100, 9), (2000, 1), (5000, 1), (0, 9)].into_iter(), 20).unwrap();
         assert_eq!(some.share_between(1000, 4000), 0.05);
         assert_eq!(some.share_between(0, u32::MAX), 0.55);
     }

@@ -2,7 +2,7 @@
 
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
-use crate::base::limits::{exhausted, filled, reserve};
+use crate::base::limits::{exhausted, filled, reserve, reserved};
 use crate::base::pieces::ChunksMut;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
@@ -17,7 +17,7 @@ const CHUNK: usize = 128;
 /// Points whose cycles a thread searches for at once.
 const SEARCHED: usize = 4;
 /// What the memory is for, in messages.
-const WHAT: &str = "the probe";
+pub(super) const WHAT: &str = "the probe";
 
 /// What is to be found.
 #[derive(Clone, Copy, Debug)]
@@ -94,8 +94,8 @@ impl<N: Kernels> Computer<'_, N> {
             let none = || exhausted(Workspace::<N>::bytes(CHUNK, 1, true), WHAT);
             Ok(Buffers {
                 workspace: Workspace::new().map_err(|_| none())?,
-                re: Vec::with_capacity(CHUNK),
-                im: Vec::with_capacity(CHUNK),
+                re: reserved(CHUNK, WHAT)?,
+                im: reserved(CHUNK, WHAT)?,
                 dwell: filled(CHUNK, 0, WHAT)?,
                 values: filled(CHUNK, 0.0, WHAT)?,
             })

@@ -10,9 +10,10 @@
 
 use super::limit::Escapes;
 use super::nominal::Cells;
-use super::points::{Computer, Outcome, Point, Search};
+use super::points::{Computer, Outcome, Point, Search, WHAT};
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
+use crate::base::limits::{collected, filled, reserve, resize};
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
 use crate::plan::points::{DirectPoints, PointsVisitor};
@@ -39,8 +40,8 @@ const SEARCHED: usize = 128;
 const SEARCHED_STEPS: u32 = 1 << 17;
 /// Iterations that points without a cycle after so many steps may take, as a mean over all pixels of the view: for maps
 /// without a fold, most of whose points enter one later, and for the others, many of whose points never do.
-const MOST_ADDED: f64 = 100_000.0;
-const MOST_ADDED_FOLDED: f64 = 10_000.0;
+const MOST_ADDED: f64 = 500_000.0;
+const MOST_ADDED_FOLDED: f64 = 50_000.0;
 /// Or so many times the iterations of the points that escape, if that is more.
 const MOST_ADDED_TIMES: f64 = 3.0;
 /// Of each so many cells, one has a second point beside its first, for the differences between neighbouring pixels.
@@ -101,9 +102,9 @@ impl PointsVisitor for Probe<'_> {
         let by = search.by.unwrap_or(By::Banded);
         let computer = Computer { points, pool, level, cancel, by };
         let cells = Cells::of(size);
-        let mut list: Vec<Point> =
-            (0..cells.count()).map(|cell| Point::new(cells.pixel(cell, Cells::first_block(cell)), cell)).collect();
-        let mut weights = vec![POINTS; list.len()];
+        let first = |cell| Point::new(cells.pixel(cell, Cells::first_block(cell)), cell);
+        let mut list = collected((0..cells.count()).map(first), WHAT)?;
+        let mut weights = filled(list.len(), POINTS, WHAT)?;
         let mut most = f64::INFINITY;
         let (limit, undecided_at) = match search.fixed_limit {
             Some(limit) => {
@@ -114,7 +115,7 @@ impl PointsVisitor for Probe<'_> {
                 let limit = coarse_stages(&computer, &mut list)?;
                 if escapes(&list, limit).0 > 0 {
                     most = most_limit(&computer, &list)?.max(f64::from(limit));
-                    refine(cells, &mut list, &mut weights);
+                    refine(cells, &mut list, &mut weights)?;
                     (fine_stages(&computer, &mut list, &mut weights, limit, most)?, None)
                 } else {
                     let open = list.iter().any(|point| point.outcome == Outcome::Undecided);
@@ -128,7 +129,7 @@ impl PointsVisitor for Probe<'_> {
         };
         let total = cells.count() as u64 * u64::from(POINTS);
         let dwells = list.iter().map(|point| point.outcome.dwell()).zip(weights.iter().copied());
-        let (escapes, points) = (Escapes::new(dwells, total), list.len() as u64);
+        let (escapes, points) = (Escapes::new(dwells, total)?, list.len() as u64);
         Ok(Findings { escapes, points, undecided_at, most, values, neighbours })
     }
 }
@@ -147,7 +148,7 @@ fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> 
     let mut limit = FIRST;
     loop {
         if limit > SCOUTS_FROM && escapes(list, limit).0 == 0 {
-            let mut scouts: Vec<Point> = list.iter().step_by(SCOUT).copied().collect();
+            let mut scouts = collected(list.iter().step_by(SCOUT).copied(), WHAT)?;
             computer.run(&mut scouts, limit)?;
             list.iter_mut().step_by(SCOUT).zip(scouts).for_each(|(point, scout)| *point = scout);
         }
@@ -168,11 +169,11 @@ fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> 
 /// never return to a z. The limit is such that the share of the view with such points, times the limit, is the number of
 /// iterations that a picture may take for them.
 fn most_limit<N: Kernels>(computer: &Computer<'_, N>, list: &[Point]) -> Result<f64, Error> {
-    let stays: Vec<Point> = list.iter().filter(|point| point.outcome.dwell() == 0).copied().collect();
+    let stays = collected(list.iter().filter(|point| point.outcome.dwell() == 0).copied(), WHAT)?;
     if stays.is_empty() {
         return Ok(f64::INFINITY);
     }
-    let mut sample: Vec<Point> = stays.iter().step_by(stays.len().div_ceil(SEARCHED)).copied().collect();
+    let mut sample = collected(stays.iter().step_by(stays.len().div_ceil(SEARCHED)).copied(), WHAT)?;
     let size = sample.len() as f64;
     // Without those that escape soon.
     computer.run(&mut sample, SEARCHED_STEPS)?;
@@ -186,7 +187,7 @@ fn most_limit<N: Kernels>(computer: &Computer<'_, N>, list: &[Point]) -> Result<
 }
 
 /// Adds eight points to each of the cells where points escape latest or do not escape beside some that do.
-fn refine(cells: Cells, list: &mut Vec<Point>, weights: &mut [u32]) {
+fn refine(cells: Cells, list: &mut Vec<Point>, weights: &mut [u32]) -> Result<(), Error> {
     // How late the points in and around a cell escape; 0 where none escapes.
     let lateness = |cell: usize| {
         let (mut latest, mut stays) = (0, false);
@@ -197,22 +198,20 @@ fn refine(cells: Cells, list: &mut Vec<Point>, weights: &mut [u32]) {
         }
         if latest > 0 && stays { u32::MAX } else { latest }
     };
-    let mut ranked: Vec<(u32, usize)> = (0..cells.count()).map(|cell| (lateness(cell), cell)).collect();
+    let mut ranked: Vec<(u32, usize)> = collected((0..cells.count()).map(|cell| (lateness(cell), cell)), WHAT)?;
     ranked.retain(|(lateness, _)| *lateness > 0);
     // Latest first; cells that are equally late are taken at even spacing.
-    ranked.sort_by_key(|(lateness, cell)| (std::cmp::Reverse(*lateness), *cell));
+    ranked.sort_unstable_by_key(|(lateness, cell)| (std::cmp::Reverse(*lateness), *cell));
     let edge = ranked.iter().take_while(|(lateness, _)| *lateness == u32::MAX).count();
-    let chosen: Vec<usize> = if edge > REFINED {
-        (0..REFINED).map(|i| ranked[i * edge / REFINED].1).collect()
-    } else {
-        ranked.iter().take(REFINED).map(|(_, cell)| *cell).collect()
-    };
-    for cell in chosen {
+    reserve(list, REFINED * (POINTS as usize - 1), WHAT)?;
+    for i in 0..REFINED.min(ranked.len()) {
+        let (_, cell) = ranked[if edge > REFINED { i * edge / REFINED } else { i }];
         weights[cell] = 1;
         let first = Cells::first_block(cell);
         let more = (0..POINTS).filter(|block| *block != first);
         list.extend(more.map(|block| Point::new(cells.pixel(cell, block), cell)));
     }
+    Ok(())
 }
 
 /// Iterates all points, from the stage with this limit on, until fewer than one in ten thousand of the view escapes in a
@@ -225,7 +224,7 @@ fn fine_stages<N: Kernels>(
     most: f64,
 ) -> Result<u32, Error> {
     let total = weights.len() as u64 * u64::from(POINTS);
-    weights.resize(list.len(), 1);
+    resize(weights, list.len(), 1, WHAT)?;
     let mut limit = first;
     loop {
         computer.run(list, limit)?;
@@ -251,16 +250,16 @@ fn quantities<N: Kernels>(
         let step = |at: u32, side: u32| if at + 1 < side { at + 1 } else { at.saturating_sub(1) };
         if i.is_multiple_of(2) { [step(column, size.width), row] } else { [column, step(row, size.height)] }
     };
-    let paired: Vec<&Point> = list.iter().step_by(PAIRED).filter(|point| point.outcome.dwell() > 0).collect();
-    let mut others: Vec<Point> =
-        paired.iter().enumerate().map(|(i, point)| Point::new(beside(i, point.pixel), point.cell as usize)).collect();
+    let paired = collected(list.iter().step_by(PAIRED).filter(|point| point.outcome.dwell() > 0), WHAT)?;
+    let other = |(i, point): (usize, &&Point)| Point::new(beside(i, point.pixel), point.cell as usize);
+    let mut others = collected(paired.iter().enumerate().map(other), WHAT)?;
     computer.run(&mut others, limit)?;
     let quantity = |point: &Point| {
         let mut v = [0.0];
         by.quantities(&[point.outcome.dwell()], &[point.value], &mut v);
         v[0]
     };
-    let values = list.iter().filter(|point| point.outcome.dwell() > 0).map(quantity).collect();
+    let values = collected(list.iter().filter(|point| point.outcome.dwell() > 0).map(quantity), WHAT)?;
     let both = paired.into_iter().zip(&others).filter(|(_, other)| other.outcome.dwell() > 0);
-    Ok((values, both.map(|(a, b)| [quantity(a), quantity(b)]).collect()))
+    Ok((values, collected(both.map(|(a, b)| [quantity(a), quantity(b)]), WHAT)?))
 }

@@ -5,8 +5,9 @@
 //! An error is least visible there, so its pixels get fewer samples first. The costs are counted in iterations of the
 //! pixels of the patches, not in time, so that the effort is the same on every machine.
 
+use crate::base::cancel::Cancel;
 use crate::base::error::Error;
-use crate::base::limits::filled;
+use crate::base::limits::{collected, filled, push};
 use crate::base::progress::Progress;
 use crate::colour::contrast::{Contrast, ContrastRow, contrasts};
 use crate::colour::{Painter, Wide};
@@ -15,7 +16,9 @@ use crate::field::channels::ChannelSet;
 use crate::iterate::engine::{Control, Engine, Task};
 use crate::iterate::strategy::Strategy;
 use crate::plan::Plan;
+use crate::plan::points::{DirectPoints, PointsVisitor};
 use crate::view::Size;
+use dwell_kernels::{Formula, Kernels, cycle, interior};
 
 /// The most patches across and down, squares of neighbouring pixels; so many that a picture of 1920 x 1080 has them.
 const MOST_PATCHES: [u32; 2] = [12, 8];
@@ -31,9 +34,13 @@ const MOST_COST_PER: u64 = 2;
 /// One is about 0.25 ns on one thread of a processor with 512-bit vectors.
 const OF_PIXEL: u64 = 100;
 const OF_SAMPLE: u64 = 80;
-/// The iterations that a point which does not escape is assumed to take: the proofs that it is inside end most of them
-/// early.
-const OF_INTERIOR: u32 = 500;
+/// Points of the set whose iterations are found, of those at edges and of the others, and the most steps of each: the time
+/// until a point is proved to be inside differs a thousandfold from view to view.
+const MOST_SEARCHED: usize = 32;
+const MOST_STEPS: u32 = 1 << 13;
+
+/// What the memory is for, in messages.
+const WHAT: &str = "the patches of the view";
 
 /// The most samples of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +86,7 @@ impl Effort {
         let task = Task { plan: &patches, strategy: Strategy::EveryPixel, channels };
         let progress = Progress::default();
         engine.run(&task, field.all_rows_mut(), &Control { progress: &progress, ..control })?;
-        let costs = Costs::of(painter, &field, plan.limit())?;
+        let costs = Costs::of(painter, &field, &patches, control.cancel)?;
         let accepted = EFFORTS.into_iter().find(|effort| costs.accept(*effort));
         Ok(accepted.unwrap_or(EFFORTS[EFFORTS.len() - 1]))
     }
@@ -110,8 +117,7 @@ struct Costs {
 
 impl Costs {
     /// The costs of the inner pixels of patches.
-    fn of(painter: &Painter, field: &Field, limit: u32) -> Result<Self, Error> {
-        const WHAT: &str = "the patches of the view";
+    fn of(painter: &Painter, field: &Field, patches: &Plan, cancel: &Cancel) -> Result<Self, Error> {
         let (width, rows) = (field.width() as usize, field.all_rows().channels());
         let mut colours = filled(width, Wide::default(), WHAT)?;
         let mut prepared = filled(field.rows().len(), ContrastRow::default(), WHAT)?;
@@ -120,22 +126,41 @@ impl Costs {
             prepared.take(&colours)?;
         }
         let (mut costs, mut curved, mut found) = (Self::default(), Vec::new(), filled(width, Contrast::None, WHAT)?);
+        let mut stays = [Vec::new(), Vec::new()];
         let is_inner = |at: usize| (1..PATCH as usize - 1).contains(&(at % PATCH as usize));
         for (row, window) in prepared.windows(3).enumerate().filter(|(row, _)| is_inner(row + 1)) {
             contrasts([&window[0], &window[1], &window[2]], &mut curved, &mut found)?;
             let dwells = &field.dwell()[(row + 1) * width..(row + 2) * width];
-            for (_, (contrast, dwell)) in found.iter().zip(dwells).enumerate().filter(|(column, _)| is_inner(*column)) {
-                let iterations = if *dwell == 0 { limit.min(OF_INTERIOR) } else { *dwell };
-                costs.alone += OF_PIXEL + u64::from(iterations);
-                let more = OF_SAMPLE + u64::from(iterations);
-                match contrast {
-                    Contrast::None => {}
-                    Contrast::Edge => costs.of_edges += more,
-                    Contrast::Noise => costs.of_noise += more,
+            for (column, (contrast, dwell)) in
+                found.iter().zip(dwells).enumerate().filter(|(column, _)| is_inner(*column))
+            {
+                costs.add(*contrast, 1, u64::from(*dwell));
+                if *dwell == 0 {
+                    let stays = &mut stays[usize::from(*contrast != Contrast::None)];
+                    push(stays, (column as u32, row as u32 + 1, *contrast), WHAT)?;
                 }
             }
         }
+        for stays in &mut stays {
+            let every = stays.len().div_ceil(MOST_SEARCHED).max(1);
+            let searched = collected(stays.iter().step_by(every).copied(), WHAT)?;
+            let steps = patches.points().visit(Steps { limit: patches.limit(), searched: &searched, cancel });
+            let steps = steps.ok_or_else(|| patches.points().unsupported_by("the processors"))??;
+            let each = steps.div_ceil(searched.len().max(1) as u64);
+            stays.iter().for_each(|(_, _, contrast)| costs.add(*contrast, 0, each));
+        }
         Ok(costs)
+    }
+
+    /// Adds `pixels` pixels of that contrast, and iterations of them.
+    fn add(&mut self, contrast: Contrast, pixels: u64, iterations: u64) {
+        self.alone += pixels * OF_PIXEL + iterations;
+        let more = pixels * OF_SAMPLE + iterations;
+        match contrast {
+            Contrast::None => {}
+            Contrast::Edge => self.of_edges += more,
+            Contrast::Noise => self.of_noise += more,
+        }
     }
 
     /// Whether the pixels with that many more samples cost little enough.
@@ -144,6 +169,36 @@ impl Costs {
         let at_edges = super::FIRST + (effort.edge - super::FIRST) * 3 / 4;
         let more = u64::from(at_edges) * self.of_edges + u64::from(effort.noise) * self.of_noise;
         (self.alone + more) * MOST_COST_PER <= self.alone * MOST_COST
+    }
+}
+
+/// Sums the steps after which points, given by column and row, are proved to be inside, one point at a time, so that the sum
+/// is the same on every machine and with every choice of shortcuts.
+struct Steps<'a> {
+    limit: u32,
+    searched: &'a [(u32, u32, Contrast)],
+    cancel: &'a Cancel,
+}
+
+impl PointsVisitor for Steps<'_> {
+    type Output = Result<u64, Error>;
+
+    fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<u64, Error> {
+        let [columns, _, rows, _] = points.axes.arrays().map(|axis| axis.len() as u32);
+        let grid = points.axes.grid(0..columns, 0..rows);
+        let map = &points.map;
+        let is_mandelbrot = map.formula == Formula::MANDELBROT && map.julia.is_none();
+        let most = self.limit.min(MOST_STEPS);
+        let mut sum = 0;
+        for (column, row, _) in self.searched {
+            self.cancel.check()?;
+            let pixel = grid.point(*column as usize, *row as usize);
+            if !(is_mandelbrot && interior::contains(pixel.map(N::to_f64), map.recipe)) {
+                let found = cycle::found_after(map, pixel, most, self.cancel.flag());
+                sum += u64::from(found.unwrap_or(most));
+            }
+        }
+        Ok(sum)
     }
 }
 
