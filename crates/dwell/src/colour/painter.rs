@@ -489,6 +489,40 @@ impl Painter {
         }
     }
 
+    /// As [`Self::light_of_samples`] and [`Self::colour_samples`], in less time.
+    ///
+    /// # Panics
+    /// As these.
+    pub(crate) fn light_and_colour_samples(
+        &self,
+        samples: ChannelSlices<'_>,
+        lights: &mut [[u32; 3]],
+        colours: &mut [Wide],
+    ) {
+        let (true, Codes::Wide(table)) = (self.layers.is_empty(), &self.codes) else {
+            self.light_of_samples(samples, lights);
+            colours.iter_mut().zip(lights).for_each(|(colour, light)| *colour = self.average(*light, 1));
+            return;
+        };
+        assert_eq!(samples.dwell.len(), lights.len(), "light for each sample");
+        assert_eq!(samples.dwell.len(), colours.len(), "a colour for each sample");
+        let values = self.values(samples).unwrap_or_default();
+        let mut positions = [0.0; CHUNK];
+        for (number, dwell) in samples.dwell.chunks(CHUNK).enumerate() {
+            let from = number * CHUNK;
+            self.positions(dwell, slice(values, from, dwell.len()), &mut positions);
+            let out = lights[from..].iter_mut().zip(&mut colours[from..]);
+            for ((dwell, position), (light, colour)) in dwell.iter().zip(positions).zip(out) {
+                (*light, *colour) = if *dwell == 0 {
+                    (self.light[TABLE], table.interior)
+                } else {
+                    let index = index(position);
+                    (self.light[index], table.palette[index])
+                };
+            }
+        }
+    }
+
     /// The colour of the average of `count` samples, 1 to 256, whose light is summed.
     #[inline]
     pub(crate) fn average(&self, sum: [u32; 3], count: u32) -> Wide {

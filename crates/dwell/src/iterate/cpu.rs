@@ -101,7 +101,7 @@ impl CpuEngine {
         found.map_or_else(|| Buffers::new().map(Box::new), Ok)
     }
 
-    /// Computes scattered points, for an image with this limit: the points at these columns and rows, at most
+    /// Computes scattered points, up to the first of two limits; attracting cycles are searched for up to the other: the points at these columns and rows, at most
     /// [`dwell_kernels::escape::MAX_SIDE`], into a pixel of `out` each, in order. Threads may call it at once.
     ///
     /// # Errors
@@ -109,14 +109,14 @@ impl CpuEngine {
     pub(crate) fn compute_scattered(
         &self,
         points: &Points,
-        limit: u32,
+        limits: [u32; 2],
         places: &[(u32, u32)],
         out: ChannelSlicesMut<'_>,
         cancel: &Cancel,
     ) -> Result<(), Error> {
         struct List<'a> {
             engine: &'a CpuEngine,
-            limit: u32,
+            limits: [u32; 2],
             places: &'a [(u32, u32)],
             out: ChannelSlicesMut<'a>,
             cancel: &'a Cancel,
@@ -124,8 +124,8 @@ impl CpuEngine {
         impl PointsVisitor for List<'_> {
             type Output = Result<(), Error>;
             fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<(), Error> {
-                let Self { engine, limit, places, out, cancel } = self;
-                let call = engine.call(points, limit, cancel);
+                let Self { engine, limits: [limit, cycle_limit], places, out, cancel } = self;
+                let call = Call { cycle_limit, ..engine.call(points, limit, cancel) };
                 let mut buffers = engine.take_buffers()?;
                 let [columns, _, rows, _] = points.axes.arrays().map(|axis| axis.len() as u32);
                 let computed = call.compute_list(&mut buffers, points.axes.grid(0..columns, 0..rows), places, out);
@@ -133,7 +133,7 @@ impl CpuEngine {
                 computed.map(drop)
             }
         }
-        let list = List { engine: self, limit, places, out, cancel };
+        let list = List { engine: self, limits, places, out, cancel };
         points.visit(list).ok_or_else(|| points.unsupported_by("cpu"))?
     }
 
@@ -159,7 +159,7 @@ impl CpuEngine {
             shortcuts: KernelShortcuts { interior, cycles },
             proved: 0,
         };
-        Call { level: self.level, points, settings, cancel }
+        Call { level: self.level, points, settings, cycle_limit: limit, cancel }
     }
 
     fn return_buffers<N: Kernels>(&self, buffers: Box<Buffers<N>>) {

@@ -5,7 +5,8 @@
 //! columns and rows: first four, of which each row and each column of the 4 x 4 has one. If the colours of these and of the
 //! field's own sample are within [`SPREAD`], the pixel is done; otherwise it gets up to 8 or 16 samples, as the
 //! [`Effort`] for its kind of contrast says. The light of all samples is averaged. With all 16, the field's own sample is
-//! left out: the pixel is then that of [`Samples::Fixed`] 4.
+//! left out: the pixel is then that of [`Samples::Fixed`] 4, but for samples that escape after the limit
+//! of the effort.
 //!
 //! What a pixel gets depends on the field at the pixel and at its eight neighbours, and on the effort, which depends on the view. So
 //! the bytes do not depend on bands, chunks, threads or interruptions.
@@ -240,7 +241,7 @@ impl<'a> Refiner<'a> {
             self.start_sums(list, field, batch)?;
             sums.clear();
             extend(sums, batch.iter().zip(&list.lights).map(|(pixel, own)| Sum::of(*own, colours[at(pixel)])), WHAT)?;
-            self.add_samples(list, sums, batch, |_, _| FIRST.min(total))?;
+            self.add_samples(list, sums, batch, |pixel, _| FIRST.min(self.effort.most(pixel.contrast)).min(total))?;
             self.add_samples(list, sums, batch, |pixel, sum| {
                 if sum.is_spread() { self.effort.most(pixel.contrast).min(total) } else { sum.samples }
             })?;
@@ -305,12 +306,11 @@ impl<'a> Refiner<'a> {
             return Ok(());
         }
         samples.resize(places.len(), self.channels)?;
-        let limit = self.plan.limit();
-        self.cpu.compute_scattered(&self.finer.points, limit, places, samples.slices_mut(), self.control.cancel)?;
+        let limits = [self.effort.limit, self.plan.limit()];
+        self.cpu.compute_scattered(&self.finer.points, limits, places, samples.slices_mut(), self.control.cancel)?;
         resize(colours, places.len(), Wide::default(), WHAT)?;
         resize(lights, places.len(), [0; 3], WHAT)?;
-        self.painter.colour_samples(samples.slices(), colours);
-        self.painter.light_of_samples(samples.slices(), lights);
+        self.painter.light_and_colour_samples(samples.slices(), lights, colours);
         for ((owner, colour), light) in owners.iter().zip(&*colours).zip(&*lights) {
             sums[*owner as usize].add(*light, *colour);
         }

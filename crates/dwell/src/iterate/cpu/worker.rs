@@ -25,6 +25,8 @@ pub(super) struct Call<'a, N> {
     pub(super) level: Level,
     pub(super) points: &'a DirectPoints<N>,
     pub(super) settings: KernelSettings<N>,
+    /// The limit on the search for attracting cycles.
+    pub(super) cycle_limit: u32,
     pub(super) cancel: &'a Cancel,
 }
 
@@ -130,7 +132,7 @@ impl<N: Kernels> Call<'_, N> {
         }
         if !interior.iter().all(Vec::is_empty) {
             let out = interior.each_mut().map(Vec::as_mut_slice);
-            if !N::attractors(map, grid, self.settings.limit, dwell, out, stop) {
+            if !N::attractors(map, grid, self.cycle_limit, dwell, out, stop) {
                 return Err(Error::Interrupted);
             }
         }

@@ -30,10 +30,16 @@ const PATCH: u32 = 16;
 /// The cost of a picture in multiples of that with one sample a pixel, up to which an effort is accepted.
 const MOST_COST: u64 = 5;
 const MOST_COST_PER: u64 = 2;
-/// What a pixel takes beside its iterations (colours, encoding, writing), and what another sample takes, in iterations.
-/// One is about 0.25 ns on one thread of a processor with 512-bit vectors.
-const OF_PIXEL: u64 = 100;
-const OF_SAMPLE: u64 = 80;
+/// What a pixel takes beside its iterations (colours, encoding, writing), and what another sample takes, in iterations; and
+/// what an iteration of another sample takes, as thirds: scattered points fill vectors less well. Fitted to seven views on
+/// one thread of an Intel Xeon with 512-bit vectors, where an iteration in f64 took 0.15 ns.
+const OF_PIXEL: u64 = 190;
+const OF_SAMPLE: u64 = 350;
+const THIRDS: u64 = 4;
+/// Of the pixels with contrast, so many in a thousand escape before half the limit of further samples.
+const EARLY: usize = 995;
+/// The least limit of further samples.
+const LEAST_LIMIT: u32 = 256;
 /// Points of the set whose iterations are found, of those at edges and of the others, and the most steps of each: the time
 /// until a point is proved to be inside differs a thousandfold from view to view.
 const MOST_SEARCHED: usize = 32;
@@ -42,20 +48,31 @@ const MOST_STEPS: u32 = 1 << 13;
 /// What the memory is for, in messages.
 const WHAT: &str = "the patches of the view";
 
-/// The most samples of a pixel.
+/// What further samples of a picture may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Effort {
+    most: Most,
+    /// The limit on the iterations of further samples, at most that of the picture: a sample that escapes later is coloured
+    /// as one of the inside. Inside samples at the edge of the set, which are proved late, would take most of the time.
+    pub(super) limit: u32,
+}
+
+/// The most samples of a pixel with each kind of contrast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Most {
     edge: u32,
     noise: u32,
 }
 
 /// The efforts, the greatest first.
-const EFFORTS: [Effort; 5] = [
-    Effort { edge: 16, noise: 16 },
-    Effort { edge: 16, noise: 8 },
-    Effort { edge: 8, noise: 8 },
-    Effort { edge: 8, noise: 4 },
-    Effort { edge: 4, noise: 4 },
+const EFFORTS: [Most; 7] = [
+    Most { edge: 16, noise: 16 },
+    Most { edge: 16, noise: 8 },
+    Most { edge: 8, noise: 8 },
+    Most { edge: 8, noise: 4 },
+    Most { edge: 4, noise: 4 },
+    Most { edge: 4, noise: 2 },
+    Most { edge: 2, noise: 2 },
 ];
 
 impl Effort {
@@ -63,8 +80,8 @@ impl Effort {
     pub(super) fn most(self, contrast: Contrast) -> u32 {
         match contrast {
             Contrast::None => 0,
-            Contrast::Edge => self.edge,
-            Contrast::Noise => self.noise,
+            Contrast::Edge => self.most.edge,
+            Contrast::Noise => self.most.noise,
         }
     }
 
@@ -86,9 +103,9 @@ impl Effort {
         let task = Task { plan: &patches, strategy: Strategy::EveryPixel, channels };
         let progress = Progress::default();
         engine.run(&task, field.all_rows_mut(), &Control { progress: &progress, ..control })?;
-        let costs = Costs::of(painter, &field, &patches, control.cancel)?;
-        let accepted = EFFORTS.into_iter().find(|effort| costs.accept(*effort));
-        Ok(accepted.unwrap_or(EFFORTS[EFFORTS.len() - 1]))
+        let (costs, limit) = Costs::of(painter, &field, &patches, control.cancel)?;
+        let accepted = EFFORTS.into_iter().find(|most| costs.accept(*most));
+        Ok(Self { most: accepted.unwrap_or(EFFORTS[EFFORTS.len() - 1]), limit })
     }
 
     /// Bytes of memory that [`Self::find`] takes.
@@ -116,8 +133,8 @@ struct Costs {
 }
 
 impl Costs {
-    /// The costs of the inner pixels of patches.
-    fn of(painter: &Painter, field: &Field, patches: &Plan, cancel: &Cancel) -> Result<Self, Error> {
+    /// The costs of the inner pixels of patches, and the limit of further samples.
+    fn of(painter: &Painter, field: &Field, patches: &Plan, cancel: &Cancel) -> Result<(Self, u32), Error> {
         let (width, rows) = (field.width() as usize, field.all_rows().channels());
         let mut colours = filled(width, Wide::default(), WHAT)?;
         let mut prepared = filled(field.rows().len(), ContrastRow::default(), WHAT)?;
@@ -126,7 +143,7 @@ impl Costs {
             prepared.take(&colours)?;
         }
         let (mut costs, mut curved, mut found) = (Self::default(), Vec::new(), filled(width, Contrast::None, WHAT)?);
-        let mut stays = [Vec::new(), Vec::new()];
+        let (mut stays, mut seen) = ([Vec::new(), Vec::new()], Vec::new());
         let is_inner = |at: usize| (1..PATCH as usize - 1).contains(&(at % PATCH as usize));
         for (row, window) in prepared.windows(3).enumerate().filter(|(row, _)| is_inner(row + 1)) {
             contrasts([&window[0], &window[1], &window[2]], &mut curved, &mut found)?;
@@ -135,27 +152,34 @@ impl Costs {
                 found.iter().zip(dwells).enumerate().filter(|(column, _)| is_inner(*column))
             {
                 costs.add(*contrast, 1, u64::from(*dwell));
+                if *contrast != Contrast::None {
+                    push(&mut seen, *dwell, WHAT)?;
+                }
                 if *dwell == 0 {
                     let stays = &mut stays[usize::from(*contrast != Contrast::None)];
                     push(stays, (column as u32, row as u32 + 1, *contrast), WHAT)?;
                 }
             }
         }
-        for stays in &mut stays {
+        seen.retain(|dwell| *dwell > 0);
+        seen.sort_unstable();
+        let latest = seen.get(seen.len() * EARLY / 1000).copied().unwrap_or(patches.limit());
+        let limit = latest.saturating_mul(2).max(LEAST_LIMIT).min(patches.limit());
+        for stays in &stays {
             let every = stays.len().div_ceil(MOST_SEARCHED).max(1);
             let searched = collected(stays.iter().step_by(every).copied(), WHAT)?;
-            let steps = patches.points().visit(Steps { limit: patches.limit(), searched: &searched, cancel });
+            let steps = patches.points().visit(Steps { limit, searched: &searched, cancel });
             let steps = steps.ok_or_else(|| patches.points().unsupported_by("the processors"))??;
             let each = steps.div_ceil(searched.len().max(1) as u64);
             stays.iter().for_each(|(_, _, contrast)| costs.add(*contrast, 0, each));
         }
-        Ok(costs)
+        Ok((costs, limit))
     }
 
     /// Adds `pixels` pixels of that contrast, and iterations of them.
     fn add(&mut self, contrast: Contrast, pixels: u64, iterations: u64) {
         self.alone += pixels * OF_PIXEL + iterations;
-        let more = pixels * OF_SAMPLE + iterations;
+        let more = pixels * OF_SAMPLE + iterations * THIRDS / 3;
         match contrast {
             Contrast::None => {}
             Contrast::Edge => self.of_edges += more,
@@ -164,10 +188,10 @@ impl Costs {
     }
 
     /// Whether the pixels with that many more samples cost little enough.
-    fn accept(self, effort: Effort) -> bool {
+    fn accept(self, most: Most) -> bool {
         // About a quarter of the pixels at edges need no more than the first samples.
-        let at_edges = super::FIRST + (effort.edge - super::FIRST) * 3 / 4;
-        let more = u64::from(at_edges) * self.of_edges + u64::from(effort.noise) * self.of_noise;
+        let at_edges = most.edge - most.edge.saturating_sub(super::FIRST) / 4;
+        let more = u64::from(at_edges) * self.of_edges + u64::from(most.noise) * self.of_noise;
         (self.alone + more) * MOST_COST_PER <= self.alone * MOST_COST
     }
 }
@@ -210,7 +234,7 @@ mod tests {
     fn the_effort_falls_as_more_pixels_have_contrast() {
         let accepted = |of_edges, of_noise| {
             let costs = Costs { alone: 1000, of_edges, of_noise };
-            EFFORTS.into_iter().position(|effort| costs.accept(effort))
+            EFFORTS.into_iter().position(|most| costs.accept(most))
         };
         assert_eq!(accepted(0, 0), Some(0));
         assert_eq!(accepted(60, 30), Some(0), "13 x 60 + 16 x 30 <= 1500");
@@ -218,6 +242,8 @@ mod tests {
         assert_eq!(accepted(100, 80), Some(2));
         assert_eq!(accepted(100, 150), Some(3));
         assert_eq!(accepted(180, 180), Some(4));
+        assert_eq!(accepted(200, 300), Some(5));
+        assert_eq!(accepted(370, 370), Some(6));
         assert_eq!(accepted(500, 500), None);
     }
 }
