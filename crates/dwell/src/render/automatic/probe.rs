@@ -112,9 +112,10 @@ impl PointsVisitor for Probe<'_> {
                 (limit.min(u32::MAX - 1), None)
             }
             None => {
-                let limit = coarse_stages(&computer, &mut list)?;
+                let (limit, affordable) = coarse_stages(&computer, &mut list)?;
                 if escapes(&list, limit).0 > 0 {
-                    most = most_limit(&computer, &list)?.max(f64::from(limit));
+                    let affordable = affordable.map_or_else(|| most_limit(&computer, &list), Ok)?;
+                    most = affordable.max(f64::from(limit));
                     refine(cells, &mut list, &mut weights)?;
                     (fine_stages(&computer, &mut list, &mut weights, limit, most)?, None)
                 } else {
@@ -141,11 +142,12 @@ fn escapes(list: &[Point], limit: u32) -> (usize, usize) {
 }
 
 /// Iterates one point of each cell, until fewer than one in a thousand escapes in a stage, or none has escaped at a limit
-/// beyond which the search takes too long. Returns the limit of the last stage.
+/// beyond which the search takes too long, or the greatest affordable limit is near. Returns the limit of the last stage, and
+/// the greatest affordable limit if it was found.
 ///
 /// A stage without undecided points takes no time, so that it makes no difference when they are proved to be inside.
-fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> Result<u32, Error> {
-    let mut limit = FIRST;
+fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> Result<(u32, Option<f64>), Error> {
+    let (mut limit, mut affordable) = (FIRST, None);
     loop {
         if limit > SCOUTS_FROM && escapes(list, limit).0 == 0 {
             let mut scouts = collected(list.iter().step_by(SCOUT).copied(), WHAT)?;
@@ -157,8 +159,12 @@ fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> 
         }
         let (escaped, late) = escapes(list, limit);
         let last = if escaped > 0 { LAST } else { LAST_WITHOUT_ESCAPE };
-        if (escaped > 0 && late * 1000 <= list.len()) || limit >= last {
-            return Ok(limit);
+        if escaped > 0 && limit >= SEARCHED_STEPS && affordable.is_none() {
+            affordable = Some(most_limit(computer, list)?);
+        }
+        let is_near = affordable.is_some_and(|most| f64::from(limit) >= most / f64::from(FACTOR));
+        if (escaped > 0 && late * 1000 <= list.len()) || is_near || limit >= last {
+            return Ok((limit, affordable));
         }
         limit *= FACTOR;
     }

@@ -28,13 +28,13 @@ const PIXELS_PER_PATCH: u32 = 135;
 /// Pixels on a side of a patch. Those at its border are seen and not counted, since their neighbours are not computed.
 const PATCH: u32 = 16;
 /// The cost of a picture in multiples of that with one sample a pixel, up to which an effort is accepted.
-const MOST_COST: u64 = 5;
-const MOST_COST_PER: u64 = 2;
+const MOST_COST: u64 = 9;
+const MOST_COST_PER: u64 = 4;
 /// What a pixel takes beside its iterations (colours, encoding, writing), and what another sample takes, in iterations; and
 /// what an iteration of another sample takes, as thirds: scattered points fill vectors less well. Fitted to seven views on
 /// one thread of an Intel Xeon with 512-bit vectors, where an iteration in f64 took 0.15 ns.
 const OF_PIXEL: u64 = 190;
-const OF_SAMPLE: u64 = 350;
+const OF_SAMPLE: u64 = 420;
 const THIRDS: u64 = 4;
 /// Of the pixels with contrast, so many in a thousand escape before half the limit of further samples.
 const EARLY: usize = 995;
@@ -237,13 +237,13 @@ mod tests {
             EFFORTS.into_iter().position(|most| costs.accept(most))
         };
         assert_eq!(accepted(0, 0), Some(0));
-        assert_eq!(accepted(60, 30), Some(0), "13 x 60 + 16 x 30 <= 1500");
-        assert_eq!(accepted(60, 60), Some(1), "13 x 60 + 8 x 60 <= 1500");
-        assert_eq!(accepted(100, 80), Some(2));
-        assert_eq!(accepted(100, 150), Some(3));
-        assert_eq!(accepted(180, 180), Some(4));
-        assert_eq!(accepted(200, 300), Some(5));
-        assert_eq!(accepted(370, 370), Some(6));
+        assert_eq!(accepted(60, 29), Some(0), "13 x 60 + 16 x 29 <= 1250");
+        assert_eq!(accepted(60, 58), Some(1), "13 x 60 + 8 x 58 <= 1250");
+        assert_eq!(accepted(100, 65), Some(2));
+        assert_eq!(accepted(100, 130), Some(3));
+        assert_eq!(accepted(150, 150), Some(4));
+        assert_eq!(accepted(200, 220), Some(5));
+        assert_eq!(accepted(310, 310), Some(6));
         assert_eq!(accepted(500, 500), None);
     }
 }
