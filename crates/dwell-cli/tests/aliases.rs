@@ -102,11 +102,13 @@ fn keys_of_location_files_are_flags() {
         ("", "bounds = [\"-2\", \"1\", \"-1\", \"1\"]", "--bounds -2,1,-1,1"),
     ];
     for (head, keys, flags) in KEYS.iter().map(|(keys, flags)| (head.as_str(), *keys, *flags)).chain(of_view) {
-        let limit = if keys.contains("iterations") { "" } else { "iterations = 50\n" };
+        // Flags that change the place or the formula leave the limit of the file.
+        let (limit, max_iter) =
+            if keys.contains("iterations") { ("", "") } else { ("iterations = 50\n", "--max-iter 50") };
         folder = folder.with("place.toml", format!("{limit}{head}{keys}\n").as_bytes());
         let size = if flags.contains("--size") { "" } else { "--size 40x30" };
         let from_file = rendered(&folder, &format!("place.toml {size}"));
-        assert!(rendered(&folder, &format!("base.toml {size} {flags}")) == from_file, "{flags}");
+        assert!(rendered(&folder, &format!("base.toml {size} {flags} {max_iter}")) == from_file, "{flags}");
     }
 }
 

@@ -266,8 +266,9 @@ impl<'a> Job<'a> {
         Ok(engine)
     }
 
-    /// Warns if the limit was given and leaves many pixels undecided. A probe decides, unless almost all pixels escaped.
-    fn check_limit(&self, scene: &Scene, engine: &dyn Engine, report: &Report) -> Result<(), Failure> {
+    /// Adds a warning if the limit was given and leaves many pixels undecided. A probe decides, unless almost all pixels
+    /// escaped.
+    fn check_limit(&self, scene: &Scene, engine: &dyn Engine, report: &mut Report) -> Result<(), Failure> {
         let found = report.automatic.as_ref();
         let inside = report.interior_pixels as f64 / report.pixels as f64;
         if found.is_some_and(|found| found.limit.is_some()) || inside <= LimitCheck::MOST_CHANGING {
@@ -279,8 +280,8 @@ impl<'a> Job<'a> {
             check => check?,
         };
         if check.is_too_low() {
-            output::remark(&format!(
-                "warning: {:.2} % of the view escapes only after the limit {}, within four times as many iterations, and is \
+            report.warnings.push(format!(
+                "{:.2} % of the view escapes only after the limit {}, within four times as many iterations, and is \
                  drawn as inside the set; --max-iter auto chooses {}",
                 100.0 * check.changing,
                 report.max_iterations,
@@ -367,6 +368,9 @@ impl<'a> Job<'a> {
             report.processor = Some(Machine::look().processor);
         }
         report.automatic = found;
+        if !self.args.quiet || self.args.stats.is_some() {
+            self.check_limit(scene, request.engine, &mut report)?;
+        }
         if let Some(path) = stats {
             let mut stats = create(path)?;
             let text = format!("{}\n", output::json(&report));
@@ -377,9 +381,6 @@ impl<'a> Job<'a> {
             summary::print(self.args, &report, &self.files, &self.part, request.plan.warnings());
         } else if !self.part.reports_to_batch {
             output::json_to_stderr(&report)?;
-        }
-        if !self.args.quiet {
-            self.check_limit(scene, request.engine, &report)?;
         }
         Ok(report)
     }
