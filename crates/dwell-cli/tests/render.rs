@@ -79,7 +79,7 @@ fn all_formats_hold_the_same_render() {
 #[test]
 fn only_interior_pixels_are_black() {
     let folder = Folder::new();
-    folder.good("render --size 160x90 -o a.png -o a.csv");
+    folder.good("render --size 160x90 --aa 1 --dither no -o a.png -o a.csv");
     let (_, _, pixels) = decode_png(&folder.read("a.png"));
     let dwells = csv(&folder, "a.csv").concat();
     for (n, rgb) in dwells.iter().zip(pixels.chunks(3)) {
@@ -214,11 +214,11 @@ fn force_renders_views_that_f64_does_not_resolve() {
     let folder = Folder::new();
     folder.good("render shallow-seahorse-1e13 --size 64x36 --max-iter 2000 -o a.png");
     let ran = folder.good("render kf-1e14 --size 64x36 --max-iter 500 -o b.png --force");
-    assert!(ran.err.is_empty(), "few pixels are far apart: {}", ran.err);
+    assert!(!ran.err.contains("bits would be needed"), "few pixels are far apart: {}", ran.err);
     let ran = folder.good("render kf-1e50 --size 64x36 --max-iter 500 -o b.png --force");
     assert!(ran.err.starts_with("warning: ") && ran.err.contains("bits would be needed"), "{}", ran.err);
     let stats = folder.stats("kf-1e50 --size 8x8 --max-iter 500 --force");
-    assert_eq!(stats["warnings"].as_array().unwrap().len(), 1);
+    assert!(stats["warnings"][0].as_str().unwrap().contains("bits would be needed"), "{stats}");
 }
 
 #[test]

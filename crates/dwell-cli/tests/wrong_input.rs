@@ -98,7 +98,6 @@ const TYPED: &[(&str, &str, &str)] = &[
     ("render -o a.png --formula julia", "--formula", "--julia RE,IM"),
     ("render -o a.png --formula ship", "--formula", "--formula burning-ship"),
     ("render -o a.png --palette rainbow", "--palette", "dwell palettes"),
-    ("render -o a.png --palette #fff", "--palette", "dwell palettes"),
     ("render -o a.png --interior black", "--interior", "#000000"),
     ("render -o a.png --engine gpu", "--engine", "--engine cuda"),
     ("render -o a.png --engine opencl", "--engine", "--engine cuda needs an NVIDIA device"),
