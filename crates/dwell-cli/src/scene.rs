@@ -322,7 +322,7 @@ pub(crate) fn samples(text: &str) -> Result<Samples, Usage> {
     if text.eq_ignore_ascii_case("auto") {
         return Ok(Samples::Auto);
     }
-    let side = engine::whole("--aa", text, 1, u64::from(MOST_SAMPLES)).map_err(|e| e.hint("or \"auto\""))?;
+    let side = engine::whole("--aa", text, 1, u64::from(MOST_SAMPLES)).map_err(|e| e.accepts(Samples::ACCEPTED))?;
     Ok(Samples::Fixed(u32::try_from(side).unwrap_or(1)))
 }
 

@@ -85,7 +85,13 @@ fn folder() -> Folder {
         .with("wide.toml", format!("{good}size = \"2147483647x1\"\nsamples = 2\n").as_bytes())
         .with("alias.toml", format!("{good}samples = 2\naa = 2\n").as_bytes())
         .with("palette-3.toml", format!("{good}[colour]\npalette = 3\n").as_bytes())
-        .with("lost-palette.toml", format!("{good}[colour]\npalette = \"no/such.ggr\"\n").as_bytes())
+        .with("lost-palette.toml", format!("{good}[colour]\npalette = \"no/such.ggr\"\n").as_bytes());
+    with_folders(folder, good)
+}
+
+/// Adds a text with a wrong palette, one of a newer version, and folders in the place of files.
+fn with_folders(folder: Folder, good: &str) -> Folder {
+    let folder = folder
         .with("near-palette.toml", format!("{good}[colour]\npalette = \"embr\"\n").as_bytes())
         .with("newer.toml", format!("dwell = \"99.0.0\"\n{good}shine = 3\n").as_bytes());
     std::fs::create_dir(folder.join("site")).unwrap();

@@ -73,6 +73,8 @@ pub use field::channels::{Channel, ChannelBuffers, ChannelSet, ChannelSlices, Ch
 pub use field::{Field, FieldRows, FieldRowsMut};
 #[cfg(feature = "toml")]
 pub use input::rows::Row;
+#[cfg(feature = "toml")]
+pub use input::toml_reader::check_toml;
 pub use iterate::cpu::CpuEngine;
 pub use iterate::engine::{
     Control, DeviceReport, Engine, EngineInfo, Notes, Outcome, PaintOutcome, PaintingEngine, Requirements, Task, Times,

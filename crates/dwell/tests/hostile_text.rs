@@ -56,6 +56,16 @@ const LOCATION: &str = "# A place\nname = \"x\"\ntitle = \"A place\"\nzoom = \"1
 source = \"s\"\nnotes = \"n\"\nre = \"-0.743643887037158704752191506114774\"\nim = \"0.1318\"\n";
 
 #[test]
+fn deep_texts_are_refused_before_the_parser_recurses() {
+    for text in ["a={".to_owned() + &"{".repeat(15_000), "a=".to_owned() + &"[{a=".repeat(5000)] {
+        let error = Location::parse(&text, "x").err().unwrap().to_string();
+        assert!(error.contains("nested too deeply"), "{error}");
+    }
+    let lists = format!("a = {}{}", "[".repeat(60), "]".repeat(60));
+    assert!(dwell::check_toml(&format!("{lists}\nb = {{ c = \"[[[[\" }}\n[[d]]\n[[d]]\n")).is_ok());
+}
+
+#[test]
 fn locations() {
     let deep =
         format!("re = \"-1.{}\"\nim = \"1e-9\"\nzoom = \"1e300\"\niterations = 50000000000\n", "1234567890".repeat(30));

@@ -42,6 +42,7 @@ pub fn read(file: &str, name: &str, text: &str) -> Result<Experiment, ReadError>
     if text.len() > MOST_BYTES {
         return Err(wrong(None, format!("{} bytes are too many; accepted: at most {MOST_BYTES}", text.len())));
     }
+    dwell::check_toml(text).map_err(|error| wrong(None, error.to_string()))?;
     let mut experiment: Experiment = toml::from_str(text).map_err(|error| {
         let place = error.span().map(|span| place(text, span.start));
         wrong(place, error.message().trim().replace('\n', "; "))
@@ -225,6 +226,12 @@ measure = { kind = "growth", series = "one", variant = "plain", flag = "max-iter
 
     fn error(text: &str) -> String {
         read("x.toml", "x", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn deep_texts_are_refused() {
+        let error = read("deep.toml", "deep", &("a={".to_owned() + &"{".repeat(100_000))).unwrap_err().to_string();
+        assert!(error.contains("deep.toml") && error.contains("nested too deeply"), "{error}");
     }
 
     #[test]

@@ -114,6 +114,7 @@ impl Programs {
         if text.len() > MOST_BYTES {
             return Err(wrong(None, format!("{} bytes are too many; accepted: at most {MOST_BYTES}", text.len())));
         }
+        dwell::check_toml(text).map_err(|error| wrong(None, error.to_string()))?;
         let descriptions: Descriptions = toml::from_str(text).map_err(|error| {
             let place = error.span().map(|span| place(text, span.start));
             wrong(place, error.message().trim().replace('\n', "; "))

@@ -26,6 +26,10 @@ const MOST_TOKENS: usize = 1 << 18;
 /// The tokens that a dot or an opening bracket counts for: it may begin a table, for which the parser takes more than a
 /// thousand bytes.
 const TOKENS_OF_TABLE: usize = 16;
+/// The greatest depth of lists and tables within one another.
+const MOST_DEPTH: usize = 64;
+/// The problem of a text that is deeper.
+const TOO_DEEP: &str = "lists or tables are nested too deeply";
 
 /// The names of the keys of a table.
 pub(crate) struct Names {
@@ -57,7 +61,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// The place where the text is not TOML; more than [`MOST_TOKENS`] tokens.
     pub(crate) fn parse(text: &'a str) -> Result<Self, InputError> {
-        check_tokens(text)?;
+        check_toml(text)?;
         match DeTable::parse(text) {
             Ok(table) => Ok(Self { text, table: table.into_inner() }),
             Err(e) => Err(syntax_error(text, &e)),
@@ -70,10 +74,23 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Checks that a text has at most [`MOST_TOKENS`] tokens. The lexer is lazy, so this stops at the first too many.
-fn check_tokens(text: &str) -> Result<(), InputError> {
-    let mut tokens = 0;
+/// Checks that a text has at most 262,144 tokens, a dot and a bracket counting as 16, and lists and tables within one another at
+/// most 64 deep. The lexer is lazy, so this stops at the first too many. The parser recurses for each opening brace even where
+/// it reports an error, so that a long run of them overflows the stack.
+///
+/// # Errors
+/// The line with too many or too deep tokens.
+pub fn check_toml(text: &str) -> Result<(), InputError> {
+    let (mut tokens, mut depth) = (0, 0_usize);
     for token in Source::new(text).lex() {
+        match token.kind() {
+            TokenKind::LeftCurlyBracket | TokenKind::LeftSquareBracket => depth += 1,
+            TokenKind::RightCurlyBracket | TokenKind::RightSquareBracket => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MOST_DEPTH {
+            return Err(InputError::malformed(TOO_DEEP).at_line(line_of(text, token.span().start())));
+        }
         tokens += match token.kind() {
             TokenKind::Dot | TokenKind::LeftCurlyBracket | TokenKind::LeftSquareBracket => TOKENS_OF_TABLE,
             _ => 1,
@@ -423,7 +440,7 @@ fn syntax_error(text: &str, error: &toml::de::Error) -> InputError {
         return InputError::malformed(format!("the key {} is given twice", quote(spanned))).at_line(line);
     }
     let message = if message.contains("recur") {
-        "lists or tables are nested too deeply".to_owned()
+        TOO_DEEP.to_owned()
     } else {
         // The message quotes parts of the text, of any length, between backquotes.
         message.split('`').map(|piece| escape(&shortened(piece, 80))).collect::<Vec<_>>().join("`")

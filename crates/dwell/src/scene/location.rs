@@ -209,7 +209,10 @@ impl Location {
     /// Fails: this build reads no picture.
     #[cfg(not(feature = "png"))]
     fn of_picture(_: Input, _: &str) -> Result<(Self, Option<String>), InputError> {
-        Err(InputError::new(Problem::LeftOut { what: "reading the text of a PNG", feature: "png" }))
+        Err(InputError::new(crate::base::problem::Problem::LeftOut {
+            what: "reading the text of a PNG",
+            feature: "png",
+        }))
     }
 
     /// The built-in location of that name.
