@@ -218,7 +218,7 @@ impl Location {
     /// The built-in location of that name.
     ///
     /// # Errors
-    /// When no built-in location has that name: [`Problem::Unknown`], with the nearest name.
+    /// When no built-in location has that name: [`crate::Problem::Unknown`], with the nearest name.
     pub fn built_in(name: &str) -> Result<Self, InputError> {
         match BUILT_IN.iter().find(|(n, _)| *n == name) {
             Some((name, text)) => Self::parse(text, name).map_err(|e| e.within(Place::Part((*name).to_owned()))),
