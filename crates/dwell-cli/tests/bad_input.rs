@@ -363,7 +363,7 @@ const LINES: &[(&str, &str)] = &[
     // Samples.
     ("render -o x.png --aa 0", "1 to 16"),
     ("render -o x.png --aa 17", "1 to 16"),
-    ("render -o x.png --aa two", "or \"auto\""),
+    ("render -o x.png --aa two", "auto, or 1 to 16"),
     ("render -o x.png --dither maybe", "yes, no"),
     ("render dither.toml -o x.png", "true or false"),
     ("render often.toml -o x.png", "auto, or 1 to 16"),
