@@ -28,25 +28,25 @@ const RENDERS: [&str; 42] = [
     "--size 4000x3000 --max-iter 60 --verify -o a.npy",
     "--size 100000x100 --zoom 0.001 --max-iter 50 -o a.png",
     "--size 100x100000 --zoom 0.1 --max-iter 50 -o a.png",
-    "--size 2000000x3 --zoom 1e-6 --max-iter 50 -o a.png",
+    "--size 2000000x3 --zoom 1e-6 --max-iter 50 --aa 1 -o a.png",
     "--size 9000x4000 --max-iter 30 --color-by banded -o a.png",
     "--size 9000x4000 --max-iter 30 --max-memory 90M -o a.png",
     "--size 5000x5000 --max-iter 30 --scale histogram --max-memory 120M -o a.png",
     "--size 4096x4096 --max-iter 64 --formula burning-ship --sync-interval 0.1 -o a.png",
     // Tiles from one pixel up, in every schedule.
-    "--size 2500000x4 --zoom 1e-6 --max-iter 20 --tile 1x1 -o a.png",
+    "--size 2500000x4 --zoom 1e-6 --max-iter 20 --tile 1x1 --aa 1 -o a.png",
     "--size 2000x1500 --max-iter 30 --tile 1x1 --threads 4 -o a.npy",
     "--size 2000x1500 --max-iter 30 --tile 2x2 --schedule guided --threads 2 --color-by distance -o a.png",
     "--size 3000x2000 --max-iter 30 --tile 4096x1 --threads 16 -o a.png -o b.ppm",
     "--size 3000x2000 --max-iter 30 --tile 16x16 --schedule work-stealing --threads 8 -o a.csv",
     "--size 3000x2000 --max-iter 30 --tile 1x4096 --schedule static --threads 3 --depth 16 -o a.png",
-    "--size 4000x2000 --max-iter 30 --tile 1024x1024 --threads 16 -o a.png",
+    "--size 4000x2000 --max-iter 30 --tile 1024x1024 --threads 16 --aa 1 -o a.png",
     "--size 6000x4000 --max-iter 30 --tile 64x1 --max-memory 64M -o a.png",
     "--size 3000x2000 --julia=-0.8,0.156 --max-iter 50 --precision f32 --tile 8x8 -o a.ppm",
     // Samples, ranks, strategies, verification and several outputs, with few threads and many.
     "--size 2000x1500 --max-iter 50 --depth 16 --aa 2 --threads 16 -o a.png -o b.ppm",
     "--size 500x400 --aa 16 --max-iter 20 -o a.png",
-    "--size 3000x2000 --max-iter 40 --scale histogram --threads 8 -o a.png",
+    "--size 3000x2000 --max-iter 40 --scale histogram --threads 8 --aa 1 -o a.png",
     "--size 2000x2000 --max-iter 60 --strategy boundary-trace --threads 16 -o a.npy",
     "--size 3000x3000 --max-iter 60 --strategy mariani-silver --verify --threads 4 -o a.npy -o b.csv",
     "--size 3000x3000 --max-iter 60 --strategy mariani-silver --tile 4096x256 --threads 8 -o a.png",
@@ -213,7 +213,7 @@ fn too_small_a_memory_limit_is_an_immediate_error() {
         let began = std::time::Instant::now();
         let ran = folder.run(format!("render {line}").split(' '));
         assert_eq!(ran.code, 2, "{}", ran.err);
-        assert!(ran.err.contains("--max-memory") && ran.err.contains("MiB"), "{}", ran.err);
+        assert!(ran.err.contains("--max-memory") && ran.err.contains("iB of memory"), "{}", ran.err);
         assert!(began.elapsed() < std::time::Duration::from_secs(5), "{line}");
     }
     assert!(folder.names().is_empty());

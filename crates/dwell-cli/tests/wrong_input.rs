@@ -137,7 +137,6 @@ const TYPED: &[(&str, &str, &str)] = &[
     ("a.png", "a.png", "dwell render -o a.png"),
     ("place.toml", "place.toml", "dwell render place.toml -o"),
     ("point 0.1", "has 1 number, not 2", "write RE,IM, such as"),
-    ("render a.png b.png", "\"b.png\": b.png: cannot be read", "-o b.png"),
     ("draw -o a.png", "draw", "dwell render"),
     ("diff a.npy b.npy", "diff", "dwell compare"),
     ("rendr -o a.png", "rendr", "did you mean `dwell render`?"),
