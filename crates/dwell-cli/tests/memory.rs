@@ -70,13 +70,17 @@ fn peak_memory_matches_the_plan() {
     let large = std::env::var_os("DWELL_GIGAPIXEL").is_some();
     let mut wrong = Vec::new();
     println!("| render | planned MiB | peak MiB |\n|---|---|---|");
-    for line in RENDERS.into_iter().chain(LARGE.into_iter().filter(|_| large)) {
+    for (number, line) in RENDERS.into_iter().chain(LARGE.into_iter().filter(|_| large)).enumerate() {
+        let samples = if line.contains("--aa") || number % 2 == 1 { "" } else { "--aa 1" };
         // The plan includes a journal, but short renders write none.
         let journal = if line.contains("--sync-interval") { "" } else { "--sync-interval off" };
-        let stats = folder.stats(&format!("{line} {journal}"));
+        let stats = folder.stats(&format!("{line} {samples} {journal}"));
+        // How many pixels get more samples, and on how many threads, is not known in advance.
+        let is_refined = stats["refined_pixels"].is_u64();
         let [planned, peak] = ["planned_memory_bytes", "peak_memory_bytes"].map(|key| stats[key].as_u64().unwrap());
         println!("| `{line}` | {} | {} |", planned >> 20, peak >> 20);
-        if peak > planned + planned / 10 + SLACK || planned > peak + peak / 10 + SLACK {
+        let too_much = planned > peak + peak / 10 + SLACK && !is_refined;
+        if peak > planned + planned / 10 + SLACK || too_much {
             wrong.push(format!("{line}: {} MiB planned, {} MiB taken", planned >> 20, peak >> 20));
         }
         if let Some((_, most)) = line.split_once("--max-memory ") {
