@@ -14,7 +14,7 @@ use crate::encode::chunk_rows;
 use crate::field::Field;
 use crate::iterate::engine::{Control, Engine, Notes, Outcome, Task, Times};
 use crate::plan::Plan;
-use crate::render::automatic::{Resolved, resolve};
+use crate::render::automatic::resolve;
 use crate::render::field_filler::FieldFiller;
 use crate::render::mirror::{self, Mirror};
 use crate::render::refine::Refiner;
@@ -145,7 +145,14 @@ impl Scratch {
         control: &Control<'_>,
     ) -> Result<(), Error> {
         let plan = Plan::new(&scene.sample_view()?, &scene.settings, limits)?;
-        let Resolved { scene, .. } = &resolve(scene, engine, limits, control.cancel)?;
+        // A copy of the scene holds its palettes, so that it is made only where something is to be found.
+        let found;
+        let scene = if scene.automatic.limit || scene.automatic.scale {
+            found = resolve(scene, engine, limits, control.cancel)?.scene;
+            &found
+        } else {
+            scene
+        };
         let mut plan = plan.with_limit(scene.settings.limit);
         check_samples(plan.size(), scene.samples, std::iter::empty())?;
         if scene.samples == Samples::Auto {
