@@ -1,8 +1,9 @@
 //! Correct rounding of the values origin + k step for many integers k.
 //!
 //! Each value is first computed in fixed point with guard bits, as an interval that contains the exact value. If both
-//! ends of the interval round to the same number, that number is the value rounded (Ziv's strategy). Otherwise the
-//! value is near the midpoint of two numbers, and the side of the midpoint on which it lies decides.
+//! ends of the interval round to the same number, that number is the value rounded (Ziv's strategy): with 128-bit integers
+//! first, then with more bits. Otherwise the value is near the midpoint of two numbers, and the side of the midpoint on which
+//! it lies decides.
 //!
 //! A side can depend on the last of two million digits, so it must not be computed with all digits for every k. The
 //! midpoints m(k) of a *run*, of successive undecided k, lie on a line themselves: m is affine in k. Then so is the
@@ -12,6 +13,8 @@
 //! of m differ by at most 4 w. They are multiples of u / 2^32 divided by up to 2^32, where u is half the distance of
 //! two numbers near a value of at least a quarter of the step, and 4 w is less than u / 2^64. So all slopes are equal,
 //! except at the at most two k whose values are nearer to 0.
+
+mod narrow;
 
 use crate::base::error::InputError;
 use crate::base::limits::resize;
@@ -42,11 +45,17 @@ pub(super) fn rounded<N: Number>(
     let step_log2 = step.about_log2().unwrap_or(0);
     let smallest = origin.floor_log2().filter(|o| *o > step_log2 + 36).unwrap_or(step_log2);
     let line = Line { origin, step };
+    let most = k(0).unsigned_abs().max(k(count.saturating_sub(1)).unsigned_abs());
+    let narrow = narrow::Intervals::new(&line, most);
     let intervals = line.intervals(FIRST_BITS - smallest);
     let mut values = Vec::new();
     resize(&mut values, count as usize, N::default(), "the coordinates")?;
     let mut undecided: Option<RangeInclusive<u32>> = None;
     for (i, value) in (0..count).zip(&mut values) {
+        if let Some(number) = narrow.as_ref().and_then(|narrow| narrow.at(k(i))) {
+            *value = number;
+            continue;
+        }
         match intervals.at(k(i)) {
             Rounding::Decided(number) => *value = number,
             Rounding::Between(..) => {
