@@ -110,38 +110,59 @@ impl Level {
 }
 
 /// The body of a kernel, compiled once for each level. Every function that `run` calls must be `#[inline(always)]` or
-/// run in `Simd::vectorize`; otherwise it is compiled without the instructions of the level.
+/// run in `Simd::vectorize` or, where it computes, in [`separately`]; otherwise it is compiled without the instructions of the
+/// level.
 pub(crate) trait Kernel {
     /// The type of the result.
     type Output;
     /// Runs the kernel. `REGISTERS` is the number of vector registers in units of 16, which limits the number of
-    /// vectors in flight.
+    /// vectors in flight; 0 for the scalar level.
     fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> Self::Output;
 }
 
-/// Runs the scalar level, with the fused multiply-add instruction of the machine if it has one: without it each fma is
-/// a call into the C library, ten times slower for the same bits. A kernel that runs another one in this way calls a
-/// function of its own, which costs about a nanosecond.
-#[allow(unsafe_code, reason = "one call of a function compiled for a feature that was just detected")]
+/// Runs a part of a kernel, which must be `#[inline(always)]`, as a function of its own with the instructions of the level.
+///
+/// This is `Simd::vectorize` but for the scalar level, whose parts the vector library compiles without the fused multiply-add
+/// of the machine: each fma was a call, and the level ran at 0.03 of its peak. Builds with debug assertions, as for tests, stay
+/// with the calls, which have the same bits: their second variant of every loop took the compiler minutes and 7 GB. Tests of
+/// release builds compare all levels as well. Parts that do not iterate stay in `vectorize` for the same reason.
+#[inline(always)]
+pub(crate) fn separately<S: Simd, R>(simd: S, part: impl FnOnce() -> R) -> R {
+    if !cfg!(debug_assertions) && simd.level().is_fallback() { scalar(part) } else { simd.vectorize(part) }
+}
+
+/// Runs a kernel at the scalar level.
 pub(crate) fn run_scalar<K: Kernel>(kernel: K) -> K::Output {
+    scalar(
+        #[inline(always)]
+        || kernel.run::<_, 0>(Fallback::new()),
+    )
+}
+
+/// Calls a function of the scalar level, compiled with the fused multiply-add instruction of the machine if it has one:
+/// without it each fma is a call into the C library, ten times slower for the same bits. A kernel that runs another one in
+/// this way calls a function of its own, which costs about a nanosecond.
+#[allow(unsafe_code, reason = "one call of a function compiled for a feature that was just detected")]
+#[inline(always)]
+fn scalar<R>(part: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("fma") {
         // SAFETY: FMA, the only feature that the function needs, has just been detected on this machine.
-        return unsafe { run_scalar_with_fma(kernel) };
+        return unsafe { scalar_with_fma(part) };
     }
-    run_scalar_without_fma(kernel)
+    scalar_without_fma(part)
 }
 
 #[inline(never)]
-fn run_scalar_without_fma<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run::<_, 1>(Fallback::new())
+fn scalar_without_fma<R>(part: impl FnOnce() -> R) -> R {
+    part()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "fma")]
 #[inline(never)]
-fn run_scalar_with_fma<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run::<_, 1>(Fallback::new())
+fn scalar_with_fma<R>(part: impl FnOnce() -> R) -> R {
+    part()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 
 use super::queues::{LONG_QUEUE, QueuedPoints, REPLAY, STAGES, WHOLE_VECTORS, all_lanes};
 use super::{DwellKernel, MAX_BATCH, MAX_BUNDLE, MAX_LANES, PROLOGUE_STEPS, unpack_position};
+use crate::level::separately;
 use crate::number::Number;
 use crate::recipe::Rule;
 use crate::vector::{Mask, Vector, bits};
@@ -42,13 +43,17 @@ const LONG_START: usize = 1;
 /// The least number of steps between tests of a bundle.
 const MIN_BATCH: u32 = 8;
 
-/// The number of vectors in a full bundle on a machine with `registers * 16` vector registers.
+/// The number of vectors in a full bundle on a machine with `registers * 16` vector registers, or of the scalar level (0).
 ///
 /// The vectors are independent, so they hide the latency of the multiply-adds: one step of one vector has a latency of
 /// 8 cycles, but occupies the multiply-add units for 3 cycles (1.5 in 256 bits). The number is small enough for z of
 /// all vectors to stay in registers.
 const fn full_vectors(registers: usize) -> usize {
-    if registers > 1 { 8 } else { 5 }
+    match registers {
+        0 => 4,
+        1 => 5,
+        _ => 8,
+    }
 }
 
 /// The number of steps of a batch in the stage that begins at `n`: n rounded up to a power of two, or a quarter of it
@@ -215,6 +220,9 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
             } else {
                 self.iterate_bundle::<S, 2, false>(simd, queue, count)
             }
+        } else if REGISTERS == 0 {
+            // The vectors of the scalar level are pairs or fours of numbers, and bundles of it take the longest to compile.
+            self.iterate_bundle::<S, 4, true>(simd, queue, count)
         } else if vectors > 2 {
             self.iterate_bundle::<S, 5, true>(simd, queue, count)
         } else {
@@ -372,7 +380,8 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         let rule = self.rule;
         let Bundle { z: [even, odd], c, starts, .. } = &mut *self.workspace.bundle;
         let ([before_x, before_y], [after_x, after_y]) = if current == 0 { (even, odd) } else { (odd, even) };
-        simd.vectorize(
+        separately(
+            simd,
             #[inline(always)]
             || {
                 let lanes = Vector::<S, N>::LEN;

@@ -7,6 +7,7 @@
 use super::queues::{QueuedPoints, REPLAY};
 use super::tested_steps::Tested;
 use super::{DwellKernel, MAX_BUNDLE, REPLAY_VECTORS, store_counts, unpack_position};
+use crate::level::separately;
 use crate::number::Number;
 use crate::recipe::Rule;
 use crate::vector::Vector;
@@ -24,9 +25,10 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
     /// Replays the last points of the queue, at most [`REPLAY_VECTORS`] vectors, and removes them from it.
     #[inline(always)]
     pub(super) fn replay<S: Simd>(&mut self, simd: S) {
-        // `vectorize` compiles this as a separate function with the instructions of the level `S`, instead of inlining
+        // `separately` compiles this as a separate function with the instructions of the level `S`, instead of inlining
         // it into every caller, because it is called rarely.
-        simd.vectorize(
+        separately(
+            simd,
             #[inline(always)]
             || {
                 if self.keep_escaped_z {
