@@ -9,6 +9,7 @@ mod limits;
 mod package;
 mod palettes;
 mod pictures;
+mod random;
 mod readme;
 mod release;
 mod samples;
@@ -34,11 +35,12 @@ const HELP: &str = "cargo xtask COMMAND
   release [--out DIR]    build dwell-VERSION-TARGET.tar.gz from the commit (default DIR: target/release-archive)
   release --check        build the archive in two folders and compare the bytes (some minutes)
   sources                check where `unsafe` is, that every other crate forbids it, and that nothing opens a connection
-  limits [--views N] [--record]
+  limits [--views N | --only K,L,... | --record]
                          count the pixels that automatic limits draw falsely black in random views, and time the search
                          (some minutes in a release build). --record writes the results into docs/defaults.md
   truth                  compare f32 and f64 dwells with arbitrary precision and write docs/truth.md (some minutes)
-  speed                  compare renders with the machine's peak rate and write docs/speed.md (some minutes)
+  speed [--levels]       compare renders with the machine's peak rate and write docs/speed.md (some minutes). --levels
+                         writes the section of the levels on this machine alone
   samples                measure `--aa auto` and dithering and write the table of docs/colour.md (some minutes)
   pictures               render the pictures of README.md and docs/
   soak [--kills N] [--power FACTOR] [--gigapixels N] [--fuzz N [--target NAME]] [--seed S] [--record]
@@ -63,7 +65,7 @@ fn main() -> ExitCode {
         ["sources"] => sources::check(),
         ["limits", flags @ ..] => limits::run(flags),
         ["truth"] => truth::write(),
-        ["speed"] => speed::write(),
+        ["speed", flags @ ..] => speed::run(flags),
         ["samples"] => samples::write(),
         ["pictures"] => pictures::write(),
         ["soak", flags @ ..] => soak::run(flags),

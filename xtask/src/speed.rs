@@ -1,5 +1,8 @@
 //! Compares the speed of renders with the peak rate of the machine and writes docs/speed.md. All figures are ratios within
 //! one run: machines are shared, and a time alone says little about another one.
+//!
+//! The levels have a section for each processor that was measured. Only the own one is replaced; the other sections are of the
+//! machine of the last complete run.
 
 use crate::{Done, root};
 use dwell::store::{self, PartialFiles};
@@ -94,6 +97,7 @@ const WITHOUT_INTERIOR: [Workload; 3] = [
 
 /// Renders of each workload. The first is not counted.
 const REPEATS: u32 = 8;
+const REPEATS_OF_SCALAR: u32 = 3;
 
 /// Renders a workload without any output and reports medians.
 fn measure(
@@ -144,36 +148,91 @@ fn processor() -> String {
     name.map_or_else(|| "unknown".to_owned(), |(_, name)| name.trim().to_owned())
 }
 
-/// Writes docs/speed.md.
-pub(crate) fn write() -> Done {
+/// The title of the sections of the levels.
+const LEVELS: &str = "\n## Shortcuts off: iterations a second / peak, ";
+
+/// The processor with the number of its threads, as the titles of its sections have it.
+fn machine() -> String {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut text = String::from(
-        "# Speed\n\n\
-         Written by `cargo run --release -p xtask -- speed`. Every figure is a ratio within one run, because machines are shared and noisy.\n\
-         *Peak* is the rate of the recipe's operations alone (`dwell peak`), measured just before the renders.\n",
-    );
-    writeln!(text, "The processor was: {}, {threads} threads.", processor())?;
-    writeln!(text, "\n## Shortcuts off: iterations a second / peak\n")?;
-    writeln!(text, "| level | number | threads | {} |", WORKLOADS.map(|w| w.name).join(" | "))?;
-    writeln!(text, "|---|---|---|{}", "---|".repeat(WORKLOADS.len()))?;
-    // The scalar level is left out: it takes most of the time and shows the least.
-    for level in Level::available().into_iter().rev().filter(|level| level.name() != LevelName::Scalar) {
+    format!("{}, {threads} threads", processor())
+}
+
+/// Writes docs/speed.md, or with `--levels` the section of the levels on this machine alone.
+pub(crate) fn run(words: &[&str]) -> Done {
+    let path = root().join("docs/speed.md");
+    let page = std::fs::read_to_string(&path)?;
+    let levels = levels()?;
+    let text = match words {
+        [] => write_all(&with_section(sections(&page), &levels))?,
+        ["--levels"] => {
+            let (head, rest) = page.split_once("\n## ").ok_or("docs/speed.md has no section")?;
+            let others = format!("\n## {rest}");
+            let end = others.find("\n## Shortcuts: ").ok_or("docs/speed.md has no section of shortcuts")?;
+            format!("{head}{}{}", with_section(sections(&page), &levels), &others[end..])
+        }
+        _ => return Err("the flag of speed is --levels".into()),
+    };
+    store::write_text(&path, &text, &PartialFiles::default())?;
+    print!("{text}");
+    Ok(())
+}
+
+/// The sections of the levels on a page.
+fn sections(page: &str) -> Vec<&str> {
+    let starts: Vec<usize> = page.match_indices(LEVELS).map(|(at, _)| at).collect();
+    let end = |from: usize| page[from + 1..].find("\n## ").map_or(page.len(), |at| from + 1 + at);
+    starts.into_iter().map(|from| &page[from..end(from)]).collect()
+}
+
+/// Sections with one for this machine, which takes the place of an earlier one.
+fn with_section(sections: Vec<&str>, own: &str) -> String {
+    let title = own.trim_start().lines().next().unwrap_or_default();
+    let others = sections.into_iter().filter(|section| section.trim_start().lines().next() != Some(title));
+    others.chain([own]).collect()
+}
+
+/// The section of the levels on this machine.
+fn levels() -> Result<String, Box<dyn std::error::Error>> {
+    let mut text = format!("{LEVELS}{}\n\n", machine());
+    writeln!(text, "| level | number | threads | peak / one thread | {} |", WORKLOADS.map(|w| w.name).join(" | "))?;
+    writeln!(text, "|---|---|---|---|{}", "---|".repeat(WORKLOADS.len()))?;
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut threads: Vec<usize> =
+        std::iter::successors(Some(1), |n| Some(2 * n)).take_while(|n| *n < available).collect();
+    threads.push(available);
+    for level in Level::available().into_iter().rev() {
+        let repeats = if level.name() == LevelName::Scalar { REPEATS_OF_SCALAR } else { REPEATS };
         for number in NumberKind::ALL {
-            for threads in [1, threads] {
+            let mut of_one = 0.0;
+            for threads in &threads {
+                let (map, cancel) = (Formula::MANDELBROT, Cancel::default());
                 let peak =
-                    peak::measure(Formula::MANDELBROT, number, Recipe::Fused, level, threads, &Cancel::default())?;
-                let engine = CpuEngine::new(level, threads).with_shortcuts(Shortcuts::NONE);
-                let name = level.name();
-                write!(text, "| {name} | {} | {threads} |", number.name())?;
+                    peak::measure(map, number, Recipe::Fused, level, *threads, &cancel)?.peak_iterations_per_second;
+                if *threads == 1 {
+                    of_one = peak;
+                }
+                let engine = CpuEngine::new(level, *threads).with_shortcuts(Shortcuts::NONE);
+                write!(text, "| {} | {} | {threads} | {:.2} |", level.name(), number.name(), peak / of_one)?;
                 for workload in &WORKLOADS {
-                    let report = measure(workload, number, &engine, Strategy::EveryPixel, REPEATS)?;
-                    write!(text, " {:.2} |", per_second(&report) / peak.peak_iterations_per_second)?;
+                    let report = measure(workload, number, &engine, Strategy::EveryPixel, repeats)?;
+                    write!(text, " {:.2} |", per_second(&report) / peak)?;
                 }
                 writeln!(text)?;
             }
         }
     }
+    Ok(text)
+}
 
+/// The whole page with these sections of the levels.
+fn write_all(levels: &str) -> Result<String, Box<dyn std::error::Error>> {
+    let mut text = String::from(
+        "# Speed\n\n\
+         Written by `cargo run --release -p xtask -- speed`. Every figure is a ratio within one run, because machines are shared and noisy.\n\
+         *Peak* is the rate of the recipe's operations alone (`dwell peak`) on as many threads, measured just before the renders.\n",
+    );
+    text.push_str(levels);
+    writeln!(text, "\nThe sections below are of: {}.", machine())?;
     let engine = |shortcuts| CpuEngine::new(Level::best(), 1).with_shortcuts(shortcuts);
     let (off, on) = (engine(Shortcuts::NONE), engine(Shortcuts::EXACT));
     let singles = [
@@ -226,9 +285,7 @@ pub(crate) fn write() -> Done {
         }
     }
     formulas(&mut text)?;
-    store::write_text(&root().join("docs/speed.md"), &text, &PartialFiles::default())?;
-    print!("{text}");
-    Ok(())
+    Ok(text)
 }
 
 /// Compares each formula with the rate that its operations allow, at a limit where the ends of orbits take a large part of
@@ -274,4 +331,23 @@ fn formulas(text: &mut String) -> Done {
         writeln!(text)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_section_of_a_machine_is_replaced_and_others_are_kept() {
+        let section = |name: &str, value: u32| format!("{LEVELS}{name}\n\n| {value} |\n");
+        let page = format!("# Speed\n{}{}\n## Shortcuts: x\n", section("a", 1), section("b", 2));
+        assert_eq!(sections(&page).len(), 2);
+        assert_eq!(with_section(sections(&page), &section("a", 3)), section("b", 2) + &section("a", 3));
+        assert_eq!(
+            with_section(sections(&page), &section("c", 3)),
+            section("a", 1) + &section("b", 2) + &section("c", 3)
+        );
+        let page = std::fs::read_to_string(root().join("docs/speed.md")).unwrap();
+        assert!(!sections(&page).is_empty() && page.contains("\n## Shortcuts: "));
+    }
 }

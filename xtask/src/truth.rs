@@ -1,6 +1,7 @@
 //! Measures how often f32 and f64 give a wrong dwell: sampled pixels of real views at every depth are compared with
 //! arbitrary precision.
 
+use crate::random::Random;
 use crate::{Done, root};
 use dwell::store::{self, PartialFiles};
 use dwell::truth::{self, ExactMap, Truth};
@@ -108,14 +109,8 @@ fn at_depth(decade: u32) -> Result<Found, Box<dyn std::error::Error>> {
                 if index >= samples {
                     return;
                 }
-                let mut random = SEED ^ (u64::from(decade) << 40) ^ ((place as u64) << 32) ^ index;
-                let mut below = |n: u32| {
-                    // splitmix64
-                    random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                    let z = (random ^ (random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-                    u32::try_from((z ^ (z >> 31)) % u64::from(n)).unwrap_or(0)
-                };
+                let mut random = Random::new(SEED ^ (u64::from(decade) << 40) ^ ((place as u64) << 32) ^ index);
+                let mut below = |n: u32| random.below(n as usize) as u32;
                 let (column, row) = (below(SIZE.width), below(SIZE.height));
                 let Some(point) = view.plane_from_pixel(column, row) else { continue };
                 let map = ExactMap { formula: Formula::MANDELBROT, julia: None };

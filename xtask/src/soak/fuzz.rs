@@ -5,6 +5,7 @@
 //! seed and its number. The input of a failure is stored, and `cargo xtask soak --input TARGET FILE` runs it again.
 
 use super::Row;
+use crate::random::Random;
 use crate::{Done, root, target};
 use dwell::store::{Output, PartialFiles};
 use std::io::Write;
@@ -48,22 +49,6 @@ const TICK: Duration = Duration::from_millis(100);
 /// The most time that an input of so many bytes may take.
 fn allowed(bytes: usize) -> Duration {
     Duration::from_secs_f64(1.0 + bytes as f64 / f64::from(1 << 20))
-}
-
-/// The generator splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    /// A number below `n`, 0 for `n` = 0.
-    fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
-    }
 }
 
 /// The committed inputs of a target.
@@ -234,7 +219,7 @@ pub(super) fn run(inputs: u64, seed: u64, name: Option<&str>) -> Result<Row, Box
             }
             let which = (number % selected.len() as u64) as usize;
             let (name, target) = selected[which];
-            let bytes = mutated(&seeds[which], &mut Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ number));
+            let bytes = mutated(&seeds[which], &mut Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ number));
             {
                 let (time, started) = &mut *lock(running);
                 *started = Some(Started { at: Instant::now(), before: time.so_far(), name, bytes: bytes.clone() });
@@ -333,7 +318,7 @@ mod tests {
     fn mutations_follow_from_the_seed_and_keep_checksums_right() {
         let seeds = seeds("picture").unwrap();
         let inputs = |seed| {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             (0..50).map(|_| mutated(&seeds, &mut random)).collect::<Vec<_>>()
         };
         assert!(inputs(1) == inputs(1) && inputs(1) != inputs(2));
