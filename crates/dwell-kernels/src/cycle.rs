@@ -1,12 +1,25 @@
-//! Whether the orbit of a point returns to a z that it had before, by one scalar loop.
+//! Whether a point is proved never to escape, by one scalar loop: it is interior, or its orbit returns to a z that it had
+//! before.
 //!
 //! The kernel in [`crate::escape`] looks for cycles where that costs nothing, so the n at which it finds one depends on the
 //! vectors of the level. The answer here is the same on every machine, which a decision about a whole view needs.
 
+use crate::formula::Formula;
+use crate::interior::Interior;
 use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::{Rule, with_rule};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The number of steps after which a pixel is proved never to escape: 0 where the test of [`crate::interior`] proves it,
+/// otherwise [`found_after`].
+#[must_use]
+pub fn proved_after<N: Number>(map: &Map<N>, pixel: [N; 2], steps: u32, stop: &AtomicBool) -> Option<u32> {
+    if map.formula == Formula::MANDELBROT && map.julia.is_none() && Interior::contains_point(pixel, map.recipe) {
+        return Some(0);
+    }
+    found_after(map, pixel, steps, stop)
+}
 
 /// The number of steps after which the orbit of a pixel is found to have returned, bit for bit up to signs of zeros, to an
 /// earlier z: at most `steps`. `None` if it is not found, or the orbit escapes beyond the radius 2^8, or `stop` is set, which
@@ -14,8 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// The earlier z is replaced when the number of steps has doubled (Brent, 1980), so a cycle is found after at most three times
 /// the number of steps before it begins, or its length.
-#[must_use]
-pub fn found_after<N: Number>(map: &Map<N>, pixel: [N; 2], steps: u32, stop: &AtomicBool) -> Option<u32> {
+fn found_after<N: Number>(map: &Map<N>, pixel: [N; 2], steps: u32, stop: &AtomicBool) -> Option<u32> {
     let c = map.c(pixel);
     with_rule!(map.formula, map.recipe, rule => search(rule, pixel, c, steps, stop))
 }
@@ -63,6 +75,20 @@ mod tests {
         let nucleus = found(-0.741_087_059_265_146_2, 0.123_112_193_581_171_43, 20_000);
         assert!(nucleus.is_some_and(|step| step >= 523), "{nucleus:?}");
         assert_eq!((found(0.3, 0.6, 10_000), found(0.26, 0.0, 10_000), found(4.0, 4.0, 10_000)), (None, None, None));
+    }
+
+    #[test]
+    fn interior_points_take_no_step() {
+        let go_on = AtomicBool::new(false);
+        let map = Map::mandelbrot(Recipe::Fused);
+        assert_eq!(proved_after(&map, [0.1, 0.1], 10, &go_on), Some(0));
+        assert_eq!(proved_after(&map, [-1.0, 0.1], 10, &go_on), Some(0));
+        let julia = Map { julia: Some([0.0, 0.0]), ..map };
+        assert_eq!(proved_after(&julia, [0.0, 0.0], 10, &go_on), Some(1));
+        // In the margin of f32, and not of f64.
+        let near = 0.2499_f32;
+        assert_eq!(proved_after(&Map::mandelbrot(Recipe::Fused), [near, 0.0], 0, &go_on), None);
+        assert_eq!(proved_after(&map, [f64::from(near), 0.0], 0, &go_on), Some(0));
     }
 
     #[test]

@@ -121,21 +121,16 @@ impl<N: Number> Interior<N> {
         !m.mul(m).not_at_most(p_squared) | !disc.not_at_most(splat(self.disc_radius_squared))
     }
 
-    /// Whether one point is proved to be interior, computed in f64.
+    /// Whether one point is proved to be interior, computed in f64 with the margins of `N`.
     pub(crate) fn contains_point([a, b]: [N; 2], recipe: Recipe) -> bool {
-        let test = Interior::<f64>::new(recipe);
+        let [square_factor, real_factor, constant_term, disc_radius_squared] =
+            Self::new(recipe).constants().map(N::to_f64);
         let (a, b) = (a.to_f64(), b.to_f64());
         let square = |v: f64| v * v;
         let p_squared = square(a - 0.25) + square(b);
-        let m = p_squared * test.square_factor + (a - 0.25) * test.real_factor + test.constant_term;
-        square(m) <= p_squared || square(a + 1.0) + square(b) <= test.disc_radius_squared
+        let m = p_squared * square_factor + (a - 0.25) * real_factor + constant_term;
+        square(m) <= p_squared || square(a + 1.0) + square(b) <= disc_radius_squared
     }
-}
-
-/// Whether a point c = a + ib of the parameter plane of z^2 + c is proved to be interior when it is iterated in f64.
-#[must_use]
-pub fn contains(point: [f64; 2], recipe: Recipe) -> bool {
-    Interior::<f64>::contains_point(point, recipe)
 }
 
 /// Whether a rectangle, as [least, greatest] of re c and im c, may contain interior points: whether it meets one of two

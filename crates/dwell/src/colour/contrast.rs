@@ -75,7 +75,7 @@ pub(crate) fn contrasts(
     for (x, (found, curved)) in found.iter_mut().zip(curved.iter()).enumerate() {
         *found = match *curved > CURVATURE {
             false => Contrast::None,
-            true if differing(rows, x) >= NOISY => Contrast::Noise,
+            true if is_noisy(rows, x) => Contrast::Noise,
             true => Contrast::Edge,
         };
     }
@@ -97,13 +97,15 @@ fn add_curvature(above: &[i16], middle: &[i16], below: &[i16], curved: &mut [i16
     }
 }
 
-/// How many of the 8 neighbours of the pixel at column `x` of the middle row differ visibly from it in some channel.
-fn differing(rows: [&ContrastRow; 3], x: usize) -> usize {
+/// Whether at least [`NOISY`] of the 8 neighbours of the pixel at column `x` of the middle row differ visibly from it in some
+/// channel. Most pixels with contrast are at edges, where this is decided by the first few neighbours.
+fn is_noisy(rows: [&ContrastRow; 3], x: usize) -> bool {
+    const NEIGHBOURS: [(usize, usize); 8] = [(0, 1), (2, 1), (1, 0), (1, 2), (0, 0), (2, 2), (0, 2), (2, 0)];
     let own = [0, 1, 2].map(|channel: usize| rows[1].0[channel][x + 1]);
-    let differs = |row: usize, column: usize| {
-        (0..3).any(|channel: usize| (rows[row].0[channel][x + column] - own[channel]).abs() > DIFFERENCE)
+    let is_near = |(row, column): &&(usize, usize)| {
+        (0..3).all(|channel: usize| (rows[*row].0[channel][x + column] - own[channel]).abs() <= DIFFERENCE)
     };
-    (0..9).filter(|place| *place != 4 && differs(place / 3, place % 3)).count()
+    NEIGHBOURS.iter().filter(is_near).nth(NEIGHBOURS.len() - NOISY).is_none()
 }
 
 #[cfg(test)]

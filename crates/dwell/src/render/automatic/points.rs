@@ -10,7 +10,7 @@ use crate::colour::By;
 use crate::plan::points::DirectPoints;
 use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
-use dwell_kernels::{Formula, Grid, Kernels, Level, cycle, interior};
+use dwell_kernels::{Grid, Kernels, Level, cycle};
 
 /// Points that a thread computes at once.
 const CHUNK: usize = 128;
@@ -108,16 +108,13 @@ impl<N: Kernels> Computer<'_, N> {
         Ok(())
     }
 
-    /// For each of a list of points, whether its orbit is found to cycle within `steps` steps.
-    pub(super) fn cycles(&self, list: &[Point], steps: u32) -> Result<Vec<bool>, Error> {
+    /// For each of a list of points, whether it is proved never to escape within `steps` steps.
+    pub(super) fn proved(&self, list: &[Point], steps: u32) -> Result<Vec<bool>, Error> {
         let axes = self.points.axes.arrays();
         let of = |point: &Point| {
             let [column, row] = point.pixel.map(|at| at as usize);
             let pixel = [axes[0][column] + axes[2][row], axes[1][column] + axes[3][row]];
-            let map = &self.points.map;
-            let is_mandelbrot = map.formula == Formula::MANDELBROT && map.julia.is_none();
-            let known = is_mandelbrot && interior::contains(pixel.map(N::to_f64), map.recipe);
-            known || cycle::found_after(map, pixel, steps, self.cancel.flag()).is_some()
+            cycle::proved_after(&self.points.map, pixel, steps, self.cancel.flag()).is_some()
         };
         let mut found = filled(list.len(), false, WHAT)?;
         let work = |number: usize, chunk: &mut [bool]| {

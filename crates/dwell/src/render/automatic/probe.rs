@@ -35,8 +35,8 @@ const LAST: u32 = 1 << 28;
 const REFINED: usize = 2048;
 /// The points of a cell that is refined.
 const POINTS: u32 = 9;
-/// Points that have not escaped whose cycles are searched for, at most, and the steps of the search.
-const SEARCHED: usize = 128;
+/// Points that have not escaped whose cycles are searched for, at most, and the fewest steps of the search.
+const SEARCHED: usize = 64;
 const SEARCHED_STEPS: u32 = 1 << 17;
 /// Iterations that points without a cycle after so many steps may take, as a mean over all pixels of the view: for maps
 /// without a fold, most of whose points enter one later, and for the others, many of whose points never do.
@@ -44,6 +44,8 @@ const MOST_ADDED: f64 = 500_000.0;
 const MOST_ADDED_FOLDED: f64 = 50_000.0;
 /// Or so many times the iterations of the points that escape, if that is more.
 const MOST_ADDED_TIMES: f64 = 3.0;
+/// How far beyond the affordable limit points are iterated, in the search for the latest escapes.
+const FAR: f64 = 4.0;
 /// Of each so many cells, one has a second point beside its first, for the differences between neighbouring pixels.
 const PAIRED: usize = 4;
 
@@ -114,8 +116,10 @@ impl PointsVisitor for Probe<'_> {
             None => {
                 let (limit, affordable) = coarse_stages(&computer, &mut list)?;
                 if escapes(&list, limit).0 > 0 {
-                    let affordable = affordable.map_or_else(|| most_limit(&computer, &list), Ok)?;
-                    most = affordable.max(f64::from(limit));
+                    most = match affordable {
+                        Some(most) => most,
+                        None => most_limit(&computer, &list, limit)?.max(f64::from(limit)),
+                    };
                     refine(cells, &mut list, &mut weights)?;
                     (fine_stages(&computer, &mut list, &mut weights, limit, most)?, None)
                 } else {
@@ -142,12 +146,13 @@ fn escapes(list: &[Point], limit: u32) -> (usize, usize) {
 }
 
 /// Iterates one point of each cell, until fewer than one in a thousand escapes in a stage, or none has escaped at a limit
-/// beyond which the search takes too long, or the greatest affordable limit is near. Returns the limit of the last stage, and
-/// the greatest affordable limit if it was found.
+/// beyond which the search takes too long, or the limit is so far beyond the affordable one that the search would take a
+/// tenth of the time of the picture: [`FAR`] times. Returns the limit of the last stage, and in that case the affordable one.
+/// It is found anew in each stage, since points that escape late are not told from those that never do.
 ///
 /// A stage without undecided points takes no time, so that it makes no difference when they are proved to be inside.
 fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> Result<(u32, Option<f64>), Error> {
-    let (mut limit, mut affordable) = (FIRST, None);
+    let mut limit = FIRST;
     loop {
         if limit > SCOUTS_FROM && escapes(list, limit).0 == 0 {
             let mut scouts = collected(list.iter().step_by(SCOUT).copied(), WHAT)?;
@@ -159,12 +164,14 @@ fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> 
         }
         let (escaped, late) = escapes(list, limit);
         let last = if escaped > 0 { LAST } else { LAST_WITHOUT_ESCAPE };
-        if escaped > 0 && limit >= SEARCHED_STEPS && affordable.is_none() {
-            affordable = Some(most_limit(computer, list)?);
+        if (escaped > 0 && late * 1000 <= list.len()) || limit >= last {
+            return Ok((limit, None));
         }
-        let is_near = affordable.is_some_and(|most| f64::from(limit) >= most / f64::from(FACTOR));
-        if (escaped > 0 && late * 1000 <= list.len()) || is_near || limit >= last {
-            return Ok((limit, affordable));
+        if escaped > 0 && limit >= SEARCHED_STEPS {
+            let most = most_limit(computer, list, limit)?;
+            if f64::from(limit) >= FAR * most {
+                return Ok((limit, Some(most)));
+            }
         }
         limit *= FACTOR;
     }
@@ -174,7 +181,10 @@ fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> 
 /// near the boundary of a component, cycles are entered late, and the orbits of folded maps may stay on closed curves and
 /// never return to a z. The limit is such that the share of the view with such points, times the limit, is the number of
 /// iterations that a picture may take for them.
-fn most_limit<N: Kernels>(computer: &Computer<'_, N>, list: &[Point]) -> Result<f64, Error> {
+///
+/// Cycles are searched for up to `limit`, to which the list has been iterated: where a fixed point attracts weakly, a point
+/// enters its cycle as late as points beside it escape.
+fn most_limit<N: Kernels>(computer: &Computer<'_, N>, list: &[Point], limit: u32) -> Result<f64, Error> {
     let stays = collected(list.iter().filter(|point| point.outcome.dwell() == 0).copied(), WHAT)?;
     if stays.is_empty() {
         return Ok(f64::INFINITY);
@@ -182,9 +192,10 @@ fn most_limit<N: Kernels>(computer: &Computer<'_, N>, list: &[Point]) -> Result<
     let mut sample = collected(stays.iter().step_by(stays.len().div_ceil(SEARCHED)).copied(), WHAT)?;
     let size = sample.len() as f64;
     // Without those that escape soon.
-    computer.run(&mut sample, SEARCHED_STEPS)?;
+    let steps = limit.max(SEARCHED_STEPS);
+    computer.run(&mut sample, steps)?;
     sample.retain(|point| point.outcome.dwell() == 0);
-    let open = computer.cycles(&sample, SEARCHED_STEPS)?.iter().filter(|cycles| !**cycles).count() as f64;
+    let open = computer.proved(&sample, steps)?.iter().filter(|proved| !**proved).count() as f64;
     let cells = list.len() as f64;
     let mean = list.iter().map(|point| f64::from(point.outcome.dwell())).sum::<f64>() / cells;
     let folded = computer.points.map.formula.fold() != Fold::None;
