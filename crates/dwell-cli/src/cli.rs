@@ -362,7 +362,7 @@ pub(crate) struct RenderArgs {
     #[arg(
         long,
         value_name = "SCHEDULE",
-        default_value = "dynamic",
+        default_value = "work-stealing",
         hide_short_help = true,
         help_heading = "Measuring"
     )]

@@ -226,7 +226,7 @@ fn schedules_tiles_and_shortcuts_change_no_byte() {
     let folder = Folder::new();
     let line = "--bounds -2,1,-1,1 --size 150x100 --max-iter 500 --threads 2";
     let plain = folder.stats(&format!("{line} --shortcuts none -o plain.png"));
-    assert_eq!((plain["schedule"].as_str(), plain["tile"].as_str()), (Some("dynamic:1"), Some("80x4")));
+    assert_eq!((plain["schedule"].as_str(), plain["tile"].as_str()), (Some("work-stealing"), Some("150x4")));
     assert_eq!((plain["strategy"].as_str(), plain["exact"].as_bool()), (Some("every-pixel"), Some(true)));
     for way in [
         "--schedule static",

@@ -10,8 +10,10 @@ use std::time::Instant;
 /// Speeds of both engines, measured once and cached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Measured {
-    /// The machine, driver and version that were measured; others are measured again.
-    what: String,
+    /// The program and the processors that were measured; others are measured again.
+    host: String,
+    /// The device and its driver.
+    device: String,
     cpu_pixels_per_second: f64,
     device_pixels_per_second: f64,
     /// Seconds that a device takes to start.
@@ -22,27 +24,34 @@ struct Measured {
 const SIDE: u32 = 1024;
 const LIMIT: u32 = 1000;
 
+/// Whether an earlier measurement says that the processors finish first. It does not open the driver of a device, which takes
+/// longer than a small picture, so it does not find out either whether the device is still the same.
+pub(crate) fn processors_are_known_to_be_faster(cpu: &CpuEngine, pixels: u64) -> bool {
+    kept().is_some_and(|kept| kept.host == host(cpu) && !faster(&kept, pixels))
+}
+
 /// Whether a device would finish first.
 pub(crate) fn device_is_faster(device: &Device, cpu: &CpuEngine, pixels: u64) -> bool {
-    let threads = cpu.pool().threads();
-    let what = format!(
-        "dwell {}, {} on {threads} threads, {} with CUDA {}",
-        env!("CARGO_PKG_VERSION"),
-        cpu.level().name(),
-        device.name,
-        device.driver
-    );
-    let kept = cache_file().and_then(|path| std::fs::read_to_string(path).ok());
-    let kept = kept.and_then(|text| serde_json::from_str::<Measured>(&text).ok()).filter(|kept| kept.what == what);
-    let measured = match kept {
+    let (host, named) = (host(cpu), format!("{} with CUDA {}", device.name, device.driver));
+    let measured = match kept().filter(|kept| (&kept.host, &kept.device) == (&host, &named)) {
         Some(kept) => kept,
         None => {
-            let Some(measured) = measure(device, cpu, what) else { return false };
+            let Some(measured) = measure(device, cpu, [host, named]) else { return false };
             store_in_cache(&measured);
             measured
         }
     };
     faster(&measured, pixels)
+}
+
+/// The program and the processors.
+fn host(cpu: &CpuEngine) -> String {
+    format!("dwell {}, {} on {} threads", env!("CARGO_PKG_VERSION"), cpu.level().name(), cpu.pool().threads())
+}
+
+/// The cached measurement.
+fn kept() -> Option<Measured> {
+    serde_json::from_str(&std::fs::read_to_string(cache_file()?).ok()?).ok()
 }
 
 fn faster(measured: &Measured, pixels: u64) -> bool {
@@ -69,7 +78,7 @@ fn store_in_cache(measured: &Measured) {
 }
 
 /// Measures both engines; `None` where the device fails.
-fn measure(device: &Device, cpu: &CpuEngine, what: String) -> Option<Measured> {
+fn measure(device: &Device, cpu: &CpuEngine, [host, named]: [String; 2]) -> Option<Measured> {
     let view = View::centred("-0.75", "0", "1.5").ok()?.sized(Size::new(SIDE, SIDE).ok()?);
     let plan = Plan::new(&view, &Settings { limit: LIMIT, ..Settings::default() }, &Limits::default()).ok()?;
     let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
@@ -96,7 +105,8 @@ fn measure(device: &Device, cpu: &CpuEngine, what: String) -> Option<Measured> {
         return None;
     }
     Some(Measured {
-        what,
+        host,
+        device: named,
         cpu_pixels_per_second: pixels / on_cpu,
         device_pixels_per_second: pixels / then,
         device_start_seconds: (first - then).max(0.0),
@@ -110,7 +120,8 @@ mod tests {
     #[test]
     fn a_small_picture_is_not_worth_a_device() {
         let measured = Measured {
-            what: String::new(),
+            host: String::new(),
+            device: String::new(),
             cpu_pixels_per_second: 1e8,
             device_pixels_per_second: 1e10,
             device_start_seconds: 0.3,

@@ -12,7 +12,8 @@ use crate::recipe::{Rule, with_rule};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The number of steps after which a pixel is proved never to escape: 0 where the test of [`crate::interior`] proves it,
-/// otherwise [`found_after`].
+/// otherwise the number, at most `steps`, after which its orbit is found to have returned to an earlier z. `None` if it is not
+/// found, or the orbit escapes, or `stop` is set, which is read every 2^12 steps.
 #[must_use]
 pub fn proved_after<N: Number>(map: &Map<N>, pixel: [N; 2], steps: u32, stop: &AtomicBool) -> Option<u32> {
     if map.formula == Formula::MANDELBROT && map.julia.is_none() && Interior::contains_point(pixel, map.recipe) {

@@ -4,6 +4,8 @@ use crate::base::error::InputError;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::base::quote::allowed_bytes;
+use bytemuck::Zeroable;
+use bytemuck::allocation::try_zeroed_vec;
 
 /// The most memory that a render may plan for.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +136,25 @@ pub(crate) fn resize<T: Clone>(buffer: &mut Vec<T>, len: usize, filler: T, what:
     }
     buffer.resize(len, filler);
     Ok(())
+}
+
+/// Resizes `buffer` to `len` elements, new ones 0. An empty buffer gets memory that the system zeroes when it is first
+/// accessed, by the thread that accesses it: one thread alone takes 14 ms to access the 25 MB of a picture of 1920 x 1080.
+///
+/// # Errors
+/// When the allocation fails.
+pub(crate) fn resize_zeroed<T: Zeroable + Clone>(
+    buffer: &mut Vec<T>,
+    len: usize,
+    what: &str,
+) -> Result<(), InputError> {
+    if buffer.is_empty() && buffer.capacity() < len {
+        // Freed first, so that there are not both.
+        *buffer = Vec::new();
+        *buffer = try_zeroed_vec(len).map_err(|()| exhausted(len.saturating_mul(size_of::<T>()), what))?;
+        return Ok(());
+    }
+    resize(buffer, len, T::zeroed(), what)
 }
 
 #[cfg(test)]

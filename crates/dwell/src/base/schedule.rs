@@ -1,8 +1,10 @@
 //! The order in which pieces of work are distributed among threads.
 //!
 //! A schedule decides only which thread does which piece, so it changes the time of a computation and never its result.
-//! All of them are kept because comparing them is one of the purposes of this project. `dynamic` is the default: there
-//! are many pieces, and their costs differ by orders of magnitude.
+//! All of them are kept because comparing them is one of the purposes of this project. `work-stealing` is the default: there
+//! are many pieces, their costs differ by orders of magnitude, and a thread seldom waits for another to take one. With
+//! `dynamic`, 16 threads took 1.3 to 1.5 times as long for pictures of 2 to 4 million pixels that take 2 ms (an Intel Xeon
+//! with 8 cores); on up to 4 threads, and for longer computations, both take the same time.
 
 use crate::base::error::InputError;
 use crate::base::pieces::Pieces;
@@ -12,7 +14,7 @@ use crate::base::quote::quote;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The order in which threads receive pieces of work. It changes the time that the work takes, never its result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
     /// Each thread receives one contiguous block of equally many pieces, regardless of their cost.
     Static,
@@ -26,13 +28,8 @@ pub enum Schedule {
     Guided,
     /// Each thread starts with a block as in `static`. A thread whose block is empty receives the second half of the
     /// longest remaining block.
+    #[default]
     WorkStealing,
-}
-
-impl Default for Schedule {
-    fn default() -> Self {
-        Self::Dynamic { chunk: 1 }
-    }
 }
 
 impl Schedule {
@@ -51,7 +48,7 @@ impl std::str::FromStr for Schedule {
         let (name, chunk) = text.split_once(':').map_or((text, None), |(name, chunk)| (name, Some(chunk)));
         match (name, chunk) {
             ("static", None) => Ok(Self::Static),
-            ("dynamic", None) => Ok(Self::default()),
+            ("dynamic", None) => Ok(Self::Dynamic { chunk: 1 }),
             ("dynamic", Some(chunk)) => {
                 let accepted = format!("dynamic:CHUNK, CHUNK from 1 to {}", Self::MOST_CHUNK);
                 if chunk.is_empty() || !chunk.bytes().all(|byte| byte.is_ascii_digit()) {

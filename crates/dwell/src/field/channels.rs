@@ -6,7 +6,7 @@
 //! the code that computes it (an engine) and the code that reads it (a colouring).
 
 use crate::base::error::InputError;
-use crate::base::limits::{collected, copied, reserved, resize};
+use crate::base::limits::{collected, copied, reserved, resize_zeroed};
 use dwell_kernels::Fold;
 use std::ops::{Index, IndexMut, Range};
 
@@ -203,10 +203,10 @@ impl ChannelBuffers {
     /// # Errors
     /// When the system has not enough memory.
     pub(crate) fn resize(&mut self, pixels: usize, set: ChannelSet) -> Result<(), InputError> {
-        resize(&mut self.dwell, pixels, 0, "the dwells")?;
+        resize_zeroed(&mut self.dwell, pixels, "the dwells")?;
         for channel in Channel::ALL {
             let pixels = if set.contains(channel) { pixels } else { 0 };
-            resize(&mut self[channel], pixels, 0.0, channel.name())?;
+            resize_zeroed(&mut self[channel], pixels, channel.name())?;
         }
         Ok(())
     }

@@ -40,14 +40,15 @@ impl Clock {
         due
     }
 
-    /// The sums since the process began, without those of the writer. `thread_seconds` are the thread times of colouring and
-    /// encoding.
-    pub(super) fn tally(&self, tally: &Tally, thread_seconds: [f64; 2], threads: usize) -> Tally {
+    /// The sums since the process began, without those of the writer. `thread_seconds` are the thread times of colouring,
+    /// encoding and hashing.
+    pub(super) fn tally(&self, tally: &Tally, thread_seconds: [f64; 3], threads: usize) -> Tally {
         let mut tally = tally.clone();
-        let [colour, encode] = thread_seconds;
+        let [colour, encode, hash] = thread_seconds;
         // Wall time as if all threads had done this work at the same time and nothing else.
         tally.seconds.colour += colour / threads as f64;
         tally.seconds.encode += encode / threads as f64;
+        tally.seconds.hash += hash / threads as f64;
         tally.seconds.total = self.began.elapsed().as_secs_f64();
         tally
     }

@@ -36,7 +36,7 @@ impl Counting<'_> {
             .ok_or_else(|| damaged(self.writer.journal.as_ref().map(Journal::path)))?;
         let (clock, writer) = (self.clock, &mut *self.writer);
         let save = |filler: &FieldFiller<'_>, field: &Field, writer: &mut Writer| {
-            let tally = clock.tally(&filler.tally, [0.0; 2], 1);
+            let tally = clock.tally(&filler.tally, [0.0; 3], 1);
             writer.save(Reached {
                 tally,
                 computed: ComputedRows::of(field.some_rows(0..filler.next))?,
@@ -79,7 +79,7 @@ impl Counting<'_> {
                 if !clock.is_due() {
                     return Ok(());
                 }
-                let (tally, counts) = (clock.tally(&filler.tally, [0.0; 2], 1), painter.counts()?);
+                let (tally, counts) = (clock.tally(&filler.tally, [0.0; 3], 1), painter.counts()?);
                 let computed = ComputedRows::of(field.some_rows(first..filler.next))?;
                 writer.save(Reached { row: first, tally, counts, computed, ..Reached::default() })
             })?;

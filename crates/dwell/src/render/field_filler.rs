@@ -74,7 +74,7 @@ impl<'a> FieldFiller<'a> {
         if self.tile_rows.is_none() {
             self.mirror.exclude_originals_before(present.start);
         }
-        self.mirror.keep(field, present);
+        self.mirror.keep(field, present, self.engine.pool());
         self.next = next;
     }
 
@@ -108,13 +108,13 @@ impl<'a> FieldFiller<'a> {
             let rows = rows.start..rows.end.min(wanted);
             if images {
                 self.recompute_originals(&rows)?;
-                self.mirror.fill(field.rows_mut(rows.clone()));
+                self.mirror.fill(field.rows_mut(rows.clone()), self.engine.pool());
                 self.control.progress.add(rows.len() as u64 * u64::from(field.width()));
                 self.tally.add_iterating(begun.elapsed());
             } else {
                 let outcome = self.engine.run(&self.task, field.rows_mut(rows.clone()), &self.control)?;
                 self.tally.add_outcome(outcome.times, outcome.notes);
-                self.mirror.keep(field, rows.clone());
+                self.mirror.keep(field, rows.clone(), self.engine.pool());
             }
             self.next = rows.end;
             self.verify(field.some_rows(rows.clone()), rows.clone())?;
@@ -148,7 +148,7 @@ impl<'a> FieldFiller<'a> {
             &Control { progress: &progress, ..self.control },
         )?;
         self.tally.notes.add(outcome.notes);
-        self.mirror.keep(&self.recomputed, rows);
+        self.mirror.keep(&self.recomputed, rows, self.engine.pool());
         Ok(())
     }
 

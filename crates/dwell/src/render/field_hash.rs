@@ -4,7 +4,12 @@
 //! is cut into groups of 32 chunks, each group is hashed as a subtree, and subtrees of equal size are merged as a binary
 //! counter carries. The state is one subtree for each 1 in the binary number of groups so far, and the bytes of the group
 //! that is not full. The last group is merged only when it is known to be the last, since the root is computed in another way.
+//!
+//! The subtree of a group depends on its bytes and its position alone, so threads hash the groups of their rows
+//! ([`HashedGroups`]) before the rows are put in order.
 
+use crate::base::error::InputError;
+use crate::base::limits::collected;
 use blake3::Hasher;
 use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 
@@ -22,9 +27,38 @@ pub(crate) struct FieldHasher {
     rest: Vec<u8>,
 }
 
+/// Successive groups of a stream that are hashed already.
+#[derive(Debug, Default)]
+pub(crate) struct HashedGroups {
+    /// The position of the first group in the stream.
+    position: u64,
+    subtrees: Vec<ChainingValue>,
+}
+
+impl HashedGroups {
+    /// Hashes the whole groups among the bytes from this position of a stream on.
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(crate) fn of(bytes: &[u8], position: u64) -> Result<Self, InputError> {
+        let first = position.next_multiple_of(GROUP as u64);
+        let before = usize::try_from(first - position).unwrap_or(usize::MAX).min(bytes.len());
+        let groups = (first..).step_by(GROUP).zip(bytes[before..].chunks_exact(GROUP));
+        let subtrees = groups.map(|(at, group)| subtree(group, at));
+        Ok(Self { position: first, subtrees: collected(subtrees, "the hashes of the rows")? })
+    }
+
+    /// The subtree of the group at a position, if it is one of these.
+    fn at(&self, position: u64) -> Option<&ChainingValue> {
+        let number = position.checked_sub(self.position)? / GROUP as u64;
+        self.subtrees.get(usize::try_from(number).ok()?)
+    }
+}
+
 impl FieldHasher {
-    /// Hashes further bytes.
-    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
+    /// Hashes further bytes. Of the groups that are hashed already, in the order of the stream, some may be among them.
+    pub(crate) fn update(&mut self, mut bytes: &[u8], hashed: &[HashedGroups]) {
+        let mut hashed = hashed.iter().peekable();
         while !bytes.is_empty() {
             if self.rest.len() == GROUP {
                 self.close_group();
@@ -32,7 +66,13 @@ impl FieldHasher {
             // Whole groups are hashed without a copy. The last one is kept, since it may be the last of the stream.
             if self.rest.is_empty() && bytes.len() > GROUP {
                 let (group, others) = bytes.split_at(GROUP);
-                self.push(group);
+                let is_over =
+                    |groups: &&HashedGroups| groups.position + (groups.subtrees.len() * GROUP) as u64 <= self.grouped;
+                while hashed.next_if(is_over).is_some() {}
+                match hashed.peek().and_then(|groups| groups.at(self.grouped)) {
+                    Some(known) => self.push(*known),
+                    None => self.push(subtree(group, self.grouped)),
+                }
                 bytes = others;
                 continue;
             }
@@ -43,15 +83,12 @@ impl FieldHasher {
     }
 
     fn close_group(&mut self) {
-        let rest = std::mem::take(&mut self.rest);
-        self.push(&rest);
-        self.rest = rest;
+        self.push(subtree(&self.rest, self.grouped));
         self.rest.clear();
     }
 
-    /// Adds a full group that is not the last.
-    fn push(&mut self, group: &[u8]) {
-        let mut subtree = subtree(group, self.grouped);
+    /// Adds the subtree of a full group that is not the last.
+    fn push(&mut self, mut subtree: ChainingValue) {
         self.grouped += GROUP as u64;
         let mut groups = self.grouped / GROUP as u64;
         while groups.is_multiple_of(2) {
@@ -102,8 +139,12 @@ mod tests {
         for length in [0, 1, 1023, 1025, GROUP - 1, GROUP, GROUP + 1, 2 * GROUP, 3 * GROUP, 8 * GROUP, bytes.len()] {
             for step in [1 + length / 3, 5000, GROUP, 3 * GROUP + 1] {
                 let mut hasher = FieldHasher::default();
-                for piece in bytes[..length].chunks(step) {
-                    hasher.update(piece);
+                for (number, piece) in bytes[..length].chunks(step).enumerate() {
+                    // Every second piece is hashed in two parts beforehand, as rows are by two threads.
+                    let (at, middle) = (number * step, piece.len() * 2 / 3);
+                    let of = |from: usize, to: usize| HashedGroups::of(&piece[from..to], (at + from) as u64).unwrap();
+                    let hashed = [of(0, middle), of(middle, piece.len())];
+                    hasher.update(piece, if number % 2 == 0 { &hashed } else { &[] });
                     let (grouped, subtrees, rest) = hasher.parts();
                     let again = FieldHasher::from_parts(grouped, subtrees.to_vec(), rest.to_vec());
                     assert_eq!(again.as_ref(), Some(&hasher));
@@ -112,6 +153,12 @@ mod tests {
                 assert_eq!(hasher.hex(), blake3::hash(&bytes[..length]).to_hex().as_str(), "{length} by {step}");
             }
         }
+        // A group that was hashed beforehand is not hashed again.
+        let mut wrong = HashedGroups::of(&bytes[..2 * GROUP], 0).unwrap();
+        wrong.subtrees[1][0] ^= 1;
+        let mut hasher = FieldHasher::default();
+        hasher.update(&bytes, &[wrong]);
+        assert_ne!(hasher.hex(), blake3::hash(&bytes).to_hex().as_str());
         assert_eq!(FieldHasher::from_parts(GROUP as u64, Vec::new(), vec![1]), None);
         assert_eq!(FieldHasher::from_parts(GROUP as u64, vec![[0; 32]], Vec::new()), None);
     }

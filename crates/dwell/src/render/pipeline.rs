@@ -18,6 +18,7 @@ use crate::base::thread_pool::BackgroundJobs;
 use crate::colour::Painter;
 use crate::encode::{Adler, Encoder, error_of_writing};
 use crate::field::{Field, FieldRows};
+use crate::render::field_hash::HashedGroups;
 use crate::render::refine::{Refined, Refiner};
 use crate::render::writer::{Reached, Writer};
 use dwell_kernels::keep_standard_floats;
@@ -108,6 +109,8 @@ struct Chunk {
     iterations: u128,
     interior_pixels: u64,
     refined: Refined,
+    /// The groups of its dwells, if the field is hashed.
+    hashed: HashedGroups,
 }
 
 /// An item for the writer. Bands and checkpoints are numbered in the order in which they are written.
@@ -139,6 +142,9 @@ pub(crate) struct Pipeline<'a> {
     colour: AtomicU64,
     /// Thread time spent on encoding, in nanoseconds.
     encode: AtomicU64,
+    /// Whether the writer hashes the dwells, and the thread time spent on that before rows reach it, in nanoseconds.
+    hashes: bool,
+    hash: AtomicU64,
 }
 
 /// Items by number, and the number of the next one to write.
@@ -197,6 +203,8 @@ impl<'a> Pipeline<'a> {
         let shared = Shared { unfinished: VecDeque::new(), free, spare: Vec::new(), error: None };
         Self {
             settings,
+            hashes: writer.tally.hasher.is_some(),
+            hash: AtomicU64::new(0),
             shared: Mutex::new(shared),
             changed: Condvar::new(),
             stopped: AtomicBool::new(false),
@@ -329,9 +337,9 @@ impl<'a> Pipeline<'a> {
         Ok(())
     }
 
-    /// Thread time spent on colours and on encoding.
-    pub(crate) fn thread_seconds(&self) -> [f64; 2] {
-        [&self.colour, &self.encode].map(|nanos| nanos.load(Ordering::Relaxed) as f64 / 1e9)
+    /// Thread time spent on colours, on encoding, and on hashes before rows reach the writer.
+    pub(crate) fn thread_seconds(&self) -> [f64; 3] {
+        [&self.colour, &self.encode, &self.hash].map(|nanos| nanos.load(Ordering::Relaxed) as f64 / 1e9)
     }
 
     /// The buffers and the writer, after [`Self::run`].
@@ -409,7 +417,8 @@ impl<'a> Pipeline<'a> {
         }
         self.colour.fetch_add(nanos(begun.elapsed()), Ordering::Relaxed);
         let (iterations, interior_pixels) = (rows.iterations(limit), rows.interior_pixels());
-        Ok(Chunk { files: self.encode(Some(rows), &picture, buffers)?, iterations, interior_pixels, refined })
+        let files = self.encode(Some(rows), &picture, buffers)?;
+        Ok(Chunk { files, iterations, interior_pixels, refined, hashed: self.hash(rows, first)? })
     }
 
     /// Paints the rows of a chunk, a few at a time.
@@ -430,6 +439,18 @@ impl<'a> Pipeline<'a> {
             painter.paint(field.some_rows(first..end), first / samples as u32, picture);
         }
         Ok(Refined::default())
+    }
+
+    /// Hashes the groups of the dwells of a chunk whose first row is `first`, if the writer is to hash them.
+    fn hash(&self, rows: FieldRows<'_>, first: u32) -> Result<HashedGroups, Error> {
+        if !self.hashes {
+            return Ok(HashedGroups::default());
+        }
+        let begun = Instant::now();
+        let position = u64::from(first) * u64::from(rows.width()) * size_of::<u32>() as u64;
+        let hashed = HashedGroups::of(&rows.dwell_bytes(), position)?;
+        self.hash.fetch_add(nanos(begun.elapsed()), Ordering::Relaxed);
+        Ok(hashed)
     }
 
     /// Encodes a chunk in every format: pictures from `picture`, dwells from `rows`.
@@ -535,7 +556,9 @@ impl<'a> Pipeline<'a> {
             let Some(field) = band.rows.field() else {
                 return Err(Error::Internal("the dwells of a painted band are to be hashed".to_owned()));
             };
-            hasher.update(&field.some_rows(band.range.clone()).dwell_bytes());
+            let hashed = band.chunks.iter().map(|chunk| std::mem::take(&mut lock(chunk).hashed));
+            let hashed = collected(hashed, "the hashes of the rows")?;
+            hasher.update(&field.some_rows(band.range.clone()).dwell_bytes(), &hashed);
             writer.tally.seconds.hash += begun.elapsed().as_secs_f64();
         }
         let mut spare = Vec::new();

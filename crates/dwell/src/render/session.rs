@@ -187,7 +187,7 @@ impl<'r> Session<'r> {
         position: &mut Position,
         kept: &Field,
         counts: &[u8],
-    ) -> Result<(Vec<BandBuffers>, Writer, [f64; 2]), Error> {
+    ) -> Result<(Vec<BandBuffers>, Writer, [f64; 3]), Error> {
         let (request, painter) = (self.request, self.painter.as_ref());
         let begun = Instant::now();
         let refiner = match painter.filter(|_| self.refines()) {
@@ -247,7 +247,7 @@ impl<'r> Session<'r> {
         self,
         mut writer: Writer,
         tally: &Tally,
-        thread_seconds: [f64; 2],
+        thread_seconds: [f64; 3],
         counts: Vec<u8>,
     ) -> Result<Report, Error> {
         let request = self.request;

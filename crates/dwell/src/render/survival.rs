@@ -84,7 +84,7 @@ impl Trial {
             hash: true,
             // Several entries in each run. Their positions depend on the clock; the resumed render must not.
             journaling: Some(Journaling {
-                interval: Some(Duration::from_micros(200)),
+                interval: Some(Duration::from_micros(10)),
                 fresh,
                 protected: Duration::ZERO,
             }),
