@@ -126,7 +126,7 @@ impl<'a, N: Kernels> Task<'a, N> {
             map: *map,
             limit: plan.limit(),
             radius_squared: points.radius_squared,
-            shortcuts: escape::KernelShortcuts { interior: shortcuts.interior, cycles: shortcuts.cycles },
+            shortcuts: escape::KernelShortcuts { interior: shortcuts.interior, cycles: shortcuts.cycles, traps: false },
             proved: 0,
         };
         let constants = ShortcutConstants::of(&settings);

@@ -71,7 +71,7 @@ const CASES: [Case; 17] = [
         what: "the whole set with the test for interior points",
         bounds: [-2.0, 1.0, -1.5, 1.5],
         limit: 256,
-        shortcuts: KernelShortcuts { interior: true, cycles: false },
+        shortcuts: KernelShortcuts { interior: true, cycles: false, traps: false },
         ..PLAIN
     },
     Case {
@@ -79,7 +79,7 @@ const CASES: [Case; 17] = [
         what: "an island of period 3, with the test for cycles",
         bounds: [-1.79, -1.74, -0.025, 0.025],
         limit: 4000,
-        shortcuts: KernelShortcuts { interior: false, cycles: true },
+        shortcuts: KernelShortcuts { interior: false, cycles: true, traps: false },
         ..PLAIN
     },
     Case {

@@ -122,6 +122,7 @@
 //! vectors of the prologue. 99 % of the lanes of bundles are alive. At limit 32 a vector needs 5.8 useful steps, 17
 //! cycles, of 43: the rest is tests (as many again), mispredicted ends and the 16 cycles of start-up and writing.
 
+mod attracted;
 mod bundle;
 pub(crate) mod late;
 mod prologue;
@@ -139,7 +140,7 @@ use crate::level::{Kernel, Level};
 use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::{Rule, with_rule};
-use crate::vector::{Vector, bits};
+use crate::vector::{MAX_LANES, Vector, bits};
 use fearless_simd::Simd;
 use std::sync::atomic::AtomicBool;
 
@@ -155,8 +156,6 @@ const PROLOGUE_VECTORS: usize = 4;
 const REPLAY_VECTORS: usize = 4;
 /// The greatest number of steps between tests of a bundle.
 const MAX_BATCH: u32 = 128;
-/// The lanes of the widest vector: 16 f32 in 512 bits.
-const MAX_LANES: usize = 16;
 /// The lanes of the widest bundle: 8 vectors.
 const MAX_BUNDLE: usize = 8 * MAX_LANES;
 
@@ -169,13 +168,16 @@ pub struct KernelShortcuts {
     /// Stop iterating a point whose orbit returns to a z that it had before. Applies to every formula, recipe and R.
     /// See the [module](self).
     pub cycles: bool,
+    /// Stop iterating a point once an attracting cycle is proved to hold its orbit. Applies to every formula, recipe and R.
+    /// See `attracted.rs`.
+    pub traps: bool,
 }
 
 impl KernelShortcuts {
     /// All shortcuts.
-    pub const ALL: Self = Self { interior: true, cycles: true };
+    pub const ALL: Self = Self { interior: true, cycles: true, traps: true };
     /// No shortcut: every point is iterated to its escape or to the limit.
-    pub const NONE: Self = Self { interior: false, cycles: false };
+    pub const NONE: Self = Self { interior: false, cycles: false, traps: false };
 }
 
 /// The map, the limit, the escape radius and the shortcuts of a computation.
@@ -306,7 +308,7 @@ fn unpack_position(position: u32) -> (usize, usize) {
 /// Converts counts below 2^20, held as numbers, to integers and writes them to `out`: added to 2^52 (2^23 for f32) they
 /// appear in the low bits of the significand.
 #[inline(always)]
-fn store_counts<S: Simd, N: Number>(counts: Vector<S, N>, out: &mut [u32]) {
+pub(crate) fn store_counts<S: Simd, N: Number>(counts: Vector<S, N>, out: &mut [u32]) {
     let mut all = [N::default(); MAX_LANES];
     counts.store(&mut all);
     let lanes = Vector::<S, N>::LEN;
@@ -561,7 +563,7 @@ mod tests {
         // Three points that converge to cycles of lengths 1, 2 and 3: with the greatest limit this ends only if the
         // cycles are found.
         for level in Level::available() {
-            let shortcuts = KernelShortcuts { interior: false, cycles: true };
+            let shortcuts = KernelShortcuts { interior: false, cycles: true, traps: false };
             let settings = KernelSettings {
                 map: Map::mandelbrot(Recipe::Fused),
                 limit: u32::MAX,
@@ -580,7 +582,7 @@ mod tests {
     fn long_cycles_are_found() {
         // The nucleus of a small copy with an orbit of period 523, beside points that escape and one of period 2.
         for level in Level::available() {
-            let shortcuts = KernelShortcuts { interior: false, cycles: true };
+            let shortcuts = KernelShortcuts { interior: false, cycles: true, traps: false };
             let map = Map::mandelbrot(Recipe::Fused);
             let settings = KernelSettings { map, limit: 1 << 20, radius_squared: 4.0, shortcuts, proved: u32::MAX };
             let (re, im) = ([-0.7410870592651462, -1.05, 0.3, -2.5], [0.12311219358117143, 0.02, 0.6, 0.0]);
@@ -609,7 +611,7 @@ mod tests {
     fn interior_points_are_not_iterated() {
         // Points near the boundary that converge so slowly that they do not return to a z within minutes.
         for level in Level::available() {
-            let shortcuts = KernelShortcuts { interior: true, cycles: false };
+            let shortcuts = KernelShortcuts { interior: true, cycles: false, traps: false };
             let settings = KernelSettings {
                 map: Map::mandelbrot(Recipe::Fused),
                 limit: u32::MAX,

@@ -65,9 +65,15 @@ impl<'a, N: crate::Number> Grid<'a, N> {
         let extremes = |of: &[N]| {
             let ends = [of[0], of[of.len() - 1]];
             let of = if self.monotonic { &ends } else { of };
-            of.iter()
-                .map(|v| v.to_f64())
-                .fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], v| [least.min(v), most.max(v)])
+            // Eight partial extremes at a time: one after the other, each comparison would wait for the last.
+            let mut parts = [[f64::INFINITY, f64::NEG_INFINITY]; 8];
+            for of in of.chunks(parts.len()) {
+                for (part, v) in parts.iter_mut().zip(of) {
+                    let v = v.to_f64();
+                    *part = [part[0].min(v), part[1].max(v)];
+                }
+            }
+            parts.into_iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[p, q], [r, s]| [p.min(r), q.max(s)])
         };
         let sum = |columns: &[N], rows: &[N]| {
             let ([c0, c1], [r0, r1]) = (extremes(columns), extremes(rows));

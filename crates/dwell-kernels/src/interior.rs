@@ -131,6 +131,31 @@ impl<N: Number> Interior<N> {
         let m = p_squared * square_factor + (a - 0.25) * real_factor + constant_term;
         square(m) <= p_squared || square(a + 1.0) + square(b) <= disc_radius_squared
     }
+
+    /// Whether every point of a disc is proved to be interior, computed in f64 with the margins of `N`.
+    ///
+    /// The disc is in that of period 2 if the sum of its radius and the distance of the centres is at most the radius of
+    /// that. For the cardioid, lambda = 1 - s with s = sqrt(1 - 4c), Re s > 0. Where |1 - 4c| > 4r at the centre, s is
+    /// holomorphic in the disc, and its values s and s_0 differ in direction by less than a right angle, so |s + s_0| >=
+    /// |s_0| and |s - s_0| = 4 |c - c_0| / |s + s_0| <= 4 r / |s_0|. The test leaves 2^-40 for its own roundings.
+    pub(crate) fn contains_disc(centre: [N; 2], radius: N, recipe: Recipe) -> bool {
+        const ROUNDINGS: f64 = 1.0 / (1_u64 << 40) as f64;
+        let [cardioid, disc] = margins::<N>(recipe);
+        let ([a, b], r) = (centre.map(N::to_f64), radius.to_f64());
+        if (a + 1.0).hypot(b) + r <= (1.0 - disc) / 4.0 - ROUNDINGS {
+            return true;
+        }
+        let (v, w) = (1.0 - 4.0 * a, -4.0 * b);
+        let modulus = v.hypot(w);
+        if modulus.is_nan() || modulus <= 4.0 * r + ROUNDINGS || modulus > 16.0 {
+            return false;
+        }
+        // The part without cancellation first.
+        let larger = ((modulus + v.abs()) / 2.0).sqrt();
+        let smaller = w.abs() / (2.0 * larger);
+        let (re, im) = if v >= 0.0 { (larger, smaller) } else { (smaller, larger) };
+        (1.0 - re).hypot(im) + 4.0 * r / modulus.sqrt() <= 1.0 - cardioid - ROUNDINGS
+    }
 }
 
 /// Whether a rectangle, as [least, greatest] of re c and im c, may contain interior points: whether it meets one of two

@@ -4,6 +4,7 @@
 //! with the optimisation level of this crate.
 
 use crate::attractor::{self, AttractorRows};
+use crate::blocks::{self, BlockWorkspace};
 use crate::distance::{self, Derived, Units};
 use crate::escape::{self, KernelSettings, Workspace};
 use crate::formula::Formula;
@@ -13,6 +14,7 @@ use crate::map::Map;
 use crate::number::Number;
 use crate::recipe::Recipe;
 use crate::{peak, smooth};
+use std::collections::TryReserveError;
 use std::sync::atomic::AtomicBool;
 
 /// A number type that points can be iterated in: f32 or f64.
@@ -32,6 +34,21 @@ pub trait Kernels: Number {
         keep_escaped_z: bool,
         stop: &AtomicBool,
     ) -> bool;
+
+    /// Proves the dwells of blocks of a grid and writes them. The points of which nothing is proved are left as they are,
+    /// and listed in the workspace. Returns false, with the contents of `out` undefined, if `stop` was set before the end.
+    /// See [`crate::blocks`].
+    ///
+    /// # Errors
+    /// When an allocation fails.
+    fn prove_blocks(
+        level: Level,
+        settings: KernelSettings<Self>,
+        workspace: &mut BlockWorkspace<Self>,
+        grid: Grid<'_, Self>,
+        out: &mut [&mut [u32]],
+        stop: &AtomicBool,
+    ) -> Result<bool, TryReserveError>;
 
     /// Computes the smooth values of a block into `smooth`. [`Self::dwells`] must have been called for the same block
     /// and workspace immediately before, with `keep_escaped_z`. See [`crate::smooth`].
@@ -99,6 +116,17 @@ macro_rules! kernels {
                 stop: &AtomicBool,
             ) -> bool {
                 escape::dwells(level, settings, workspace, grid, out, keep_escaped_z, stop)
+            }
+
+            fn prove_blocks(
+                level: Level,
+                settings: KernelSettings<Self>,
+                        workspace: &mut BlockWorkspace<Self>,
+                grid: Grid<'_, Self>,
+                out: &mut [&mut [u32]],
+                stop: &AtomicBool,
+            ) -> Result<bool, TryReserveError> {
+                blocks::prove(level, settings, workspace, grid, out, stop)
             }
 
             fn smooth_values(

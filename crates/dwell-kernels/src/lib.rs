@@ -12,6 +12,7 @@
 //! | [`naive`] | the plain loop: one point at a time, tested after every step |
 //! | [`grid`] | the coordinates of the points of a block |
 //! | [`escape`] | the fast kernel: dwells of a block of points |
+//! | [`blocks`] | proofs that all points of a block have one dwell |
 //! | [`cycle`] | whether the orbit of one point returns to an earlier z |
 //! | [`interior`] | a test for points that never escape, whatever the rounding, with its proof |
 //! | [`shortcut_constants`] | the constants of the exact shortcuts, for engines that do not run on the CPU |
@@ -28,6 +29,7 @@
 
 pub mod arithmetic;
 pub mod attractor;
+pub mod blocks;
 pub mod cycle;
 pub mod distance;
 pub mod escape;

@@ -4,6 +4,9 @@ use crate::arithmetic::Arithmetic;
 use crate::number::Number;
 use fearless_simd::{ExtractToken, Select, Simd, SimdBase, SimdFloat, SimdMask};
 
+/// The lanes of the widest vector: 16 f32 in 512 bits.
+pub(crate) const MAX_LANES: usize = 16;
+
 /// A vector of numbers of the native width of the level `S`.
 pub(crate) struct Vector<S: Simd, N: Number>(pub(crate) N::Native<S>);
 
@@ -62,6 +65,26 @@ impl<S: Simd, N: Number> Vector<S, N> {
     pub(crate) fn first_lanes(simd: S, count: usize) -> Mask<S, N> {
         let bits = if count >= Self::LEN { u64::MAX } else { (1 << count) - 1 };
         Mask::<S, N>::from_bitmask(simd, bits & (u64::MAX >> (64 - Self::LEN)))
+    }
+    /// The mask with these bits, lane 0 in the lowest.
+    #[inline(always)]
+    pub(crate) fn mask(simd: S, bits: u64) -> Mask<S, N> {
+        Mask::<S, N>::from_bitmask(simd, bits)
+    }
+    /// The square root, rounded once.
+    #[inline(always)]
+    pub(crate) fn sqrt(self) -> Self {
+        Self(self.0.sqrt())
+    }
+    /// The greater of two numbers; one of them is NaN: either.
+    #[inline(always)]
+    pub(crate) fn max(self, o: Self) -> Self {
+        Self(self.0.max(o.0))
+    }
+    /// `self / o`, rounded once.
+    #[inline(always)]
+    pub(crate) fn div(self, o: Self) -> Self {
+        Self(self.0 / o.0)
     }
     /// Moves the lanes where the mask is set to the front, in order. The other lanes of the result are unspecified.
     #[inline(always)]

@@ -42,12 +42,16 @@ fn check(view: &View, settings: &Settings, what: &str) -> u64 {
                     let shortcuts = if threads == 3 { Shortcuts::NONE } else { Shortcuts::EXACT };
                     let engine = CpuEngine::new(level, threads).with_shortcuts(shortcuts);
                     let channels = if threads == 2 { ChannelSet::SMOOTH } else { ChannelSet::NONE };
-                    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
+                    let strategy = match threads {
+                        1 | 2 => Strategy::Proven,
+                        _ => Strategy::EveryPixel,
+                    };
+                    let task = Task { plan: &plan, strategy, channels };
                     let field = dwell::field(&task, &engine, &Limits::default(), &Cancel::default()).unwrap();
                     let differ = field.dwell().iter().zip(&expected).filter(|(a, b)| a != b).count();
                     assert_eq!(
                         differ, 0,
-                        "{what}: {number:?} {recipe:?} {level:?} {threads} threads, limit {}: {view:?}",
+                        "{what}: {number:?} {recipe:?} {level:?} {threads} threads, {strategy}, limit {}: {view:?}",
                         settings.limit
                     );
                     compared += expected.len() as u64;

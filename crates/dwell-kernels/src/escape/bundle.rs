@@ -12,6 +12,7 @@
 
 #![expect(clippy::needless_range_loop, reason = "j is the index of the same vector in several arrays")]
 
+use super::attracted::{Candidates, VECTORS, attracted, returns, search_at};
 use super::queues::{LONG_QUEUE, QueuedPoints, REPLAY, STAGES, WHOLE_VECTORS, all_lanes};
 use super::{DwellKernel, MAX_BATCH, MAX_BUNDLE, MAX_LANES, PROLOGUE_STEPS, unpack_position};
 use crate::level::separately;
@@ -312,6 +313,12 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                         current = 1 - current;
                     }
                     self.workspace.bundle.many_escapes[stage] = escapes * MANY_ESCAPES_DIVISOR > U * lanes;
+                    // At the end of a stage, so that the lanes that are finished here are regrouped at once, and no point is
+                    // examined twice.
+                    let search = search_at(n + steps_done, limit).filter(|_| self.settings.shortcuts.traps);
+                    if let Some(search) = search.filter(|_| alive > 0 && !differing_n) {
+                        alive -= self.finish_attracted::<S, U>(simd, current, search, &mut finished);
+                    }
                 }
                 if alive > 0 {
                     self.requeue::<S, U>(simd, current, n + steps_done, steps_done, differing_n, &finished);
@@ -581,6 +588,101 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                 }
                 cycled
             },
+        )
+    }
+
+    /// Finishes the lanes whose points are proved never to escape by the discs of [`super::attracted`], from `z[current]`.
+    /// Returns their number.
+    #[inline(always)]
+    fn finish_attracted<S: Simd, const U: usize>(
+        &mut self,
+        simd: S,
+        current: usize,
+        search: u16,
+        finished: &mut [u64; U],
+    ) -> usize {
+        let lanes = Vector::<S, N>::LEN;
+        let unfinished = |lane: usize| finished[lane / lanes] >> (lane % lanes) & 1 == 0;
+        // The candidates, by their period, so that those examined together take about the same number of steps.
+        let mut candidates = [(N::default(), N::default(), 0_u16); MAX_BUNDLE];
+        let mut count = 0;
+        for first in (0..U).step_by(2) {
+            let vectors = [first, (first + 1).min(U - 1)];
+            let ([periods, distances], close) = self.returns_of(simd, current, vectors, search);
+            for (i, j) in vectors.into_iter().enumerate().take(U - first) {
+                for lane in (0..lanes).filter(|lane| close[i] >> lane & 1 == 1 && unfinished(j * lanes + lane)) {
+                    candidates[count] = (periods[i][lane], distances[i][lane], (j * lanes + lane) as u16);
+                    count += 1;
+                }
+            }
+        }
+        let candidates = &mut candidates[..count];
+        candidates.sort_unstable_by(|p, q| p.partial_cmp(q).unwrap_or(std::cmp::Ordering::Equal));
+        let mut proved = 0;
+        for together in candidates.chunks(VECTORS * lanes) {
+            let mut found = self.attracted_lanes(simd, current, together);
+            proved += found.count_ones() as usize;
+            while found != 0 {
+                let lane = usize::from(together[found.trailing_zeros() as usize].2);
+                found &= found - 1;
+                finished[lane / lanes] |= 1 << (lane % lanes);
+                for [start_x, _] in &mut self.workspace.bundle.starts {
+                    start_x[lane] = N::default() / N::default();
+                }
+                if self.settings.proved != 0 {
+                    self.write_proved_lanes(lane, 1);
+                }
+            }
+        }
+        proved
+    }
+
+    /// [`returns`] for two vectors of the bundle. It is compiled once for bundles of every size, as the next one is.
+    #[inline(never)]
+    fn returns_of<S: Simd>(
+        &self,
+        simd: S,
+        current: usize,
+        vectors: [usize; 2],
+        search: u16,
+    ) -> ([[[N; MAX_LANES]; 2]; 2], [u64; 2]) {
+        separately(
+            simd,
+            #[inline(always)]
+            || {
+                let lanes = Vector::<S, N>::LEN;
+                let bundle = &*self.workspace.bundle;
+                let load = |part: &[N; MAX_BUNDLE]| vectors.map(|j| Vector::<S, N>::load(simd, &part[j * lanes..]));
+                let [z, c] = [&bundle.z[current], &bundle.c].map(|[x, y]| [load(x), load(y)]);
+                let (found, close) = returns(simd, self.rule, z, c, search);
+                let mut stored = [[[N::default(); MAX_LANES]; 2]; 2];
+                for (found, stored) in found.as_flattened().iter().zip(stored.as_flattened_mut()) {
+                    found.store(stored);
+                }
+                (stored, close)
+            },
+        )
+    }
+
+    /// [`attracted`] for lanes of the bundle, each with its period.
+    #[inline(never)]
+    fn attracted_lanes<S: Simd>(&self, simd: S, current: usize, lanes: &[(N, N, u16)]) -> u64 {
+        let none = [N::default(); VECTORS * MAX_LANES];
+        let mut candidates =
+            Candidates { z: [none; 2], c: [none; 2], period: none, distance: none, count: lanes.len() };
+        let bundle = &*self.workspace.bundle;
+        for (i, (period, distance, lane)) in lanes.iter().enumerate() {
+            for part in 0..2 {
+                candidates.z[part][i] = bundle.z[current][part][usize::from(*lane)];
+                candidates.c[part][i] = bundle.c[part][usize::from(*lane)];
+            }
+            candidates.period[i] = *period;
+            candidates.distance[i] = *distance;
+        }
+        separately(
+            simd,
+            #[inline(always)]
+            || attracted(simd, self.rule, &self.settings, &candidates),
         )
     }
 

@@ -92,7 +92,7 @@ impl CpuEngine {
         self.level
     }
 
-    /// The size of tiles for `pixels` pixels of an image of `width` columns.
+    /// The size of tiles for `pixels` pixels of an image of `width` columns, with a strategy for its channels.
     fn tile(&self, strategy: Strategy, pixels: u64, width: u32) -> TileSize {
         let fitting = || TileSize::fitting(pixels, width, self.pool.threads());
         self.tile.or(strategy.tile()).unwrap_or_else(fitting)
@@ -169,7 +169,7 @@ impl CpuEngine {
             map: points.map,
             limit,
             radius_squared: points.radius_squared,
-            shortcuts: KernelShortcuts { interior, cycles },
+            shortcuts: KernelShortcuts { interior, cycles, traps: false },
             proved: 0,
         };
         Call { level: self.level, points, settings, cycle_limit: limit, cancel }
@@ -211,16 +211,17 @@ impl Engine for CpuEngine {
     fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
         let Size { width, height } = task.plan.size();
         let rows = rows.clamp(1, height);
-        let tile = self.tile(task.strategy, u64::from(width) * u64::from(rows), width);
+        let strategy = task.strategy.with(task.channels);
+        let tile = self.tile(strategy, u64::from(width) * u64::from(rows), width);
         let tile = TileSize { width: tile.width.min(width), height: tile.height.min(rows) };
-        struct OfThread<'a>(TileSize, &'a Task<'a>);
-        impl PointsVisitor for OfThread<'_> {
+        struct OfThread(TileSize, ChannelSet, Strategy);
+        impl PointsVisitor for OfThread {
             type Output = u64;
             fn direct<N: Kernels>(self, _: &DirectPoints<N>) -> u64 {
-                Buffers::<N>::bytes(self.0, self.1.channels, self.1.strategy) as u64
+                Buffers::<N>::bytes(self.0, self.1, self.2) as u64
             }
         }
-        let of_thread = task.plan.points().visit(OfThread(tile, task)).unwrap_or_default();
+        let of_thread = task.plan.points().visit(OfThread(tile, task.channels, strategy)).unwrap_or_default();
         // A thread that gets no tile allocates nothing, so at most as many threads as tiles are counted.
         let tiles = u64::from(width.div_ceil(tile.width)) * u64::from(rows.div_ceil(tile.height));
         let threads = (self.pool.threads() as u64).min(tiles);
@@ -234,7 +235,8 @@ impl Engine for CpuEngine {
             return Err(InputError::malformed(problem).about(Parameter::Named("field")).into());
         }
         let pixels = u64::from(columns) * rows.rows().len() as u64;
-        let tiles = Tiles::new(rows, self.tile(task.strategy, pixels, columns));
+        let strategy = task.strategy.with(task.channels);
+        let tiles = Tiles::new(rows, self.tile(strategy, pixels, columns));
         let times = plan.points().visit(Run { engine: self, task, tiles, control });
         let times = times.ok_or_else(|| plan.points().unsupported_by("cpu"))??;
         Ok(Outcome { times, notes: Notes::default() })
@@ -256,7 +258,9 @@ impl PointsVisitor for Run<'_, '_> {
         let began = Instant::now();
         let Self { engine, task, tiles, control } = self;
         let Control { cancel, progress } = *control;
-        let call = engine.call(points, task.plan.limit(), cancel);
+        let mut call = engine.call(points, task.plan.limit(), cancel);
+        call.settings.shortcuts.traps = task.strategy == Strategy::Proven;
+        let strategy = task.strategy.with(task.channels);
         let start = || -> Result<_, Error> {
             let worker = Worker { call: &call, buffers: engine.take_buffers()?, channels: Duration::ZERO };
             Ok((worker, Duration::ZERO))
@@ -265,7 +269,7 @@ impl PointsVisitor for Run<'_, '_> {
             let begun = Instant::now();
             cancel.check()?;
             let mut scratch = std::mem::take(&mut worker.buffers.scratch);
-            task.strategy.fill(&mut tile, worker, &mut scratch)?;
+            strategy.fill(&mut tile, worker, &mut scratch)?;
             worker.buffers.scratch = scratch;
             progress.add((tile.width() * tile.height()) as u64);
             *spent += begun.elapsed();

@@ -99,10 +99,10 @@ impl EngineInfo {
     /// values stay in a last-level cache until they are painted.
     pub const BAND_SAMPLES: u64 = 1 << 20;
 
-    /// The size of tiles that a strategy works in, if it is not chosen by the size of the image.
+    /// The size of tiles that a strategy works in for these channels, if it is not chosen by the size of the image.
     #[must_use]
-    pub fn tile_for(&self, strategy: Strategy) -> Option<TileSize> {
-        self.tile.or(strategy.tile())
+    pub fn tile_for(&self, strategy: Strategy, channels: ChannelSet) -> Option<TileSize> {
+        self.tile.or(strategy.with(channels).tile())
     }
 }
 

@@ -20,6 +20,7 @@ mod inference;
 mod mariani_silver;
 
 use crate::base::error::Error;
+use crate::field::channels::ChannelSet;
 use crate::iterate::tiles::{Tile, TileSize};
 pub(crate) use inference::{PixelRequests, TileComputer};
 
@@ -29,6 +30,10 @@ pub enum Strategy {
     /// Every pixel is computed. Exact.
     #[default]
     EveryPixel,
+    /// Blocks of pixels are proved to have one dwell, and single pixels never to escape; every other pixel is computed. Where
+    /// channels beside the dwells are wanted, every pixel is computed up to the proof that it never escapes. Exact. See
+    /// [`dwell_kernels::blocks`].
+    Proven,
     /// A rectangle whose border has one dwell is filled with it, any other is divided (Mariani 1982, Silver). Heuristic.
     MarianiSilver,
     /// The boundaries between dwells are computed, and the areas that they enclose are filled. Heuristic.
@@ -37,6 +42,7 @@ pub enum Strategy {
 
 dwell_kernels::named!(Strategy, "strategy":
     EveryPixel => "every-pixel",
+    Proven => "proven",
     MarianiSilver => "mariani-silver",
     BoundaryTrace => "boundary-trace",
 );
@@ -45,14 +51,19 @@ impl Strategy {
     /// Whether every dwell equals that of the plain loop, by construction.
     #[must_use]
     pub fn is_exact(self) -> bool {
-        self == Self::EveryPixel
+        matches!(self, Self::EveryPixel | Self::Proven)
     }
 
     /// The size of tiles that the strategy needs; `None` if it works with any size.
     pub(crate) fn tile(self) -> Option<TileSize> {
         // Pixels are inferred inside a tile, and large square tiles have the shortest borders for their area.
         const SQUARE: TileSize = TileSize { width: 256, height: 256 };
-        (!self.is_exact()).then_some(SQUARE)
+        (self != Self::EveryPixel).then_some(SQUARE)
+    }
+
+    /// What it comes to with these channels: the orbit of every pixel is needed for any of them.
+    pub(crate) fn with(self, channels: ChannelSet) -> Self {
+        if self == Self::Proven && channels != ChannelSet::NONE { Self::EveryPixel } else { self }
     }
 
     /// Fills a tile.
@@ -69,6 +80,7 @@ impl Strategy {
             // Nothing is inferred where the interior has values of its own.
             _ if tile.out.set().has_interior() => computer.compute_all(tile),
             Self::EveryPixel => computer.compute_all(tile),
+            Self::Proven => computer.compute_proven(tile),
             Self::MarianiSilver => mariani_silver::fill(tile, computer, scratch),
             Self::BoundaryTrace => boundary_trace::fill(tile, computer, scratch),
         }
@@ -171,6 +183,9 @@ mod tests {
                     tile.out.dwell[*row as usize][*column as usize] = if inside { 0 } else { 5 };
                 }
                 Ok(())
+            }
+            fn compute_proven(&mut self, _: &mut Tile<'_>) -> Result<(), Error> {
+                panic!("nothing is proved")
             }
             fn point(&self, _: &Tile<'_>, column: usize, row: usize) -> [f64; 2] {
                 [1.0 + column as f64, 1.0 + row as f64]

@@ -48,7 +48,7 @@ impl<'a> FieldFiller<'a> {
         mirror: &'a mut Mirror,
         slice_time: Option<Duration>,
     ) -> Self {
-        let tile = engine.info().tile_for(task.strategy);
+        let tile = engine.info().tile_for(task.strategy, task.channels);
         let tile_rows = tile.filter(|_| !task.strategy.is_exact()).map(|tile| tile.height);
         let slice_rows = if slice_time.is_some() { 1 } else { u32::MAX };
         Self {

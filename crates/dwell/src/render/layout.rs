@@ -112,7 +112,7 @@ impl Layout {
         let chunk_samples = u64::from(chunk_rows) * u64::from(size.width);
         let chunks = u32::try_from(band_samples / chunk_samples).unwrap_or(u32::MAX).max(1);
         let band_rows = chunk_rows.saturating_mul(chunks).min(size.height);
-        let overhang = match engine.info().tile_for(strategy) {
+        let overhang = match engine.info().tile_for(strategy, channels) {
             Some(tile) if !strategy.is_exact() => tile.height - 1,
             _ => 0,
         };
@@ -207,7 +207,7 @@ fn refining_bytes(plan: &Plan, channels: ChannelSet, threads: u64) -> u64 {
 pub fn tile_of(engine: &dyn Engine, strategy: Strategy, layout: &Layout, width: u32) -> TileSize {
     let pixels = u64::from(layout.band_rows) * u64::from(width);
     let fitting = || TileSize::fitting(pixels, width, engine.pool().threads());
-    engine.info().tile_for(strategy).unwrap_or_else(fitting)
+    engine.info().tile_for(strategy, layout.channels).unwrap_or_else(fitting)
 }
 
 impl Format {

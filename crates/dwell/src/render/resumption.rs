@@ -5,6 +5,7 @@ use crate::base::error::{Error, InputError};
 use crate::base::problem::Problem;
 use crate::base::quote::name_of;
 use crate::encode::Format;
+use crate::field::channels::ChannelSet;
 use crate::iterate::engine::Engine;
 use crate::iterate::strategy::Strategy;
 use crate::render::checkpoint::{Checkpoint, Checkpoints, FilePrefix};
@@ -139,7 +140,8 @@ fn inference(engine: &dyn Engine, strategy: Strategy) -> String {
         return String::new();
     }
     let info = engine.info();
-    let tile = info.tile_for(strategy).map_or_else(|| "any size".to_owned(), |tile| tile.to_string());
+    // The tiles of these strategies do not depend on the channels.
+    let tile = info.tile_for(strategy, ChannelSet::NONE).map_or_else(|| "any size".to_owned(), |tile| tile.to_string());
     format!("inference = \"{}, tiles of {tile}\"\n", info.inference)
 }
 

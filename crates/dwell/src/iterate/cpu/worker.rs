@@ -7,6 +7,7 @@ use crate::field::channels::{Channel, ChannelBuffers, ChannelRowsMut, ChannelSet
 use crate::iterate::strategy::{PixelRequests, Strategy, TileComputer};
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use crate::plan::points::DirectPoints;
+use dwell_kernels::blocks::BlockWorkspace;
 use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, Workspace};
 use dwell_kernels::{Fold, Grid, Kernels, Level, Number};
@@ -42,6 +43,7 @@ pub(super) struct Worker<'a, N> {
 #[derive(Debug)]
 pub(super) struct Buffers<N> {
     workspace: Workspace<N>,
+    blocks: BlockWorkspace<N>,
     re: Vec<N>,
     im: Vec<N>,
     places: Vec<(u32, u32)>,
@@ -58,6 +60,7 @@ impl<N: Kernels> Buffers<N> {
         let bytes = || Workspace::<N>::bytes(0, 0, false);
         Ok(Self {
             workspace: Workspace::new().map_err(|_| exhausted(bytes(), WHAT))?,
+            blocks: BlockWorkspace::default(),
             re: Vec::new(),
             im: Vec::new(),
             places: Vec::new(),
@@ -87,13 +90,17 @@ impl<N: Kernels> Buffers<N> {
     pub(super) fn bytes(tile: TileSize, channels: ChannelSet, strategy: Strategy) -> usize {
         let (width, height) = (tile.width as usize, tile.height as usize);
         let keep_ends = needs_escaped_z(channels);
-        // Strategies that infer compute lists alone.
-        let computes_all = strategy.is_exact() || channels.has_interior();
+        // Strategies that infer, or prove blocks, compute lists alone.
+        let computes_all = strategy == Strategy::EveryPixel || channels.has_interior();
         let (width_at_once, height_at_once) = if computes_all { (width, height) } else { (0, 0) };
         let of_block = Workspace::<N>::bytes(width_at_once, height_at_once, keep_ends);
         let of_list = Workspace::<N>::bytes(LIST, 1, keep_ends) - Workspace::<N>::bytes(0, 0, keep_ends);
         let rows = LIST * size_of::<(u32, u32)>() + Tiles::bytes(tile, channels);
-        let scratch = if strategy.is_exact() { 0 } else { PixelRequests::bytes(width * height) };
+        let scratch = match strategy {
+            Strategy::EveryPixel => 0,
+            Strategy::Proven => BlockWorkspace::<N>::bytes(width, height),
+            Strategy::MarianiSilver | Strategy::BoundaryTrace => PixelRequests::bytes(width * height),
+        };
         of_block + of_list + LIST * (2 * size_of::<N>() + channels.bytes(1) as usize) + rows + scratch
     }
 }
@@ -210,6 +217,21 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
             self.buffers.listed = listed;
         }
         Ok(())
+    }
+
+    fn compute_proven(&mut self, tile: &mut Tile<'_>) -> Result<(), Error> {
+        let Call { level, settings, cancel, .. } = *self.call;
+        let grid = self.call.grid(tile);
+        let mut blocks = std::mem::take(&mut self.buffers.blocks);
+        let bytes = || BlockWorkspace::<N>::bytes(grid.width(), grid.height());
+        let proved = N::prove_blocks(level, settings, &mut blocks, grid, &mut tile.out.dwell, cancel.flag())
+            .map_err(|_| exhausted(bytes(), WHAT))?;
+        if !proved {
+            return Err(Error::Interrupted);
+        }
+        let computed = self.compute_places(tile, blocks.unproved());
+        self.buffers.blocks = blocks;
+        computed
     }
 
     #[inline]

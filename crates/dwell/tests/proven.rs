@@ -1,0 +1,109 @@
+//! The strategy `proven` gives the dwells of the plain loop on views large enough for proofs of every kind.
+//!
+//! `DWELL_VIEWS` sets the number of random views, for a long run:
+//! `DWELL_VIEWS=10000 cargo test --release -p dwell --test proven -- --nocapture`
+
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
+
+mod common;
+
+use common::Random;
+use dwell::{
+    Cancel, ChannelSet, CpuEngine, DirectPoints, Kernels, Level, Limits, NumberKind, Plan, PointsVisitor, Recipe,
+    Settings, Shortcuts, Size, Strategy, Task, View, naive,
+};
+use std::sync::atomic::AtomicBool;
+
+/// Compares the proved blocks of a plan, and the field of the strategy, with the plain loop. Returns the numbers of pixels, of
+/// proved ones and of wrong ones.
+struct Compare<'a>(&'a Plan, Level);
+
+impl PointsVisitor for Compare<'_> {
+    type Output = [usize; 3];
+
+    fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> [usize; 3] {
+        let Self(plan, level) = self;
+        let Size { width, height } = plan.size();
+        let grid = points.axes.grid(0..width, 0..height);
+        let engine = CpuEngine::new(level, 2).with_shortcuts(Shortcuts::EXACT);
+        let task = Task { plan, strategy: Strategy::Proven, channels: ChannelSet::NONE };
+        let field = dwell::field(&task, &engine, &Limits::default(), &Cancel::default()).unwrap();
+        let mut workspace = dwell_kernels::blocks::BlockWorkspace::default();
+        let settings = dwell_kernels::escape::KernelSettings {
+            map: points.map,
+            limit: plan.limit(),
+            radius_squared: points.radius_squared,
+            shortcuts: dwell_kernels::escape::KernelShortcuts::ALL,
+            proved: 0,
+        };
+        let mut dwells = vec![0; (width * height) as usize];
+        let mut out: Vec<_> = dwells.chunks_mut(width as usize).collect();
+        let stop = AtomicBool::new(false);
+        assert!(N::prove_blocks(level, settings, &mut workspace, grid, &mut out, &stop).unwrap());
+        let mut wrong = 0;
+        for (i, dwell) in field.dwell().iter().enumerate() {
+            let place = (i % width as usize, i / width as usize);
+            let point = grid.point(place.0, place.1);
+            wrong += usize::from(naive::dwell(&points.map, point, plan.limit(), points.radius_squared) != *dwell);
+        }
+        [dwells.len(), dwells.len() - workspace.unproved().len(), wrong]
+    }
+}
+
+#[test]
+fn random_views_of_every_formula() {
+    let views = std::env::var("DWELL_VIEWS").ok().map_or(60, |views| views.parse().unwrap());
+    let levels = Level::available();
+    let [mut compared, mut proved, mut with_proofs] = [0, 0, 0];
+    for seed in 0..views {
+        let mut random = Random::new(seed + 90_000);
+        let size = Size::new(128 + random.below(70) as u32, 128 + random.below(40) as u32).unwrap();
+        let any_formula = random.below(2) == 0;
+        let view = if any_formula {
+            common::view_of_any_formula(&mut random, size)
+        } else {
+            common::view(&mut random, 9, size)
+        };
+        let most = *random.one_of(&[60, 300, 300, 2000]);
+        let mut settings = common::settings(&mut random, most);
+        if any_formula {
+            settings = common::any_formula(&mut random, settings);
+        }
+        settings.number = *random.one_of(&NumberKind::ALL);
+        settings.recipe = *random.one_of(&Recipe::ALL);
+        let level = *random.one_of(&levels);
+        let plan = Plan::new(&view, &settings, &Limits::default()).unwrap();
+        let [pixels, of_them, wrong] = plan.points().visit(Compare(&plan, level)).unwrap();
+        assert_eq!(wrong, 0, "seed {seed}: {level:?} {settings:?} {view:?}");
+        compared += pixels;
+        proved += of_them;
+        with_proofs += usize::from(of_them * 10 > pixels);
+    }
+    eprintln!(
+        "{views} views, {compared} pixels, {proved} proved; {with_proofs} views with over a tenth proved: 0 differ"
+    );
+    assert!(with_proofs * 2 > views as usize, "{with_proofs} of {views} views");
+}
+
+/// Points near and on the rims of components, at limits that only proofs make quick.
+#[test]
+fn attracted_orbits_never_escape() {
+    for (re, im, zoom) in [
+        ("-0.125", "0.744", "13"),
+        ("-1.3107", "0", "33"),
+        ("-0.504", "0.563", "40"),
+        ("-0.75", "0", "200"),
+        ("0.2501", "0", "400"),
+        ("-1.7548", "0", "133"),
+    ] {
+        let view = View::centred(re, im, zoom).unwrap().sized(Size::new(64, 64).unwrap());
+        for (number, recipe) in NumberKind::ALL.into_iter().flat_map(|n| Recipe::ALL.map(|r| (n, r))) {
+            let settings = Settings { number, recipe, limit: 20_000, ..Settings::default() };
+            let plan = Plan::new(&view, &settings, &Limits::default()).unwrap();
+            for level in Level::available() {
+                let [_, _, wrong] = plan.points().visit(Compare(&plan, level)).unwrap();
+                assert_eq!(wrong, 0, "{re} {im} {number:?} {recipe:?} {level:?}");
+            }
+        }
+    }
+}
