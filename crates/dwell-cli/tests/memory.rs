@@ -10,7 +10,7 @@ use common::{Folder, Ran};
 use std::io::Write;
 
 /// Renders of many sizes, formats and colourings. `DWELL_GIGAPIXEL=1` adds [`LARGE`], which takes minutes.
-const RENDERS: [&str; 42] = [
+const RENDERS: [&str; 43] = [
     "--size 1x1 -o a.png",
     "--size 64x64 --threads 16 -o a.ppm",
     "--size 1920x1080 -o a.png",
@@ -22,6 +22,7 @@ const RENDERS: [&str; 42] = [
     "--size 3000x2000 --max-iter 50 -o a.csv -o a.png",
     "--size 4000x4000 --max-iter 100 --threads 3 -o a.png",
     "--size 4000x4000 --max-iter 100 --strategy mariani-silver -o a.npy",
+    "--size 4000x4000 --max-iter 100 --strategy proven --threads 4 -o a.npy",
     "--size 4000x4000 --max-iter 100 --strategy boundary-trace --tile 1024x1024 --color-by banded -o a.png",
     "--size 4000x3000 --max-iter 100 --precision f32 --rotate 30 --threads 8 -o a.ppm",
     "--size 4000x3000 --max-iter 100 --scale histogram --color-by banded -o a.png",

@@ -35,7 +35,7 @@
 //! (M^N + |c|). D' and Q' are computed to within k u of the sum of the moduli of their terms, times r and r^2. Folds are
 //! exact. Results below the smallest normal number lose at most its spacing, which a constant covers.
 //!
-//! E itself is a sum of products of positive numbers and is multiplied by 1 + (8N + 64) u in each step, which is more than its
+//! E itself is a sum of products of positive numbers and is multiplied by 1 + (8N + 72) u in each step, which is more than its
 //! own roundings.
 //!
 //! # What follows
@@ -80,7 +80,8 @@ mod pass;
 mod resolve;
 mod trap;
 
-use crate::escape::KernelSettings;
+use crate::enclosure::unit;
+use crate::escape::{KernelSettings, MAX_SIDE};
 use crate::formula::{Fold, Formula};
 use crate::grid::Grid;
 use crate::interior::Interior;
@@ -200,14 +201,26 @@ pub(crate) fn prove<N: Number>(
     out: &mut [&mut [u32]],
     stop: &AtomicBool,
 ) -> Result<bool, TryReserveError> {
+    let (width, height) = (grid.width(), grid.height());
+    assert!(width <= MAX_SIDE && height <= MAX_SIDE, "a grid of {width} x {height} points is too large");
+    assert!(grid.monotonic, "the points of a block are bounded by its ends");
+    assert!(
+        out.len() == height && out.iter().all(|row| row.len() == width),
+        "the shape of `out` differs from that of the grid"
+    );
+    workspace.unproved.clear();
+    if width == 0 || height == 0 {
+        return Ok(true);
+    }
     let greatest_c = greatest_modulus(&grid);
     for (i, layer) in workspace.layers.iter_mut().enumerate() {
         layer.fill(&grid, LARGEST >> i, greatest_c)?;
     }
-    workspace.unproved.clear();
-    workspace.unproved.try_reserve(grid.width() * grid.height())?;
-    workspace.waiting.clear();
-    workspace.waiting.try_reserve(QUEUE)?;
+    workspace.unproved.try_reserve(width * height)?;
+    for queue in [&mut workspace.waiting, &mut workspace.bounded] {
+        queue.clear();
+        queue.try_reserve(QUEUE)?;
+    }
     let radius = workspace.layers[0].radius.to_f64();
     let of_constant = settings.map.julia.map_or(greatest_c, |[re, im]| re.to_f64().hypot(im.to_f64()));
     let bounds = Bounds::new(&settings, of_constant, radius, Parts::All);
@@ -295,19 +308,11 @@ impl<N: Number> Prover<'_, '_, N> {
     /// Puts the largest blocks of the grid into the queue.
     #[inline(always)]
     fn start(&mut self) {
-        let BlockWorkspace { layers, waiting, bounded, unproved, .. } = &mut *self.workspace;
-        for list in [&mut *waiting, bounded] {
-            list.clear();
-        }
-        unproved.clear();
+        let BlockWorkspace { layers, waiting, .. } = &mut *self.workspace;
         let [columns, rows] = layers[0].size();
-        let one = N::from(1_u8);
-        let zero = N::default();
         for row in 0..rows {
             for column in 0..columns {
-                let holomorphic = self.settings.map.formula.fold() == Fold::None;
-                let second = [zero, if holomorphic { zero } else { one }];
-                let model = Model { z: layers[0].centre(column, row), slope: [one, zero], second, e: zero };
+                let model = Model::first(layers[0].centre(column, row), self.settings.map.formula);
                 waiting.push(Block { model, n: 1, column: column as u16, row: row as u16, layer: 0 });
             }
         }
@@ -507,9 +512,7 @@ impl<N: Number> Prover<'_, '_, N> {
             }
             let [c, d] = parts.centre(column, row);
             if restart {
-                let (one, zero) = (N::from(1_u8), N::default());
-                let second = [zero, if holomorphic { zero } else { one }];
-                let model = Model { z: [c, d], slope: [one, zero], second, e: zero };
+                let model = Model::first([c, d], self.settings.map.formula);
                 queue.push(Block { model, n: 1, column: column as u16, row: row as u16, layer: block.layer + 1 });
                 continue;
             }
@@ -524,8 +527,8 @@ impl<N: Number> Prover<'_, '_, N> {
             // The roundings of Z, of D and of d.
             let r = layer.radius;
             let size = x.abs() + y.abs() + r * (p.abs() + q.abs() + s.abs() + t.abs()) + r * r * (s.abs() + t.abs());
-            let unit = |units: f64| N::nearest(units * model::unit::<N>());
-            let e = e.fma(N::from(1_u8) + unit(64.0), unit(32.0) * size);
+            let units = |count: f64| N::nearest(count * unit::<N>());
+            let e = e.fma(N::from(1_u8) + units(64.0), units(32.0) * size);
             let model = Model { z, slope, e, ..block.model };
             queue.push(Block { model, n: block.n, column: column as u16, row: row as u16, layer: block.layer + 1 });
         }

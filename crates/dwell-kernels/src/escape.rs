@@ -322,20 +322,7 @@ mod tests {
     use super::*;
     use crate::naive;
     use crate::recipe::Recipe;
-
-    /// A small random number generator with a fixed seed: xorshift64*.
-    struct Random(u64);
-    impl Random {
-        fn next(&mut self) -> u64 {
-            self.0 ^= self.0 >> 12;
-            self.0 ^= self.0 << 25;
-            self.0 ^= self.0 >> 27;
-            self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-        }
-        fn unit(&mut self) -> f64 {
-            (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-        }
-    }
+    use crate::test_random::Random;
 
     /// A number type with a conversion from f64.
     trait Cast: Number {

@@ -13,6 +13,7 @@
 //! | [`grid`] | the coordinates of the points of a block |
 //! | [`escape`] | the fast kernel: dwells of a block of points |
 //! | [`blocks`] | proofs that all points of a block have one dwell |
+//! | `enclosure.rs`, `returns.rs` | what proofs about discs share: bounds on roundings, and guesses at periods |
 //! | [`cycle`] | whether the orbit of one point returns to an earlier z |
 //! | [`interior`] | a test for points that never escape, whatever the rounding, with its proof |
 //! | [`shortcut_constants`] | the constants of the exact shortcuts, for engines that do not run on the CPU |
@@ -32,6 +33,7 @@ pub mod attractor;
 pub mod blocks;
 pub mod cycle;
 pub mod distance;
+mod enclosure;
 pub mod escape;
 pub mod float_environment;
 pub mod formula;
@@ -46,8 +48,11 @@ mod named;
 pub mod number;
 pub mod peak;
 pub mod recipe;
+mod returns;
 pub mod shortcut_constants;
 pub mod smooth;
+#[cfg(test)]
+mod test_random;
 mod vector;
 
 pub use float_environment::{keep_standard_floats, with_standard_floats};

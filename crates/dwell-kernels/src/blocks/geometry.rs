@@ -1,6 +1,6 @@
 //! Where the blocks of a grid are: their centres and radii.
 
-use super::model::unit;
+use crate::enclosure::unit;
 use crate::grid::Grid;
 use crate::number::Number;
 use std::collections::TryReserveError;
@@ -19,7 +19,7 @@ pub(super) struct Layer<N> {
     rows: Vec<[N; 2]>,
 }
 
-/// The centre of these points of one direction, and half the vector from the first to the last.
+/// The centre of these points of one direction, and half the differences of the first and the last.
 fn middle<N: Number>(re: &[N], im: &[N], points: Range<usize>) -> ([N; 2], [f64; 2]) {
     let ends = |of: &[N]| [of[points.start].to_f64(), of[points.end - 1].to_f64()];
     let ([re0, re1], [im0, im1]) = (ends(re), ends(im));
@@ -43,11 +43,10 @@ impl<N: Number> Layer<N> {
 
     /// Computes the layer for a monotonic grid, whose points have at most the modulus `greatest_c`.
     ///
-    /// The points of a block are in a parallelogram around its centre, whose sides are the vectors from the first to the
-    /// last contribution of its columns and of its rows, but for their roundings. The distance from its centre is convex,
-    /// so it is greatest at a corner. Blocks that are cut off at the end of the grid have parts of the same sides. The
-    /// contributions, their sum and that of the centres are rounded: each by at most u |c|, and differences of
-    /// contributions by as much.
+    /// Each part of the contribution of a column or a row is between those of the ends of the block, so that c is in a box around
+    /// the centre whose sides are the sums of those of both. Of a straight view, this is the block itself; of a view rotated by
+    /// 45 degrees, the box has sqrt 2 times its diagonal. The contributions, their sum and the centres are rounded: each by at
+    /// most u of the greatest part.
     pub(super) fn fill(&mut self, grid: &Grid<'_, N>, side: usize, greatest_c: f64) -> Result<(), TryReserveError> {
         let mut half = [[0.0_f64; 2]; 2];
         let mut greatest_part = greatest_c;
@@ -62,9 +61,7 @@ impl<N: Number> Layer<N> {
             for block in 0..blocks {
                 let (centre, reach) = middle(re, im, points(block, side, re.len()));
                 for (half, reach) in half.iter_mut().zip(reach) {
-                    if reach.abs() > half.abs() {
-                        *half = reach;
-                    }
+                    *half = half.max(reach.abs());
                 }
                 for (centre, reach) in centre.iter().zip(reach) {
                     greatest_part = greatest_part.max(centre.to_f64().abs() + reach.abs());
@@ -73,8 +70,7 @@ impl<N: Number> Layer<N> {
             }
         }
         let [column, row] = half;
-        let corner = |sign: f64| (column[0] + sign * row[0]).hypot(column[1] + sign * row[1]);
-        let radius = corner(1.0).max(corner(-1.0));
+        let radius = (column[0] + row[0]).hypot(column[1] + row[1]);
         // Eight roundings of parts, and one of this radius.
         let slack = 16.0 * unit::<N>() * greatest_part + N::from_parts(false, 1, N::MIN_EXPONENT).to_f64();
         self.radius = N::nearest((radius + slack) * (1.0 + 24.0 * unit::<N>()));

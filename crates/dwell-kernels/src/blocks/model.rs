@@ -2,8 +2,9 @@
 //! derivation of the constants.
 
 use crate::arithmetic::Arithmetic;
+use crate::enclosure::{growth, power, roundings_of_a_step, smallest, sure_radii, unit};
 use crate::escape::KernelSettings;
-use crate::formula::Fold;
+use crate::formula::{Fold, Formula};
 use crate::number::Number;
 use crate::recipe::Rule;
 use crate::vector::{Mask, Vector};
@@ -20,7 +21,7 @@ pub(super) struct Bounds<N> {
     pub(super) far: N,
     /// 1 - 8u.
     pub(super) reduction: N,
-    /// 1 + (8N + 64) u, which covers the roundings of a bound.
+    /// See [`growth`].
     pub(super) growth: N,
     /// The greatest E with which points are evaluated: an eighth of R.
     pub(super) greatest_error: N,
@@ -66,37 +67,30 @@ impl Parts {
     }
 }
 
-/// The unit roundoff u.
-pub(super) fn unit<N: Number>() -> f64 {
-    0.5_f64.powi(N::SIGNIFICAND_BITS.cast_signed())
-}
-
 impl<N: Number> Bounds<N> {
     /// The bounds for blocks whose constants have at most this modulus, and of at most this radius.
     pub(super) fn new(settings: &KernelSettings<N>, greatest_c: f64, greatest_radius: f64, parts: Parts) -> Self {
         let power = settings.map.formula.power();
         let (u, n) = (unit::<N>(), f64::from(power));
-        let k = if parts.has_roundings() { 3.0 * n + 4.0 } else { 0.0 };
+        let k = if parts.has_roundings() { roundings_of_a_step(power) } else { 0.0 };
+        let smallest = if parts.has_roundings() { smallest::<N>() } else { 0.0 };
         let up = |value: f64| N::nearest(value * (1.0 + 4.0 * u));
         let [curvature, third] = [n * (n - 1.0) / 2.0, n * (n - 1.0) * (n - 2.0) / 6.0];
         let of_curvature = |value: f64| if parts.has_curvature() { N::nearest(value) } else { N::default() };
-        let radius = settings.radius_squared.to_f64().sqrt();
-        // What results below the smallest normal numbers may lose, in 64 operations.
-        let tiny = 64.0 * N::from_parts(false, 1, N::MIN_EXPONENT).to_f64() * u;
-        let constant_noise = 2.0 * k * u * (greatest_c + greatest_radius) + if k > 0.0 { tiny } else { 0.0 };
+        let [near, far] = sure_radii(settings.radius_squared).map(N::nearest);
         Self {
             power: N::nearest(n),
-            near: N::nearest(radius * (1.0 - 40.0 * u)),
-            far: N::nearest(radius * (1.0 + 40.0 * u)),
+            near,
+            far,
             reduction: N::nearest(1.0 - 8.0 * u),
-            growth: up(1.0 + (8.0 * n + 64.0) * u),
-            greatest_error: N::nearest(radius / 8.0),
+            growth: up(growth::<N>(power)),
+            greatest_error: N::nearest(near.to_f64() / 8.0),
             evaluation: N::nearest(32.0 * u),
             curvature: of_curvature(curvature),
             third: of_curvature(third),
             slope_noise: up(k * u),
             noise: up(2.0 * k * u),
-            constant_noise: up(constant_noise),
+            constant_noise: up(2.0 * k * u * (greatest_c + greatest_radius) + smallest),
             slope_of_c: if settings.map.julia.is_some() { N::default() } else { N::from(1_u8) },
         }
     }
@@ -136,16 +130,6 @@ pub(super) fn is_holomorphic<R: Rule>(rule: R) -> bool {
     rule.formula().fold() == Fold::None
 }
 
-/// v^k.
-#[inline(always)]
-fn power<T: Arithmetic>(v: T, k: u32) -> T {
-    let mut result = v;
-    for _ in 1..k {
-        result = result.mul(v);
-    }
-    result
-}
-
 /// A bound on the modulus of a complex number, at most 8.3 % above it: max + (sqrt 2 - 1) min. NaN stays NaN. It takes a
 /// third of the time of a square root.
 #[inline(always)]
@@ -170,6 +154,15 @@ fn product<T: Arithmetic>(p: [T; 2], q: [T; 2]) -> [T; 2] {
 #[inline(always)]
 pub(super) fn product_plus<T: Arithmetic>(p: [T; 2], q: [T; 2], s: [T; 2]) -> [T; 2] {
     [p[0].fma(q[0], p[1].neg().fma(q[1], s[0])), p[0].fma(q[1], p[1].fma(q[0], s[1]))]
+}
+
+impl<N: Number> Model<N> {
+    /// The model at n = 1 of the block around a point, which is exact.
+    pub(super) fn first(centre: [N; 2], formula: Formula) -> Self {
+        let (one, zero) = (N::from(1_u8), N::default());
+        let second = [zero, if formula.fold() == Fold::None { zero } else { one }];
+        Self { z: centre, slope: [one, zero], second, e: zero }
+    }
 }
 
 impl<S: Simd, N: Number> Model<Vector<S, N>> {

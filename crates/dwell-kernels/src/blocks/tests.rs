@@ -6,27 +6,16 @@ use crate::map::Map;
 use crate::map::tests::some_maps;
 use crate::naive;
 use crate::recipe::{Recipe, with_rule};
+use crate::test_random::Random;
 
-/// A small random number generator with a fixed seed: xorshift64*.
-struct Random(u64);
+/// A number in -1..1.
+fn signed(random: &mut Random) -> f64 {
+    2.0 * random.unit() - 1.0
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// A number in -1..1.
-    fn signed(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-
-    /// A point near the sets of all formulas.
-    fn point(&mut self) -> [f64; 2] {
-        [1.6 * self.signed() - 0.4, 1.3 * self.signed()]
-    }
+/// A point near the sets of all formulas.
+fn point(random: &mut Random) -> [f64; 2] {
+    [1.6 * signed(random) - 0.4, 1.3 * signed(random)]
 }
 
 fn settings<N: Number>(map: Map<N>, limit: u32, radius: f64) -> KernelSettings<N> {
@@ -84,7 +73,7 @@ fn violations<N: Number>(map: Map<N>, radius_log2: i32, parts: Parts, seed: u64)
     let settings = settings(map, 1000, 3.0);
     let [mut wrong, mut all] = [0, 0];
     for _ in 0..40 {
-        let centre = random.point().map(N::nearest);
+        let centre = point(&mut random).map(N::nearest);
         let radius = 0.5_f64.powi(radius_log2);
         let c = map.c(centre);
         let greatest_c = c[0].to_f64().hypot(c[1].to_f64()) + radius;
@@ -93,7 +82,7 @@ fn violations<N: Number>(map: Map<N>, radius_log2: i32, parts: Parts, seed: u64)
         let models = Level::best().run(models);
         for _ in 0..12 {
             let part = || 0.7 * radius;
-            let point = [0, 1].map(|i| N::nearest(centre[i].to_f64() + part() * random.signed()));
+            let point = [0, 1].map(|i| N::nearest(centre[i].to_f64() + part() * signed(&mut random)));
             let d = [0, 1].map(|i| point[i].to_f64() - centre[i].to_f64());
             if d[0].hypot(d[1]) > radius {
                 continue;
@@ -188,7 +177,7 @@ fn proved_dwells_are_those_of_the_plain_loop() {
     let mut proved = 0;
     for (wide, narrow) in some_maps() {
         for (side, limit, radius) in [(64, 40, 2.0), (70, 300, 2.0), (50, 1000, 8.0)] {
-            let (centre, step) = (random.point(), 0.05 * 0.5_f64.powi((random.next() % 10) as i32));
+            let (centre, step) = (point(&mut random), 0.05 * 0.5_f64.powi((random.next() % 10) as i32));
             proved += check(settings(wide, limit, radius), centre, step, side);
             proved += check(settings(narrow, limit, radius), centre, step, side);
         }
@@ -206,6 +195,27 @@ fn the_inside_is_proved_by_traps() {
             let map = Map::<f64>::mandelbrot(recipe);
             let proved = check(settings(map, 3_000, 2.0), centre, size / 48.0, 48);
             assert_eq!(proved, 48 * 48, "{centre:?}");
+        }
+    }
+}
+
+/// Coordinates that were computed elsewhere are monotonic, and need not be equally spaced: a column may be anywhere in the box of
+/// the ends of its block.
+#[test]
+fn radii_hold_for_curved_grids() {
+    const SIDE: usize = 70;
+    let curve = |power: i32, from: f64, to: f64| -> Vec<f64> {
+        (0..SIDE).map(|i| from + (to - from) * (i as f64 / SIDE as f64).powi(power)).collect()
+    };
+    let contributions = [curve(1, -1.0, 0.5), curve(5, 0.0, 0.7), curve(3, 0.4, -0.4), curve(1, 0.3, 1.1)];
+    let [re_of_column, im_of_column, re_of_row, im_of_row] = contributions.each_ref().map(Vec::as_slice);
+    let grid = Grid { re_of_column, im_of_column, re_of_row, im_of_row, monotonic: true };
+    for i in 0..LAYERS {
+        let mut layer = Layer::new();
+        layer.fill(&grid, LARGEST >> i, greatest_modulus(&grid)).unwrap();
+        for (column, row) in (0..SIDE).flat_map(|row| (0..SIDE).map(move |column| (column, row))) {
+            let ([a, b], [c, d]) = (grid.point(column, row), layer.centre(column / layer.side, row / layer.side));
+            assert!((a - c).hypot(b - d) <= layer.radius, "{column} {row} in blocks of {}", layer.side);
         }
     }
 }

@@ -1,17 +1,16 @@
 //! Proves that the points of blocks never escape, by discs that map into themselves.
 
-use super::group::{Group, Lanes};
+use super::group::Group;
 use super::model::{Bounds, Measure, Model, minus};
 use crate::arithmetic::Arithmetic;
 use crate::number::Number;
 use crate::recipe::Rule;
-use crate::vector::{MAX_LANES, Vector, bits};
+use crate::returns::closest;
+use crate::vector::{Vector, bits};
 use fearless_simd::Simd;
 
 /// The steps in which a return of the centre's orbit is looked for: the longest period that is found.
-const LONGEST: u8 = 64;
-/// The square of the distance within which an orbit has to return.
-const RETURN: f64 = 1.0 / 1024.0;
+const LONGEST: u16 = 64;
 /// Periods that are tried.
 const ATTEMPTS: u8 = 8;
 
@@ -21,44 +20,6 @@ pub(super) struct Trapped<const U: usize> {
     pub(super) proved: [u64; U],
     /// The lanes whose orbit returned, but whose discs grew.
     pub(super) too_large: [u64; U],
-}
-
-/// Finds the step after which the orbit of each centre returns closest, and the lanes where it is close.
-#[inline(always)]
-fn returns<S: Simd, N: Number, R: Rule, const U: usize>(
-    simd: S,
-    rule: R,
-    group: &Group<N, U>,
-) -> (Lanes<N, U>, [u64; U]) {
-    let splat = |v: N| Vector::<S, N>::splat(simd, v);
-    let zero = splat(N::default());
-    let one = splat(N::from(1_u8));
-    let (mut x, mut y) = ([zero; U], [zero; U]);
-    let (mut x0, mut y0) = ([zero; U], [zero; U]);
-    let (mut nearest, mut step) = ([splat(N::nearest(f64::INFINITY)); U], [zero; U]);
-    for j in 0..U {
-        [x[j], y[j]] = group.model(simd, j).z;
-        (x0[j], y0[j]) = (x[j], y[j]);
-    }
-    let mut count = zero;
-    for _ in 0..LONGEST {
-        count = count.add(one);
-        rule.step_all(&mut x, &mut y, |j| [&group.c[0][j], &group.c[1][j]].map(|c| Vector::load(simd, c)));
-        for j in 0..U {
-            let (dx, dy) = (x[j].sub(x0[j]), y[j].sub(y0[j]));
-            let distance = dx.fma(dx, dy.mul(dy));
-            let nearer = distance.less(nearest[j]);
-            nearest[j] = distance.where_else(nearer, nearest[j]);
-            step[j] = count.where_else(nearer, step[j]);
-        }
-    }
-    let mut steps = [[N::default(); MAX_LANES]; U];
-    let mut close = [0; U];
-    for j in 0..U {
-        step[j].store(&mut steps[j]);
-        close[j] = group.used[j] & bits(nearest[j].less(splat(N::nearest(RETURN))));
-    }
-    (steps, close)
 }
 
 #[inline(always)]
@@ -71,12 +32,21 @@ pub(super) fn trap<S: Simd, N: Number, R: Rule, const U: usize>(
     let splat = |v: N| Vector::<S, N>::splat(simd, v);
     let [zero, one] = [N::from(0_u8), N::from(1_u8)].map(splat);
     let [near, growth, enlargement] = [bounds.near, bounds.growth, N::nearest(1.25)].map(splat);
-    let (periods, mut active) = returns(simd, rule, group);
     let mut result = Trapped { proved: [0; U], too_large: [0; U] };
     let mut models = [Model { z: [zero; 2], slope: [zero; 2], second: [zero; 2], e: zero }; U];
+    let (mut z, mut c) = ([[zero; U]; 2], [[zero; U]; 2]);
     for (j, model) in models.iter_mut().enumerate() {
         *model = group.model(simd, j);
         model.e = model.e.mul(enlargement);
+        for part in 0..2 {
+            z[part][j] = model.z[part];
+            c[part][j] = Vector::load(simd, &group.c[part][j]);
+        }
+    }
+    let returns = closest(simd, rule, z, c, LONGEST);
+    let mut active = group.used;
+    for (active, close) in active.iter_mut().zip(returns.close) {
+        *active &= close;
     }
     // The disc of each lane at the start of its period, the step within the period, and the displacement by the last one.
     let mut starts = models;
@@ -92,10 +62,9 @@ pub(super) fn trap<S: Simd, N: Number, R: Rule, const U: usize>(
             let inside = bits(!measure.reach.not_at_most(near));
             result.too_large[j] |= active[j] & !inside & converged[j];
             active[j] &= inside;
-            let c = [&group.c[0][j], &group.c[1][j]].map(|c| Vector::load(simd, c));
-            models[j] = models[j].step(simd, rule, bounds, &measure, c);
+            models[j] = models[j].step(simd, rule, bounds, &measure, [c[0][j], c[1][j]]);
             step[j] = step[j].add(one);
-            let at_end = step[j].equals(Vector::load(simd, &periods[j]));
+            let at_end = step[j].equals(returns.period[j]);
             if active[j] & bits(at_end) == 0 {
                 continue;
             }

@@ -19,13 +19,12 @@
 
 use super::KernelSettings;
 use crate::arithmetic::Arithmetic;
+use crate::enclosure::{growth, power, roundings_of_a_step, smallest, sure_radii, unit};
 use crate::number::Number;
 use crate::recipe::Rule;
 use crate::vector::{Vector, bits};
 use fearless_simd::Simd;
 
-/// The square of the distance within which an orbit has to return.
-const RETURN: f64 = 1.0 / 1024.0;
 /// The radius of the first disc, in distances by which the orbit returns.
 const FIRST_RADIUS: f64 = 3.0;
 /// The number of discs that are tried.
@@ -45,44 +44,6 @@ const GREATEST_RADIUS: f64 = 1.0 / 64.0;
 pub(super) fn search_at(n: u32, limit: u32) -> Option<u16> {
     let is_examined = n.is_power_of_two() && (FIRST..=LAST).contains(&n) && limit / WORTHWHILE >= n;
     is_examined.then_some((n / SEARCH_DIVISOR) as u16)
-}
-
-#[inline(always)]
-fn power<T: Arithmetic>(v: T, k: u32) -> T {
-    (1..k).fold(v, |p, _| p.mul(v))
-}
-
-/// For each point of `U` vectors at z = `start`, the number of steps after which its orbit returns closest, and the distance;
-/// and the lanes where it returns close.
-#[inline(always)]
-pub(super) fn returns<S: Simd, N: Number, R: Rule, const U: usize>(
-    simd: S,
-    rule: R,
-    start: [[Vector<S, N>; U]; 2],
-    c: [[Vector<S, N>; U]; 2],
-    search: u16,
-) -> ([[Vector<S, N>; U]; 2], [u64; U]) {
-    let number = |v: f64| Vector::<S, N>::splat(simd, N::nearest(v));
-    let [mut x, mut y] = start;
-    let (mut nearest, mut period) = ([number(f64::INFINITY); U], [number(0.0); U]);
-    let (mut count, one) = (number(0.0), number(1.0));
-    for _ in 0..search {
-        count = count.add(one);
-        rule.step_all(&mut x, &mut y, |j| [c[0][j], c[1][j]]);
-        for j in 0..U {
-            let (dx, dy) = (x[j].sub(start[0][j]), y[j].sub(start[1][j]));
-            let distance = dx.fma(dx, dy.mul(dy));
-            let nearer = distance.less(nearest[j]);
-            nearest[j] = distance.where_else(nearer, nearest[j]);
-            period[j] = count.where_else(nearer, period[j]);
-        }
-    }
-    let mut close = [0; U];
-    for j in 0..U {
-        close[j] = bits(nearest[j].less(number(RETURN)));
-        nearest[j] = nearest[j].sqrt();
-    }
-    ([period, nearest], close)
 }
 
 /// Points of about the same period, which are examined together.
@@ -110,13 +71,12 @@ pub(super) fn attracted<S: Simd, N: Number, R: Rule, const W: usize>(
     let number = |v: f64| splat(N::nearest(v));
     let lanes = Vector::<S, N>::LEN;
     let [zero, one] = [0, 1].map(|v: u8| splat(N::from(v)));
-    let u = 0.5_f64.powi(N::SIGNIFICAND_BITS.cast_signed());
+    let u = unit::<N>();
     let n = settings.map.formula.power();
-    let k = 3.0 * f64::from(n) + 4.0;
-    let near = number(settings.radius_squared.to_f64().sqrt() * (1.0 - 40.0 * u));
-    let growth = number(1.0 + (8.0 * f64::from(n) + 72.0) * u);
-    let noise = number(2.0 * k * u);
-    let tiny = number(64.0 * N::from_parts(false, 1, N::MIN_EXPONENT).to_f64());
+    let [near, _] = sure_radii(settings.radius_squared).map(number);
+    let growth = number(growth::<N>(n));
+    let noise = number(2.0 * roundings_of_a_step(n) * u);
+    let smallest = number(smallest::<N>());
     let (factor, enlargement, larger) = (number(f64::from(n)), number(1.5), number(8.0));
     // Displacements below it are roundings.
     let floor = number(1024.0 * u);
@@ -150,7 +110,7 @@ pub(super) fn attracted<S: Simd, N: Number, R: Rule, const W: usize>(
             active[j] &= bits(!reach.not_at_most(near));
             let size_of_c = c[0][j].abs().add(c[1][j].abs());
             let steepness = power(reach, n - 1).mul(factor);
-            let roundings = power(reach, n).add(size_of_c).fma(noise, tiny);
+            let roundings = power(reach, n).add(size_of_c).fma(noise, smallest);
             e[j] = steepness.fma(e[j], roundings).mul(growth);
         }
         rule.step_all(&mut x, &mut y, |j| [c[0][j], c[1][j]]);

@@ -12,12 +12,13 @@
 
 #![expect(clippy::needless_range_loop, reason = "j is the index of the same vector in several arrays")]
 
-use super::attracted::{Candidates, VECTORS, attracted, returns, search_at};
+use super::attracted::{Candidates, VECTORS, attracted, search_at};
 use super::queues::{LONG_QUEUE, QueuedPoints, REPLAY, STAGES, WHOLE_VECTORS, all_lanes};
 use super::{DwellKernel, MAX_BATCH, MAX_BUNDLE, MAX_LANES, PROLOGUE_STEPS, unpack_position};
 use crate::level::separately;
 use crate::number::Number;
 use crate::recipe::Rule;
+use crate::returns::closest;
 use crate::vector::{Mask, Vector, bits};
 use fearless_simd::{Simd, SimdMask};
 use std::sync::atomic::Ordering;
@@ -637,7 +638,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         proved
     }
 
-    /// [`returns`] for two vectors of the bundle. It is compiled once for bundles of every size, as the next one is.
+    /// [`closest`] for two vectors of the bundle. It is compiled once for bundles of every size, as the next one is.
     #[inline(never)]
     fn returns_of<S: Simd>(
         &self,
@@ -654,12 +655,13 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                 let bundle = &*self.workspace.bundle;
                 let load = |part: &[N; MAX_BUNDLE]| vectors.map(|j| Vector::<S, N>::load(simd, &part[j * lanes..]));
                 let [z, c] = [&bundle.z[current], &bundle.c].map(|[x, y]| [load(x), load(y)]);
-                let (found, close) = returns(simd, self.rule, z, c, search);
+                let found = closest(simd, self.rule, z, c, search);
                 let mut stored = [[[N::default(); MAX_LANES]; 2]; 2];
-                for (found, stored) in found.as_flattened().iter().zip(stored.as_flattened_mut()) {
-                    found.store(stored);
+                let values = [found.period, found.distance];
+                for (values, stored) in values.as_flattened().iter().zip(stored.as_flattened_mut()) {
+                    values.store(stored);
                 }
-                (stored, close)
+                (stored, found.close)
             },
         )
     }
