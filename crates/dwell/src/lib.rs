@@ -97,7 +97,8 @@ pub use render::report::{OutputReport, Report};
 pub use render::request::{Paint, Request};
 pub use render::scratch::Scratch;
 pub use render::seconds::Seconds;
-pub use render::{layout, render};
+pub use render::sidecar::Sidecar;
+pub use render::{layout, render, render_with};
 #[cfg(feature = "toml")]
 pub use scene::foreign::{LocationFormat, Written};
 #[cfg(feature = "toml")]

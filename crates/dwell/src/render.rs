@@ -14,6 +14,7 @@ mod counting;
 pub(crate) mod estimate;
 mod field_filler;
 mod field_hash;
+mod files;
 mod identity;
 pub(crate) mod in_memory;
 pub(crate) mod journal;
@@ -30,6 +31,7 @@ mod resumption;
 pub(crate) mod scratch;
 pub(crate) mod seconds;
 mod session;
+pub(crate) mod sidecar;
 mod sources;
 #[cfg(test)]
 mod survival;
@@ -46,6 +48,7 @@ use crate::render::layout::Layout;
 use crate::render::report::Report;
 use crate::render::request::Request;
 use crate::render::scratch::Scratch;
+use crate::render::sidecar::Sidecar;
 use crate::store::Output;
 use crate::view::Size;
 use dwell_kernels::with_standard_floats;
@@ -73,11 +76,41 @@ pub fn layout(request: &Request<'_>, formats: &[Format]) -> Result<Layout, Input
 /// [`Error::Input`] when the render would take more memory than is allowed or available, when dwells of several samples a
 /// pixel are to be written, or when the journal is of another render; [`Error::Internal`] when a thread panicked.
 pub fn render(request: &Request<'_>, outputs: Vec<(Format, Output)>, scratch: &mut Scratch) -> Result<Report, Error> {
+    render_with(request, outputs, None, scratch)
+}
+
+/// Renders as [`render()`] does, and then writes a sidecar.
+///
+/// ```
+/// use dwell::{Cancel, Control, CpuEngine, Format, Paint, Plan, Progress, Request, Scene, Scratch, Sidecar, Size};
+/// use dwell::store::Output;
+///
+/// let mut scene = Scene::default();
+/// scene.view = scene.view.sized(Size::new(96, 54)?);
+/// let plan = Plan::new(&scene.view, &scene.settings, &Default::default())?;
+/// let (engine, cancel, progress) = (CpuEngine::default(), Cancel::default(), Progress::default());
+/// let request = Request::new(&plan, &engine, Paint::of(&scene, ""), Control { cancel: &cancel, progress: &progress });
+/// let (picture, _) = Output::in_memory("picture.png");
+/// let (output, file) = Output::in_memory("pixels.txt");
+/// let sidecar = Sidecar::new(output, |report| Ok(report.pixels.to_string().into_bytes()));
+/// dwell::render_with(&request, vec![(Format::Png, picture)], Some(sidecar), &mut Scratch::default())?;
+/// assert_eq!(file.bytes(), b"5184");
+/// # Ok::<(), dwell::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`render()`], and the errors of the sidecar.
+pub fn render_with(
+    request: &Request<'_>,
+    outputs: Vec<(Format, Output)>,
+    sidecar: Option<Sidecar<'_>>,
+    scratch: &mut Scratch,
+) -> Result<Report, Error> {
     let (formats, outputs): (Vec<_>, Vec<_>) = outputs.into_iter().unzip();
     let layout = layout(request, &formats)?;
     let finer = finer_plan(request, &formats)?;
     let request = &finer.as_ref().map_or_else(|| request.clone(), |plan| request.clone().with_plan(plan));
-    let rendered = contained(|| Session::render(&layout, request, &formats, outputs, scratch));
+    let rendered = contained(|| Session::render(&layout, request, &formats, outputs, sidecar, scratch));
     if matches!(rendered, Err(Error::Internal(_))) {
         // A panic may have left the buffers in any state.
         *scratch = Scratch::default();
@@ -152,7 +185,7 @@ mod tests {
             .with_hash(true);
         let formats = [Format::Ppm];
         let layout = Layout::of(&request, &formats, 1 << 18, max_kept_bytes);
-        let report = Session::render(&layout, &request, &formats, vec![output], &mut Scratch::default()).unwrap();
+        let report = Session::render(&layout, &request, &formats, vec![output], None, &mut Scratch::default()).unwrap();
         (std::fs::read(&path).unwrap(), report, progress.pixels_done() / plan.size().pixels())
     }
 

@@ -20,12 +20,11 @@ use crate::{engine, output, progress_bar};
 use dwell::store::Output;
 use dwell::{
     ChannelSet, Control, CpuEngine, Engine, Error, Format, Found, InputError, Journaling, LimitCheck, Limits, Paint,
-    Plan, Problem, Progress, Report, Request, Resolved, Scene, Schedule, Scratch, Strategy, View, quote,
+    Plan, Problem, Progress, Report, Request, Resolved, Scene, Schedule, Scratch, Sidecar, Strategy, View, quote,
 };
 use dwell_cuda::Options;
 use dwell_engines::Work;
 use files::File;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -268,7 +267,7 @@ impl<'a> Job<'a> {
 
     /// Adds a warning if the limit was given and leaves many pixels undecided. A probe decides, unless almost all pixels
     /// escaped.
-    fn check_limit(&self, scene: &Scene, engine: &dyn Engine, report: &mut Report) -> Result<(), Failure> {
+    fn check_limit(&self, scene: &Scene, engine: &dyn Engine, report: &mut Report) -> Result<(), Error> {
         let found = report.automatic.as_ref();
         let inside = report.interior_pixels as f64 / report.pixels as f64;
         if found.is_some_and(|found| found.limit.is_some()) || inside <= LimitCheck::MOST_CHANGING {
@@ -322,45 +321,74 @@ impl<'a> Job<'a> {
         files::create_folders(self.args, &self.files, &self.part)?;
         let create = |path: &Path| Output::create(path, self.args.no_clobber, &self.interrupt.partial_files);
         let outputs = self.files.iter().map(|(path, format)| Ok((*format, create(path)?)));
-        let mut outputs = outputs.collect::<Result<Vec<_>, Failure>>()?;
+        let outputs = outputs.collect::<Result<Vec<_>, Failure>>()?;
         let writes_stats = !self.stats_to_stderr && !self.part.reports_to_batch;
-        let stats = self.args.stats.as_deref().filter(|_| writes_stats);
-        if let Some(stats) = stats {
-            // Opened again at the end, so that a killed render leaves no empty partial file of it.
-            let mut stats = create(stats)?;
-            stats.refuse_existing()?;
-            stats.open()?;
-        }
+        let stats = self.args.stats.as_deref().filter(|_| writes_stats).map(create).transpose()?;
 
-        let mut reports = Vec::new();
-        for repeat in 0..self.repeats {
-            let mut plan_again = None;
-            if repeat > 0 {
-                let began = Instant::now();
-                plan_again = Some(Plan::new(view, &scene.settings, &self.limits)?);
-                plan_seconds = began.elapsed().as_secs_f64();
-            }
-            // Only the last run writes. The others encode and discard the bytes.
-            let outputs: Vec<_> = if repeat + 1 == self.repeats {
-                std::mem::take(&mut outputs)
-            } else {
-                self.formats.iter().map(|format| (*format, Output::discarding())).collect()
-            };
-            let request = request.clone().with_plan(plan_again.as_ref().unwrap_or(request.plan));
-            let what = match self.repeats {
-                1 if self.part.label.is_empty() => "rendering".to_owned(),
-                1 => self.part.label.clone(),
-                repeats => format!("run {} of {repeats}", repeat + 1),
-            };
-            let work = || dwell::render(&request, outputs, scratch);
-            let rendered = self.part.span.during(request.watched, &what, request.control.progress, work);
-            let mut report = rendered.inspect_err(|error| summary::remark_on_journal(error, &self.files))?;
+        // Only the last run writes. The others encode and discard the bytes.
+        let (mut earlier, mut planned) = (Vec::new(), None);
+        while earlier.len() + 1 < self.repeats as usize {
+            let request = request.clone().with_plan(planned.as_ref().unwrap_or(request.plan));
+            let discarded = self.formats.iter().map(|format| (*format, Output::discarding())).collect();
+            let mut report = self.watch(&request, earlier.len(), || dwell::render(&request, discarded, scratch))?;
             report.planned_in(plan_seconds);
-            reports.push(report);
+            earlier.push(report);
+            let began = Instant::now();
+            planned = Some(Plan::new(view, &scene.settings, &self.limits)?);
+            plan_seconds = began.elapsed().as_secs_f64();
         }
-        let Some(mut report) = Report::median(&reports) else {
-            return Err(Error::Internal("a render has no statistics".to_owned()).into());
+        let request = &request.clone().with_plan(planned.as_ref().unwrap_or(request.plan));
+        let completed = |report: &mut Report| {
+            report.planned_in(plan_seconds);
+            self.complete(report, &earlier, scene, request.engine, found.clone())
         };
+        let has_sidecar = stats.is_some();
+        let sidecar = stats.map(|output| {
+            Sidecar::new(output, |report| {
+                completed(report)?;
+                Ok(format!("{}\n", output::json(report)).into_bytes())
+            })
+        });
+        let work = || dwell::render_with(request, outputs, sidecar, scratch);
+        let mut report = self.watch(request, earlier.len(), work)?;
+        if !has_sidecar {
+            completed(&mut report)?;
+        }
+        if !self.stats_to_stderr {
+            summary::print(self.args, &report, &self.files, &self.part, request.plan.warnings());
+        } else if !self.part.reports_to_batch {
+            output::json_to_stderr(&report)?;
+        }
+        Ok(report)
+    }
+
+    /// Shows the progress of `work`, which renders after `earlier` other runs.
+    fn watch(
+        &self,
+        request: &Request<'_>,
+        earlier: usize,
+        work: impl FnOnce() -> Result<Report, Error>,
+    ) -> Result<Report, Error> {
+        let what = match self.repeats {
+            1 if self.part.label.is_empty() => "rendering".to_owned(),
+            1 => self.part.label.clone(),
+            repeats => format!("run {} of {repeats}", earlier + 1),
+        };
+        let rendered = self.part.span.during(request.watched, &what, request.control.progress, work);
+        rendered.inspect_err(|error| summary::remark_on_journal(error, &self.files))
+    }
+
+    /// Completes the report of the last run, after those of `earlier` runs.
+    fn complete(
+        &self,
+        report: &mut Report,
+        earlier: &[Report],
+        scene: &Scene,
+        engine: &dyn Engine,
+        found: Option<Found>,
+    ) -> Result<(), Error> {
+        let reports: Vec<Report> = earlier.iter().chain([&*report]).cloned().collect();
+        *report = Report::median(&reports).ok_or_else(|| Error::Internal("a render has no statistics".to_owned()))?;
         report.peak_memory_bytes = machine::peak_memory_bytes();
         if self.args.stats.is_some() {
             report.commit = Some(env!("DWELL_COMMIT").to_owned());
@@ -369,19 +397,8 @@ impl<'a> Job<'a> {
         }
         report.automatic = found;
         if !self.args.quiet || self.args.stats.is_some() {
-            self.check_limit(scene, request.engine, &mut report)?;
+            self.check_limit(scene, engine, report)?;
         }
-        if let Some(path) = stats {
-            let mut stats = create(path)?;
-            let text = format!("{}\n", output::json(&report));
-            stats.write_all(text.as_bytes()).map_err(|e| stats.error(e))?;
-            stats.commit()?;
-        }
-        if !self.stats_to_stderr {
-            summary::print(self.args, &report, &self.files, &self.part, request.plan.warnings());
-        } else if !self.part.reports_to_batch {
-            output::json_to_stderr(&report)?;
-        }
-        Ok(report)
+        Ok(())
     }
 }

@@ -26,18 +26,20 @@ impl Clock {
         self.interval.is_some()
     }
 
-    /// The time from one call of [`Self::is_due`] to the next; `None` without a journal.
+    /// The time from one call of [`Self::if_due`] to the next; `None` without a journal.
     pub(super) fn check_interval(&self) -> Option<Duration> {
         self.interval.map(|interval| (interval / 8).min(MAX_CHECK_INTERVAL))
     }
 
-    /// Whether an entry is due; the next one is due an interval later.
-    pub(super) fn is_due(&self) -> bool {
-        let due = self.interval.is_some_and(|interval| self.last.get().elapsed() >= interval);
-        if due {
-            self.last.set(Instant::now());
+    /// Saves an entry if one is due. The next one is due an interval after this one is saved, so that the render goes on even
+    /// if saving takes longer than the interval.
+    pub(super) fn if_due<E>(&self, save: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        if self.interval.is_none_or(|interval| self.last.get().elapsed() < interval) {
+            return Ok(());
         }
-        due
+        let saved = save();
+        self.last.set(Instant::now());
+        saved
     }
 
     /// The sums since the process began, without those of the writer. `thread_seconds` are the thread times of colouring,

@@ -43,13 +43,7 @@ impl Counting<'_> {
                 ..Reached::default()
             })
         };
-        filler.fill(
-            field,
-            size.height,
-            |filler, field| {
-                if clock.is_due() { save(filler, field, writer) } else { Ok(()) }
-            },
-        )?;
+        filler.fill(field, size.height, |filler, field| clock.if_due(|| save(filler, field, writer)))?;
         if writer.journaled {
             save(filler, field, writer)?;
         }
@@ -76,12 +70,11 @@ impl Counting<'_> {
             let band = self.bands.from(first);
             let (clock, painter, writer) = (self.clock, self.painter, &mut *self.writer);
             filler.fill(&mut field.field, band.end, |filler, field| {
-                if !clock.is_due() {
-                    return Ok(());
-                }
-                let (tally, counts) = (clock.tally(&filler.tally, [0.0; 3], 1), painter.counts()?);
-                let computed = ComputedRows::of(field.some_rows(first..filler.next))?;
-                writer.save(Reached { row: first, tally, counts, computed, ..Reached::default() })
+                clock.if_due(|| {
+                    let (tally, counts) = (clock.tally(&filler.tally, [0.0; 3], 1), painter.counts()?);
+                    let computed = ComputedRows::of(field.some_rows(first..filler.next))?;
+                    writer.save(Reached { row: first, tally, counts, computed, ..Reached::default() })
+                })
             })?;
             self.count(&field.field, band.clone(), filler)?;
             first = band.end;

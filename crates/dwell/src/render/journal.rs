@@ -1,7 +1,8 @@
 //! The journal of a render: its state on disk, from which the render resumes after it was killed.
 //!
 //! The journal is stored beside the first output as `NAME.dwell-journal`, and the finished part of each output beside that
-//! output in a partial file, whose name the journal records. A journal is replaced whole. It has the checkpoints of the
+//! output in a partial file, whose name the journal records. It also records the partial file of a sidecar, which is empty
+//! until the outputs are complete. A journal is replaced whole. It has the checkpoints of the
 //! render (`checkpoint.rs`): for each, the length and the fingerprint of the bytes in every partial file, and the state that
 //! encoding them left; and the rows that were computed but not yet encoded. The following holds at every moment, so that a
 //! kill or a loss of power at any moment loses no file:
@@ -15,7 +16,7 @@
 //! 4. When every byte is in the partial files and synced, a journal is saved that marks the render as complete. Only then are
 //!    the partial files renamed. From then on a missing partial file is one that has been renamed, if the final file has the
 //!    bytes that the journal records; otherwise the render starts over.
-//! 5. The journal is removed last.
+//! 5. The journal is removed last, after the sidecar is written.
 //!
 //! The file consists of a line that identifies the format; the identity, a text that describes what is rendered, to be
 //! compared with that of the request; the paths of the partial files; the state; and the BLAKE3 hash of all of that.
@@ -25,6 +26,7 @@ use crate::base::limits::reserved;
 use crate::base::problem::Problem;
 use crate::render::checkpoint::Checkpoints;
 use crate::render::computed_rows::ComputedRows;
+use crate::render::files::Files;
 use crate::render::record::{Reader, Record};
 use crate::store::{Disk, DiskFile, FileId, JOURNAL, JOURNAL_START, Output, PartialFiles, Replaced, beside};
 use std::io;
@@ -47,9 +49,11 @@ pub struct Journaling {
 /// The suffix of a new journal while it is written, after the name of the first output's partial file.
 const NEW_SUFFIX: &str = ".journal-new";
 /// The first bytes of a journal without a state.
-const BEGUN: &[u8; 16] = b"dwell begun   2\n";
+const BEGUN: &[u8; 16] = b"dwell begun   3\n";
+/// The first bytes of a journal without a state, of any version.
+const BEGUN_START: &[u8] = b"dwell begun ";
 /// The first bytes of a journal with a state.
-const MAGIC: &[u8; 16] = b"dwell journal 3\n";
+const MAGIC: &[u8; 16] = b"dwell journal 4\n";
 /// Bytes of a BLAKE3 hash.
 const HASH: usize = 32;
 /// Maximum size of a journal in bytes. The rows in it are at most those of a band or of a kept field.
@@ -62,7 +66,7 @@ pub(crate) struct Journal {
     path: PathBuf,
     identity: String,
     /// The paths of the partial files.
-    partials: Vec<PathBuf>,
+    partials: Partials,
     /// The file that this run, or one that it resumes, saved as the journal.
     placed: Option<FileId>,
     /// Whether that file has a state, and so was synced.
@@ -76,9 +80,18 @@ pub(crate) struct Journal {
 pub(crate) struct Entry {
     pub(crate) identity: String,
     /// The paths of the partial files.
-    pub(crate) partials: Vec<PathBuf>,
+    pub(crate) partials: Partials,
     /// The state; `None` before the first entry was due.
     pub(crate) state: Option<State>,
+}
+
+/// The paths of the partial files of a render.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Partials {
+    /// Those of the outputs.
+    pub(crate) outputs: Vec<PathBuf>,
+    /// That of the sidecar, if it is a regular file.
+    pub(crate) sidecar: Option<PathBuf>,
 }
 
 /// The state of a render.
@@ -97,12 +110,12 @@ pub(crate) struct State {
 }
 
 impl Journal {
-    /// The journal of a render into `outputs`, the first of which will be at `place`. `identity` is everything that the bytes
+    /// The journal of a render into `files`, the first of which will be at `place`. `identity` is everything that the bytes
     /// of the outputs depend on, as TOML.
-    pub(crate) fn beside(disk: Arc<dyn Disk>, place: &Path, outputs: &[Output], identity: String) -> io::Result<Self> {
+    pub(crate) fn beside(disk: Arc<dyn Disk>, place: &Path, files: &Files, identity: String) -> io::Result<Self> {
         let path = beside(place, JOURNAL)?;
-        let partial_files = outputs.first().map(Output::partial_files).unwrap_or_default();
-        Ok(Self { disk, path, identity, partials: partials(outputs), placed: None, has_state: false, partial_files })
+        let partial_files = files.outputs.first().map(Output::partial_files).unwrap_or_default();
+        Ok(Self { disk, path, identity, partials: files.partials(), placed: None, has_state: false, partial_files })
     }
 
     /// The path of the journal.
@@ -120,9 +133,9 @@ impl Journal {
         &self.disk
     }
 
-    /// Whether the journal names the partial files of these outputs.
-    pub(crate) fn names(&self, outputs: &[Output]) -> bool {
-        self.partials == partials(outputs)
+    /// Whether the journal names these partial files.
+    pub(crate) fn names(&self, partials: &Partials) -> bool {
+        self.partials == *partials
     }
 
     /// Reads the journal that an earlier run left; `None` if there is none. With `fresh`, one that is damaged or of another
@@ -147,7 +160,7 @@ impl Journal {
             self.remove()?;
             return Ok(None);
         }
-        if !bytes.starts_with(JOURNAL_START) && !bytes.starts_with(BEGUN) {
+        if !bytes.starts_with(JOURNAL_START) && !bytes.starts_with(BEGUN_START) {
             return Err(refused(Problem::NotAJournal).into());
         }
         let is_of_this_version = bytes.starts_with(MAGIC) || bytes.starts_with(BEGUN);
@@ -171,8 +184,8 @@ impl Journal {
     ///
     /// # Errors
     /// [`Error::Write`], of kind [`io::ErrorKind::AlreadyExists`] when another process has just begun a journal.
-    pub(crate) fn begin(&mut self, outputs: &[Output]) -> Result<(), Error> {
-        self.partials = partials(outputs);
+    pub(crate) fn begin(&mut self, files: &Files) -> Result<(), Error> {
+        self.partials = files.partials();
         let mut record = Record(BEGUN.to_vec());
         self.write(None, &mut record);
         let hash = blake3::hash(&record.0);
@@ -188,13 +201,13 @@ impl Journal {
         written.map_err(|e| self.error(e))
     }
 
-    /// Replaces the journal by one with this state of a render into `outputs`.
+    /// Replaces the journal by one with this state of a render with these partial files.
     ///
     /// # Errors
     /// [`Error::Write`], of kind [`io::ErrorKind::AlreadyExists`] when the journal is not the one that this render saved.
-    pub(crate) fn save(&mut self, state: &State, outputs: &[Output]) -> Result<(), Error> {
+    pub(crate) fn save(&mut self, state: &State, partials: Partials) -> Result<(), Error> {
         self.partial_files.forget(&self.path);
-        self.partials = partials(outputs);
+        self.partials = partials;
         // All of it is reserved at once, since a record does not report an allocation that fails.
         let mut record = Record(reserved(self.record_bytes(state), "the journal")?);
         record.array(MAGIC);
@@ -214,7 +227,7 @@ impl Journal {
 
     /// Writes a new journal and renames it into place.
     fn place(&mut self, write: impl FnOnce(&mut dyn DiskFile) -> io::Result<()>) -> Result<(), Error> {
-        let new_path = self.partials.first().map_or_else(|| self.path.clone(), |partial| new_path(partial));
+        let new_path = self.partials.outputs.first().map_or_else(|| self.path.clone(), |partial| new_path(partial));
         let mut file = self.disk.create(&new_path, &self.path).map_err(|e| self.error(e))?;
         let replaced = self.placed.map_or(Replaced::Nothing, Replaced::Only);
         let placed = write(file.as_mut()).and_then(|()| self.disk.rename(&new_path, &self.path, replaced));
@@ -257,17 +270,21 @@ impl Journal {
     /// Upper bound of the bytes of a record without those of the computed rows.
     fn record_bytes(&self, state: &State) -> usize {
         const NUMBERS: usize = 1 << 12;
-        let partials: usize = self.partials.iter().map(|partial| partial.as_os_str().len() + size_of::<u64>()).sum();
+        let Partials { outputs, sidecar } = &self.partials;
+        let partials: usize =
+            outputs.iter().chain(sidecar).map(|partial| partial.as_os_str().len() + size_of::<u64>()).sum();
         NUMBERS + self.identity.len() + partials + state.counts.len() + state.checkpoints.record_bytes()
     }
 
     /// Writes everything but the bytes of the computed rows, which follow in the file.
     fn write(&self, state: Option<&State>, record: &mut Record) {
         record.bytes(self.identity.as_bytes());
-        record.u32(self.partials.len() as u32);
-        for partial in &self.partials {
+        let Partials { outputs, sidecar } = &self.partials;
+        record.u32(outputs.len() as u32);
+        for partial in outputs {
             record.bytes(&path_bytes(self.beside_or_whole(partial)));
         }
+        record.option(sidecar.as_deref(), |record, partial| record.bytes(&path_bytes(self.beside_or_whole(partial))));
         record.option(state, |record, state| {
             record.u32(u32::from(state.complete) | u32::from(state.counted) << 1);
             state.checkpoints.write(record);
@@ -278,8 +295,9 @@ impl Journal {
 
     fn read(&self, reader: &mut Reader<'_>) -> Option<Entry> {
         let identity = String::from_utf8_lossy(reader.bytes()?).into_owned();
-        let partials = (0..reader.u32()?).map(|_| Some(self.path.with_file_name(path_of(reader.bytes()?))));
-        let partials = partials.collect::<Option<_>>()?;
+        let path = |reader: &mut Reader<'_>| Some(self.path.with_file_name(path_of(reader.bytes()?)));
+        let outputs = (0..reader.u32()?).map(|_| path(reader)).collect::<Option<_>>()?;
+        let partials = Partials { outputs, sidecar: reader.option(path)? };
         let state = reader.option(|reader| {
             let flags = reader.u32().filter(|flags| *flags < 4)?;
             let checkpoints = Checkpoints::read(reader)?;
@@ -298,11 +316,6 @@ impl Journal {
             _ => path,
         }
     }
-}
-
-/// The paths of the partial files of all outputs.
-fn partials(outputs: &[Output]) -> Vec<PathBuf> {
-    outputs.iter().filter_map(Output::partial).map(whole).collect()
 }
 
 /// A path in full, since the next run may have another working folder.

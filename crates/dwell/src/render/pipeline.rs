@@ -487,7 +487,7 @@ impl<'a> Pipeline<'a> {
 
     /// The error of an encoder, with the path of its output, which has the same number.
     fn error_of(&self, output: usize, source: std::io::Error) -> Error {
-        let path = lock(&self.writer).outputs.get(output).map(|output| output.path().to_owned());
+        let path = lock(&self.writer).files.outputs.get(output).map(|output| output.path().to_owned());
         error_of_writing(path.unwrap_or_default(), source)
     }
 
@@ -567,7 +567,8 @@ impl<'a> Pipeline<'a> {
             writer.tally.iterations += chunk.iterations;
             writer.tally.interior_pixels += chunk.interior_pixels;
             writer.tally.refined.add(chunk.refined);
-            for ((output, sum), (bytes, chunk_sum)) in writer.outputs.iter_mut().zip(&mut writer.sums).zip(chunk.files)
+            for ((output, sum), (bytes, chunk_sum)) in
+                writer.files.outputs.iter_mut().zip(&mut writer.sums).zip(chunk.files)
             {
                 self.settings.cancel.check()?;
                 output.write_all(&bytes).map_err(|e| output.error(e))?;
@@ -592,6 +593,7 @@ mod tests {
     use crate::colour::Depth;
     use crate::encode::{DwellEncoder, FileEncoder, Format, Header, PictureEncoder};
     use crate::field::channels::ChannelSet;
+    use crate::render::files::Files;
     use crate::render::tally::Tally;
     use crate::store::Output;
     use crate::view::Size;
@@ -629,7 +631,7 @@ mod tests {
             limit: 1,
             cancel: &cancel,
         };
-        let writer = Writer::new(vec![Output::discarding()], tally);
+        let writer = Writer::new(Files { outputs: vec![Output::discarding()], sidecar: None }, tally);
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let pipeline = Pipeline::new(settings, vec![BandBuffers::default()], writer);
             pool.with_background_jobs(|jobs| {
@@ -697,7 +699,7 @@ mod tests {
         };
         let mut field = Field::default();
         field.prepare(width, 0..8, ChannelSet::NONE).unwrap();
-        let writer = Writer::new(vec![Output::discarding()], Tally::default());
+        let writer = Writer::new(Files { outputs: vec![Output::discarding()], sidecar: None }, Tally::default());
         let pipeline = Pipeline::new(settings, Vec::new(), writer);
         let done = ThreadPool::new(1).with_background_jobs(|jobs| {
             pipeline.run(|| {

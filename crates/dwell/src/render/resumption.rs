@@ -10,8 +10,9 @@ use crate::iterate::engine::Engine;
 use crate::iterate::strategy::Strategy;
 use crate::render::checkpoint::{Checkpoint, Checkpoints, FilePrefix};
 use crate::render::computed_rows::ComputedRows;
+use crate::render::files::Files;
 use crate::render::identity::{difference, list};
-use crate::render::journal::{Entry, Journal, State, whole};
+use crate::render::journal::{Entry, Journal, Partials, State, whole};
 use crate::render::layout::Layout;
 use crate::render::request::Request;
 use crate::render::tally::Tally;
@@ -49,20 +50,20 @@ pub(super) fn open(
     layout: &Layout,
     request: &Request<'_>,
     formats: &[Format],
-    mut outputs: Vec<Output>,
+    mut files: Files,
 ) -> Result<Opened, Error> {
-    let mut journal = journal(request, formats, &outputs)?;
+    let mut journal = journal(request, formats, &files)?;
     if request.hash {
-        outputs.iter_mut().for_each(Output::start_fingerprint);
+        files.outputs.iter_mut().for_each(Output::start_fingerprint);
     }
-    let mut opening = Opening { layout, request, outputs, warnings: Vec::new() };
+    let mut opening = Opening { layout, request, files, warnings: Vec::new() };
     let resumed = match &mut journal {
         Some(journal) => opening.resume(journal)?,
         None => None,
     };
-    let Opening { mut outputs, warnings, .. } = opening;
+    let Opening { mut files, warnings, .. } = opening;
     if let Some((start, checkpoints)) = resumed {
-        let Checkpoint { files, mut tally, .. } = checkpoints.last().cloned().unwrap_or_default();
+        let Checkpoint { files: prefixes, mut tally, .. } = checkpoints.last().cloned().unwrap_or_default();
         tally.resumes += 1;
         if !request.hash {
             // No hash is wanted any more, and the engine may now return painted rows, which have no dwells to hash.
@@ -72,29 +73,28 @@ pub(super) fn open(
         if request.hash && tally.hasher.is_none() {
             warnings.push("resumed from a run that computed no hash: the dwells have no hash".to_owned());
         }
-        let sums: Vec<_> = files.iter().map(|file| file.sum).collect();
-        let mut writer = Writer::new(outputs, tally);
+        let sums: Vec<_> = prefixes.iter().map(|prefix| prefix.sum).collect();
+        files.open()?;
+        let mut writer = Writer::new(files, tally);
         (writer.sums, writer.checkpoints) = (sums, checkpoints);
         (writer.journal, writer.journaled) = (journal, true);
         return Ok(Opened { writer, start, warnings });
     }
-    for output in &outputs {
-        output.refuse_existing()?;
-    }
+    files.refuse_existing()?;
     // The journal names the partial files before they are created, so that none is left without a journal after a kill.
     if let Some(journal) = &mut journal {
-        begin(journal, &outputs)?;
+        begin(journal, &files)?;
     }
-    outputs.iter_mut().try_for_each(Output::open)?;
+    files.open()?;
     let tally = Tally { hasher: request.hash.then(Default::default), ..Tally::default() };
-    let mut writer = Writer::new(outputs, tally);
+    let mut writer = Writer::new(files, tally);
     writer.journal = journal;
     Ok(Opened { writer, start: Some(Start::default()), warnings })
 }
 
 /// Saves a journal that names the partial files.
-fn begin(journal: &mut Journal, outputs: &[Output]) -> Result<(), Error> {
-    journal.begin(outputs).map_err(|error| match (error, outputs.first()) {
+fn begin(journal: &mut Journal, files: &Files) -> Result<(), Error> {
+    journal.begin(files).map_err(|error| match (error, files.outputs.first()) {
         (Error::Write { source, .. }, Some(first)) if source.kind() == io::ErrorKind::AlreadyExists => {
             first.error(io::Error::other("another process is writing it"))
         }
@@ -105,7 +105,8 @@ fn begin(journal: &mut Journal, outputs: &[Output]) -> Result<(), Error> {
 }
 
 /// The journal of a render, if one was requested and every output is a file.
-fn journal(request: &Request<'_>, formats: &[Format], outputs: &[Output]) -> Result<Option<Journal>, Error> {
+fn journal(request: &Request<'_>, formats: &[Format], files: &Files) -> Result<Option<Journal>, Error> {
+    let outputs = &files.outputs;
     let Some(first) = outputs.first().filter(|_| request.journaling.is_some()) else { return Ok(None) };
     let places: Option<Vec<_>> = outputs.iter().map(Output::place).collect();
     let Some(places) = places else { return Ok(None) };
@@ -123,7 +124,7 @@ fn journal(request: &Request<'_>, formats: &[Format], outputs: &[Output]) -> Res
         inference(request.engine, request.strategy),
         request.paint.text
     );
-    Journal::beside(disk.clone(), first_place, outputs, identity).map(Some).map_err(|e| first.error(e))
+    Journal::beside(disk.clone(), first_place, files, identity).map(Some).map_err(|e| first.error(e))
 }
 
 /// The name of a file in the folder of the first output, so that the folder can be moved; the whole path of any other.
@@ -145,12 +146,18 @@ fn inference(engine: &dyn Engine, strategy: Strategy) -> String {
     format!("inference = \"{}, tiles of {tile}\"\n", info.inference)
 }
 
-/// The outputs of a render while they are opened.
+/// The files of a render while they are opened.
 struct Opening<'a> {
     layout: &'a Layout,
     request: &'a Request<'a>,
-    outputs: Vec<Output>,
+    files: Files,
     warnings: Vec<String>,
+}
+
+/// The partial files that an earlier run left; `None` for one that is missing or no own file.
+struct Earlier {
+    outputs: Vec<Option<EarlierFile>>,
+    sidecar: Option<EarlierFile>,
 }
 
 /// Where a render continues; `None` for the start if it is complete.
@@ -171,15 +178,13 @@ impl Opening<'_> {
             }
             _ => return drop_all(journal, earlier),
         };
-        if !self.fits(&state, partials.len()) {
+        if !self.fits(&state, partials.outputs.len()) {
             return Err(damaged(Some(journal.path())));
         }
         if state.complete {
-            return self.resume_complete(journal, state, earlier);
+            return self.resume_complete(journal, state, earlier, partials);
         }
-        for output in &self.outputs {
-            output.refuse_existing()?;
-        }
+        self.files.refuse_existing()?;
         self.resume_partial(journal, state, earlier)
     }
 
@@ -188,14 +193,16 @@ impl Opening<'_> {
     }
 
     /// Opens the partial files of an earlier run: no other process writes to them afterwards, where the system has locks.
-    fn earlier(&self, journal: &Journal, entry: &Entry) -> Result<Vec<Option<EarlierFile>>, Error> {
+    fn earlier(&self, journal: &Journal, entry: &Entry) -> Result<Earlier, Error> {
         let open = |path: &PathBuf| EarlierFile::open(journal.disk(), path);
         // This finds a process that still writes.
-        let earlier = entry.partials.iter().map(open).collect::<Result<_, _>>()?;
-        if let Some(partial) = entry.partials.first() {
+        let Partials { outputs, sidecar } = &entry.partials;
+        let outputs = outputs.iter().map(open).collect::<Result<_, _>>()?;
+        let sidecar = sidecar.as_ref().map(open).transpose()?.flatten();
+        if let Some(partial) = entry.partials.outputs.first() {
             journal.remove_new(partial)?;
         }
-        Ok(earlier)
+        Ok(Earlier { outputs, sidecar })
     }
 
     /// Whether a state can be one of this render.
@@ -204,7 +211,7 @@ impl Opening<'_> {
         let chunk = self.layout.chunk_rows;
         let all = state.checkpoints.all();
         let fits = |checkpoint: &Checkpoint| {
-            checkpoint.files.len() == self.outputs.len()
+            checkpoint.files.len() == self.files.outputs.len()
                 && (checkpoint.row.is_multiple_of(chunk) && checkpoint.row < height || checkpoint.row == height)
                 && checkpoint.files.len() == partials
         };
@@ -220,9 +227,9 @@ impl Opening<'_> {
         journal: &Journal,
         identity: &str,
         state: &State,
-        earlier: &[Option<EarlierFile>],
+        earlier: &Earlier,
     ) -> Result<(), Error> {
-        if earlier.iter().all(Option::is_none) {
+        if earlier.outputs.iter().all(Option::is_none) {
             // Its outputs are published, or lost.
             return Ok(());
         }
@@ -240,17 +247,19 @@ impl Opening<'_> {
     }
 
     /// Resumes a render of which every byte was written: its files are published already, or their partial files have every
-    /// byte. If a file is lost, the render goes on from its last good checkpoint.
+    /// byte. If a file is lost, the render goes on from its last good checkpoint. The earlier run
+    /// named the partial files `named`.
     fn resume_complete(
         &mut self,
         journal: &mut Journal,
         state: State,
-        mut earlier: Vec<Option<EarlierFile>>,
+        mut earlier: Earlier,
+        named: Partials,
     ) -> Result<Option<Resumed>, Error> {
         let cancel = self.request.control.cancel;
         let files = state.checkpoints.last().map(|last| last.files.clone()).unwrap_or_default();
         let mut states = Vec::new();
-        for ((output, file), prefix) in self.outputs.iter().zip(&mut earlier).zip(&files) {
+        for ((output, file), prefix) in self.files.outputs.iter().zip(&mut earlier.outputs).zip(&files) {
             let mut found = read_back(file.as_mut(), std::slice::from_ref(prefix), cancel)?;
             // Empty files do not exist: every format has a header or a pixel.
             let partial = found.pop().filter(|_| prefix.length > 0);
@@ -261,11 +270,11 @@ impl Opening<'_> {
             }
             states.push((partial, published));
         }
-        for ((output, file), states) in self.outputs.iter_mut().zip(earlier).zip(states) {
+        let mut left = Vec::new();
+        for ((output, file), states) in self.files.outputs.iter_mut().zip(earlier.outputs).zip(states) {
             match (file, states) {
                 (Some(file), (Some(state), _)) => {
-                    let copied = output.continue_in(file, state, cancel)?;
-                    copied.map_or(Ok(()), EarlierFile::remove)?;
+                    left.extend(output.continue_in(file, state, cancel)?);
                     output.keep();
                 }
                 (file, (_, Some(state))) => {
@@ -275,6 +284,24 @@ impl Opening<'_> {
                 _ => {}
             }
         }
+        if let Some(sidecar) = &self.files.sidecar
+            && let Err(exists) = sidecar.refuse_existing()
+        {
+            if named.sidecar.is_none() || earlier.sidecar.is_some() {
+                return Err(exists);
+            }
+            // The earlier run published it.
+            self.files.sidecar = None;
+        }
+        left.extend(self.resume_sidecar(earlier.sidecar)?);
+        // A published output has no partial file. It keeps the name of the one that it had.
+        let outputs = self.files.outputs.iter().zip(named.outputs);
+        let outputs = outputs.map(|(output, had)| output.partial().map_or(had, whole)).collect();
+        let partials = Partials { outputs, ..self.files.partials() };
+        if !journal.names(&partials) {
+            journal.save(&state, partials)?;
+        }
+        left.into_iter().try_for_each(EarlierFile::remove)?;
         Ok(Some((None, state.checkpoints)))
     }
 
@@ -283,14 +310,14 @@ impl Opening<'_> {
         &mut self,
         journal: &mut Journal,
         state: State,
-        mut earlier: Vec<Option<EarlierFile>>,
+        mut earlier: Earlier,
     ) -> Result<Option<Resumed>, Error> {
         let cancel = self.request.control.cancel;
         let State { counted, mut checkpoints, counts, computed, .. } = state;
         let all = checkpoints.all().len();
         let mut states = Vec::new();
         let mut good = all;
-        for (number, file) in earlier.iter_mut().enumerate() {
+        for (number, file) in earlier.outputs.iter_mut().enumerate() {
             let prefixes: Vec<FilePrefix> = checkpoints.all()[..good].iter().map(|c| c.files[number]).collect();
             let found = read_back(file.as_mut(), &prefixes, cancel)?;
             good = good.min(found.len());
@@ -306,8 +333,8 @@ impl Opening<'_> {
             self.warn_of_changed_files(row);
         }
         let lengths: Vec<u64> = last.files.iter().map(|file| file.length).collect();
-        let mut left = Vec::new();
-        for ((output, file), states) in self.outputs.iter_mut().zip(earlier).zip(states) {
+        let mut left: Vec<_> = self.resume_sidecar(earlier.sidecar)?.into_iter().collect();
+        for ((output, file), states) in self.files.outputs.iter_mut().zip(earlier.outputs).zip(states) {
             // The last good state; a file of no bytes may be missing.
             if let (Some(file), Some(state)) = (file, states.into_iter().nth(good - 1)) {
                 left.extend(output.continue_in(file, state, cancel)?);
@@ -316,19 +343,28 @@ impl Opening<'_> {
         }
         let computed = if good == all { computed } else { ComputedRows::default() };
         let state = State { complete: false, counted, checkpoints, counts, computed };
-        if !journal.names(&self.outputs) {
-            // It names files that were copied and are now removed.
-            journal.save(&state, &self.outputs)?;
+        let partials = self.files.partials();
+        if !journal.names(&partials) {
+            // It names files that were copied and are now removed, or another sidecar.
+            journal.save(&state, partials)?;
         }
-        for file in left {
-            file.remove()?;
-        }
+        left.into_iter().try_for_each(EarlierFile::remove)?;
         let State { counted, checkpoints, counts, computed, .. } = state;
         Ok(Some((Some(Start { row, counted, counts, computed, lengths }), checkpoints)))
     }
 
+    /// Takes over the empty partial file of the earlier run's sidecar. Returns it if it is not needed.
+    fn resume_sidecar(&mut self, earlier: Option<EarlierFile>) -> Result<Option<EarlierFile>, Error> {
+        match (&mut self.files.sidecar, earlier) {
+            (Some(sidecar), Some(file)) if sidecar.is_partial(file.path()) => {
+                sidecar.continue_in(file, Fingerprinter::new(), self.request.control.cancel)
+            }
+            (_, earlier) => Ok(earlier),
+        }
+    }
+
     fn warn_of_changed_files(&mut self, row: u32) {
-        let names: Vec<String> = self.outputs.iter().map(|output| name_of(output.path())).collect();
+        let names: Vec<String> = self.files.outputs.iter().map(|output| name_of(output.path())).collect();
         self.warnings.push(format!(
             "a partial file of {} is missing or was changed since it was written: rows from {row} on are rendered again",
             names.join(", ")
@@ -358,8 +394,8 @@ fn read_back(
 }
 
 /// Removes the partial files of an earlier run and its journal.
-fn drop_all(journal: &mut Journal, earlier: Vec<Option<EarlierFile>>) -> Result<Option<Resumed>, Error> {
-    for file in earlier.into_iter().flatten() {
+fn drop_all(journal: &mut Journal, earlier: Earlier) -> Result<Option<Resumed>, Error> {
+    for file in earlier.outputs.into_iter().flatten().chain(earlier.sidecar) {
         file.remove()?;
     }
     journal.remove()?;
@@ -367,16 +403,16 @@ fn drop_all(journal: &mut Journal, earlier: Vec<Option<EarlierFile>>) -> Result<
 }
 
 /// Publishes complete outputs by renaming them, as one transaction: a journal that marks the render as complete is saved
-/// before, so that the next run finishes what a kill or an error leaves.
+/// before, so that the next run finishes what a kill or an error leaves. The journal is to be removed afterwards.
 pub(super) fn publish(writer: &mut Writer, cancel: &Cancel) -> Result<(), Error> {
     cancel.check()?;
-    for output in &mut writer.outputs {
+    for output in &mut writer.files.outputs {
         output.publish()?;
     }
-    for output in &mut writer.outputs {
+    for output in &mut writer.files.outputs {
         output.sync_name()?;
     }
-    writer.journal.as_mut().map_or(Ok(()), Journal::remove)
+    Ok(())
 }
 
 /// The error for a journal whose state does not fit the render.

@@ -5,8 +5,9 @@ use super::bands::{Bands, Position};
 use super::clock::Clock;
 use super::counting::Counting;
 use super::probe::cost_of_strips;
-use super::resumption::{self, Opened, Start, damaged, publish};
+use super::resumption::{self, Opened, Start, damaged};
 use super::scratch::Scratch;
+use super::sidecar::{Describe, Sidecar};
 use super::sources::RowSource;
 use crate::base::error::Error;
 use crate::colour::Painter;
@@ -14,6 +15,7 @@ use crate::encode::{Encoder, Format, Header};
 use crate::field::Field;
 use crate::iterate::engine::{PaintingEngine, Task};
 use crate::render::field_filler::FieldFiller;
+use crate::render::files::Files;
 use crate::render::journal::Journal;
 use crate::render::layout::{Layout, MAX_BANDS, tile_of};
 use crate::render::pipeline::{BandBuffers, Pipeline, PipelineSettings};
@@ -45,12 +47,13 @@ pub(super) struct Session<'r> {
 }
 
 impl<'r> Session<'r> {
-    /// Renders into `outputs`, whose formats are `formats`.
+    /// Renders into `outputs`, whose formats are `formats`, and writes the sidecar.
     pub(super) fn render(
         layout: &'r Layout,
         request: &'r Request<'r>,
         formats: &[Format],
         outputs: Vec<Output>,
+        sidecar: Option<Sidecar<'_>>,
         scratch: &mut Scratch,
     ) -> Result<Report, Error> {
         let began = Instant::now();
@@ -63,9 +66,11 @@ impl<'r> Session<'r> {
         };
         let encoders: Result<_, _> = formats.iter().map(|format| Encoder::new(*format, header)).collect();
         let encoders = encoders?;
-        let Opened { mut writer, start, warnings } = resumption::open(layout, request, formats, outputs)?;
+        let (sidecar, describe) = sidecar.map(|sidecar| (sidecar.output, sidecar.describe)).unzip();
+        let files = Files { outputs, sidecar };
+        let Opened { writer, start, warnings } = resumption::open(layout, request, formats, files)?;
         let with_picture = formats.iter().any(|format| format.is_picture());
-        let session = Self {
+        let mut session = Self {
             request,
             layout,
             began,
@@ -77,16 +82,18 @@ impl<'r> Session<'r> {
                 .transpose()?,
             warnings: plan.warnings().iter().cloned().chain(warnings).collect(),
         };
-        if let Some(start) = start {
-            session.run(writer, start, scratch)
-        } else {
+        match start {
+            Some(start) => {
+                let (writer, tally) = session.run(writer, start, scratch)?;
+                session.publish(writer, Some(tally), describe)
+            }
             // An earlier process wrote every byte and was stopped before it renamed the files.
-            publish(&mut writer, request.control.cancel)?;
-            Ok(session.report(writer))
+            None => session.publish(writer, None, describe),
         }
     }
 
-    fn run(mut self, mut writer: Writer, start: Start, scratch: &mut Scratch) -> Result<Report, Error> {
+    /// Writes the files up to their ends. Returns the tally of this run as well.
+    fn run(&mut self, mut writer: Writer, start: Start, scratch: &mut Scratch) -> Result<(Writer, Tally), Error> {
         let (request, layout) = (self.request, self.layout);
         self.start_progress()?;
         let Scratch { bands: buffers, kept, verified, mirror, .. } = scratch;
@@ -100,16 +107,18 @@ impl<'r> Session<'r> {
         } else {
             Vec::new()
         };
-        for (number, (output, encoder)) in writer.outputs.iter_mut().zip(&self.encoders).enumerate() {
+        for (number, (output, encoder)) in writer.files.outputs.iter_mut().zip(&self.encoders).enumerate() {
             if start.lengths.get(number).is_none_or(|length| *length == 0) {
                 encoder.start().and_then(|bytes| output.write_all(&bytes)).map_err(|e| output.error(e))?;
             }
         }
         let bands = if layout.kept { 0 } else { MAX_BANDS as usize };
         let free = std::iter::repeat_with(|| buffers.pop().unwrap_or_default()).take(bands).collect();
-        let (free, writer, thread_seconds) = self.stream(writer, free, &mut filler, &mut position, kept, &counts)?;
+        let (free, mut writer, thread_seconds) =
+            self.stream(writer, free, &mut filler, &mut position, kept, &counts)?;
         buffers.extend(free);
-        self.finish(writer, &filler.tally, thread_seconds, counts)
+        let tally = self.finish(&mut writer, &filler.tally, thread_seconds, counts)?;
+        Ok((writer, tally))
     }
 
     /// Whether pixels may be refined.
@@ -242,23 +251,23 @@ impl<'r> Session<'r> {
         engine.can_paint(task, painter).then_some((engine, painter))
     }
 
-    /// Writes the ends of the files and publishes them.
+    /// Writes the ends of the files and syncs them. Returns the tally of this run.
     fn finish(
-        self,
-        mut writer: Writer,
+        &self,
+        writer: &mut Writer,
         tally: &Tally,
         thread_seconds: [f64; 3],
         counts: Vec<u8>,
-    ) -> Result<Report, Error> {
+    ) -> Result<Tally, Error> {
         let request = self.request;
         // Problems that the engine reported. The picture is correct in spite of them.
         let warnings = &tally.notes.warnings;
-        for ((output, encoder), sum) in writer.outputs.iter_mut().zip(&self.encoders).zip(&writer.sums) {
+        for ((output, encoder), sum) in writer.files.outputs.iter_mut().zip(&self.encoders).zip(&writer.sums) {
             encoder.end(*sum, warnings).and_then(|bytes| output.write_all(&bytes)).map_err(|e| output.error(e))?;
         }
-        let mut tally = self.clock.tally(tally, thread_seconds, request.engine.pool().threads());
+        let tally = self.clock.tally(tally, thread_seconds, request.engine.pool().threads());
         // Several outputs are published as one transaction: after this, the next run finishes it.
-        if writer.journaled || writer.outputs.len() > 1 {
+        if writer.journaled || writer.files.outputs.len() > 1 {
             writer.save(Reached {
                 complete: true,
                 counted: true,
@@ -269,17 +278,33 @@ impl<'r> Session<'r> {
                 ..Reached::default()
             })?;
         }
-        for output in &mut writer.outputs {
-            output.sync()?;
-        }
-        publish(&mut writer, request.control.cancel)?;
-        tally.seconds.write = writer.outputs.iter().map(|output| output.spent().as_secs_f64()).sum();
-        tally.seconds.total = self.began.elapsed().as_secs_f64();
-        writer.tally.add(&tally);
-        Ok(self.report(writer))
+        writer.files.outputs.iter_mut().try_for_each(Output::sync)?;
+        Ok(tally)
     }
 
-    fn report(self, mut writer: Writer) -> Report {
+    /// Publishes the outputs, of which this run has a tally if it wrote to them, and then the sidecar.
+    fn publish(
+        self,
+        mut writer: Writer,
+        tally: Option<Tally>,
+        describe: Option<Describe<'_>>,
+    ) -> Result<Report, Error> {
+        resumption::publish(&mut writer, self.request.control.cancel)?;
+        if let Some(mut tally) = tally {
+            tally.seconds.write = writer.files.outputs.iter().map(|output| output.spent().as_secs_f64()).sum();
+            tally.seconds.total = self.began.elapsed().as_secs_f64();
+            writer.tally.add(&tally);
+        }
+        let mut report = self.report(&mut writer);
+        if let Some(describe) = describe {
+            let bytes = describe(&mut report)?;
+            writer.publish_sidecar(&bytes)?;
+        }
+        writer.journal.as_mut().map_or(Ok(()), Journal::remove)?;
+        Ok(report)
+    }
+
+    fn report(self, writer: &mut Writer) -> Report {
         let mut tally = std::mem::take(&mut writer.tally);
         let Request { plan, engine, strategy, paint, .. } = *self.request;
         tally.samples = paint.samples.side();
@@ -289,7 +314,7 @@ impl<'r> Session<'r> {
         let warnings = self.warnings.into_iter().chain(std::mem::take(&mut tally.notes.warnings)).collect();
         let mut report = Report::new(plan, engine, strategy, tally, warnings);
         if self.request.hash {
-            report.outputs = writer.outputs.iter().filter_map(OutputReport::of).collect();
+            report.outputs = writer.files.outputs.iter().filter_map(OutputReport::of).collect();
         }
         report
     }

@@ -109,7 +109,7 @@ impl<'a> RowSource<'_, '_, 'a> {
     }
 
     fn checkpoint_if_due(&self, reached: impl FnOnce() -> Result<Reached, InputError>) -> Result<(), InputError> {
-        if self.clock.is_due() { self.pipeline.checkpoint(reached) } else { Ok(()) }
+        self.clock.if_due(|| self.pipeline.checkpoint(reached))
     }
 
     fn tally(&self, filler: &FieldFiller<'_>) -> crate::render::tally::Tally {

@@ -29,6 +29,8 @@ struct Trial {
     /// Maximum bytes of a field that is kept.
     max_kept_bytes: u64,
     no_clobber: bool,
+    /// Whether the render has a sidecar, with the hash of its field.
+    has_sidecar: bool,
     /// The names of the outputs without their endings, `i` for output i; two trials may share some.
     names: Vec<String>,
     /// The names of partial files that are to be removed if the program ends at once.
@@ -52,22 +54,42 @@ impl Trial {
         let names = (0..formats.len()).map(|i| i.to_string()).collect();
         let formats = formats.to_vec();
         let partial_files = PartialFiles::default();
-        Self { scene, formats, band_samples: 40 * 64, max_kept_bytes: 0, no_clobber: false, names, partial_files }
+        Self {
+            scene,
+            formats,
+            band_samples: 40 * 64,
+            max_kept_bytes: 0,
+            no_clobber: false,
+            has_sidecar: false,
+            names,
+            partial_files,
+        }
     }
 
+    /// The number of files: the outputs and the sidecar.
+    fn count(&self) -> usize {
+        self.formats.len() + usize::from(self.has_sidecar)
+    }
+
+    /// The path of file `i`; the sidecar is the last.
     fn path(&self, i: usize) -> String {
-        format!("/{}.{}", self.names[i], self.formats[i].name())
+        match self.formats.get(i) {
+            Some(format) => format!("/{}.{}", self.names[i], format.name()),
+            None => format!("/{}.json", self.names[0]),
+        }
     }
 
     fn run(&self, disk: &FaultyDisk, threads: usize, fresh: bool) -> Result<Report, Error> {
         let disk: Arc<dyn Disk> = Arc::new(disk.clone());
-        let outputs = (0..self.formats.len())
-            .map(|i| {
-                let path = self.path(i);
-                let path = Path::new(&path);
-                Output::beside(disk.clone(), path, path, self.no_clobber, &self.partial_files)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let output = |i| {
+            let path = self.path(i);
+            let path = Path::new(&path);
+            Output::beside(disk.clone(), path, path, self.no_clobber, &self.partial_files)
+        };
+        let outputs = (0..self.formats.len()).map(output).collect::<Result<Vec<_>, _>>()?;
+        let sidecar = self.has_sidecar.then(|| output(self.formats.len())).transpose()?;
+        let describe = |report: &mut Report| Ok(report.field_blake3.clone().unwrap_or_default().into_bytes());
+        let sidecar = sidecar.map(|output| Sidecar::new(output, describe));
         let mut plan = Plan::new(&self.scene.view, &self.scene.settings, &Limits::default()).unwrap();
         if self.scene.samples == Samples::Auto {
             plan = plan.with_finer_points(&Limits::default()).unwrap();
@@ -84,7 +106,7 @@ impl Trial {
             hash: true,
             // Several entries in each run. Their positions depend on the clock; the resumed render must not.
             journaling: Some(Journaling {
-                interval: Some(Duration::from_micros(10)),
+                interval: Some(Duration::from_micros(50)),
                 fresh,
                 protected: Duration::ZERO,
             }),
@@ -93,18 +115,18 @@ impl Trial {
             control,
         };
         let layout = Layout::of(&request, &self.formats, self.band_samples, self.max_kept_bytes);
-        Session::render(&layout, &request, &self.formats, outputs, &mut Scratch::default())
+        Session::render(&layout, &request, &self.formats, outputs, sidecar, &mut Scratch::default())
     }
 
     fn files(&self, disk: &FaultyDisk) -> Vec<Option<Vec<u8>>> {
-        (0..self.formats.len()).map(|i| disk.contents(Path::new(&self.path(i)))).collect()
+        (0..self.count()).map(|i| disk.contents(Path::new(&self.path(i)))).collect()
     }
 
     /// The files of a run without faults, the number of its disk operations, and the hash of its field.
     fn undisturbed(&self) -> (Vec<Option<Vec<u8>>>, u64, String) {
         let disk = FaultyDisk::default();
         let report = self.run(&disk, 2, false).unwrap();
-        assert_eq!(disk.names().len(), self.formats.len(), "other files are left: {:?}", disk.names());
+        assert_eq!(disk.names().len(), self.count(), "other files are left: {:?}", disk.names());
         (self.files(&disk), disk.operations(), report.field_blake3.unwrap())
     }
 
@@ -112,7 +134,7 @@ impl Trial {
     fn with_old(&self) -> FaultyDisk {
         let disk = FaultyDisk::default();
         if !self.no_clobber {
-            (0..self.formats.len()).for_each(|i| disk.put(Path::new(&self.path(i)), OLD));
+            (0..self.count()).for_each(|i| disk.put(Path::new(&self.path(i)), OLD));
         }
         disk
     }
@@ -141,7 +163,7 @@ impl Trial {
 
     /// The names of files that are no outputs.
     fn others(&self, disk: &FaultyDisk) -> Vec<String> {
-        let outputs: Vec<String> = (0..self.formats.len()).map(|i| self.path(i)).collect();
+        let outputs: Vec<String> = (0..self.count()).map(|i| self.path(i)).collect();
         let names = disk.names().into_iter().map(|name| name.to_string_lossy().into_owned());
         names.filter(|name| !outputs.contains(name)).collect()
     }
@@ -156,7 +178,7 @@ impl Trial {
             let failed = self.run(&disk, 2, false).is_err();
             disk.restart();
             let journal = disk.contents(&self.journal()).unwrap_or_default();
-            if failed && journal.starts_with(b"dwell journal 3") {
+            if failed && journal.starts_with(b"dwell journal 4") {
                 return disk;
             }
         }
@@ -186,14 +208,15 @@ fn trials() -> Vec<Trial> {
         (trial.scene.samples, trial.scene.dither) = (Samples::Auto, true);
         trial
     };
+    let with_sidecar = |trial| Trial { has_sidecar: true, ..trial };
     vec![
         refined(exact, &[Format::Png, Format::Npy]),
         refined(Strategy::MarianiSilver, &[Format::Ppm]),
-        Trial::new(By::Smooth, Scale::Root, exact, &[Format::Png]),
+        with_sidecar(Trial::new(By::Smooth, Scale::Root, exact, &[Format::Png])),
         Trial::new(By::Banded, Scale::Linear, Strategy::MarianiSilver, &[Format::Png, Format::Npy]),
         Trial::new(By::Smooth, Scale::Histogram, exact, &[Format::Ppm]),
-        kept,
-        Trial { no_clobber: true, ..layered },
+        with_sidecar(kept),
+        with_sidecar(Trial { no_clobber: true, ..layered }),
     ]
 }
 
@@ -354,7 +377,7 @@ fn changed_partial_files_are_rendered_again() {
             assert!(trial.files(&disk) == new, "other bytes, {when}");
             assert_eq!(report.field_blake3.as_ref(), Some(&hash), "{when}");
             let published: Vec<String> = report.outputs.iter().map(|output| output.xxh3_128.clone()).collect();
-            let files = trial.files(&disk).into_iter().flatten();
+            let files = trial.files(&disk).into_iter().take(trial.formats.len()).flatten();
             assert_eq!(published, files.map(|file| fingerprint(&file)).collect::<Vec<_>>(), "{when}");
             // A foreign file of the name is left alone.
             assert!(trial.others(&disk).len() <= 1, "{:?}, {when}", trial.others(&disk));

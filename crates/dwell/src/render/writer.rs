@@ -1,17 +1,18 @@
-//! The writer of a render: its outputs, and the journal in which it saves how far they are.
+//! The writer of a render: its files, and the journal in which it saves how far they are.
 
 use crate::base::error::Error;
 use crate::encode::Adler;
 use crate::render::checkpoint::{Checkpoint, Checkpoints, FilePrefix};
 use crate::render::computed_rows::ComputedRows;
+use crate::render::files::Files;
 use crate::render::journal::{Journal, State};
 use crate::render::tally::Tally;
 use crate::store::Output;
-use std::io;
+use std::io::{self, Write};
 
 /// Writes bands in their order.
 pub(crate) struct Writer {
-    pub(crate) outputs: Vec<Output>,
+    pub(crate) files: Files,
     pub(crate) sums: Vec<Adler>,
     pub(crate) tally: Tally,
     pub(crate) journal: Option<Journal>,
@@ -40,9 +41,9 @@ pub(crate) struct Reached {
 
 impl Writer {
     /// A writer without a journal.
-    pub(crate) fn new(outputs: Vec<Output>, tally: Tally) -> Self {
-        let sums = vec![Adler::default(); outputs.len()];
-        Self { outputs, sums, tally, journal: None, journaled: false, checkpoints: Checkpoints::default() }
+    pub(crate) fn new(files: Files, tally: Tally) -> Self {
+        let sums = vec![Adler::default(); files.outputs.len()];
+        Self { files, sums, tally, journal: None, journaled: false, checkpoints: Checkpoints::default() }
     }
 
     /// Saves to the journal how far the render is; does nothing without one. The outputs are passed to the disk before. From
@@ -50,18 +51,18 @@ impl Writer {
     pub(crate) fn save(&mut self, reached: Reached) -> Result<(), Error> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         let Reached { complete, counted, row, mut tally, counts, computed } = reached;
-        let mut files = Vec::new();
-        for (output, sum) in self.outputs.iter_mut().zip(&self.sums) {
+        let mut prefixes = Vec::new();
+        for (output, sum) in self.files.outputs.iter_mut().zip(&self.sums) {
             output.sync()?;
             let fingerprint = output.fingerprint()?;
-            files.push(FilePrefix { length: output.written().0, fingerprint, sum: *sum });
+            prefixes.push(FilePrefix { length: output.written().0, fingerprint, sum: *sum });
         }
         tally.add(&self.tally);
         tally.hasher.clone_from(&self.tally.hasher);
-        self.checkpoints.push(Checkpoint { row, files, tally });
+        self.checkpoints.push(Checkpoint { row, files: prefixes, tally });
         let checkpoints = std::mem::take(&mut self.checkpoints);
         let state = State { complete, counted, checkpoints, counts, computed };
-        let saved = journal.save(&state, &self.outputs);
+        let saved = journal.save(&state, self.files.partials());
         self.checkpoints = state.checkpoints;
         match saved {
             Ok(()) => {}
@@ -72,24 +73,33 @@ impl Writer {
                     "another process has replaced {path}: if this render is interrupted, its work is lost"
                 ));
                 self.journal = None;
-                self.outputs.iter_mut().for_each(Output::abandon);
+                self.files.outputs.iter_mut().for_each(Output::abandon);
                 self.journaled = false;
                 return Ok(());
             }
             Err(error) => return Err(error),
         }
         if !self.journaled {
-            self.outputs.iter_mut().for_each(Output::keep);
+            self.files.outputs.iter_mut().for_each(Output::keep);
             self.journaled = true;
         }
         Ok(())
     }
 }
 
+impl Writer {
+    /// Writes and publishes the sidecar.
+    pub(crate) fn publish_sidecar(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let Some(mut sidecar) = self.files.sidecar.take() else { return Ok(()) };
+        sidecar.write_all(bytes).map_err(|e| sidecar.error(e))?;
+        sidecar.commit().map(drop)
+    }
+}
+
 impl Drop for Writer {
     /// Removes a journal that only names partial files, after these.
     fn drop(&mut self) {
-        self.outputs.clear();
+        self.files = Files::default();
         if let Some(journal) = self.journal.as_mut().filter(|_| !self.journaled) {
             let _ = journal.remove();
         }

@@ -43,6 +43,10 @@ impl EarlierFile {
         Ok(opened.map(|file| Self { disk: Arc::clone(disk), file, path: path.to_owned() }))
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Reads on until `state` has `length` bytes, or the file ends, and passes the bytes to `each`.
     pub(crate) fn read_to(
         &mut self,

@@ -121,7 +121,18 @@ pub(super) fn partial_beside(place: &Path, random: &str) -> io::Result<PathBuf> 
 
 /// Whether a path can be that of a partial file: its name ends like [`partial_beside`].
 pub(super) fn is_partial(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let random = name.strip_suffix(PARTIAL).and_then(|name| name.rsplit_once('.')).map(|(_, random)| random);
-    random.is_some_and(|random| random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    output_of(path).is_some()
+}
+
+/// Whether two paths can be those of partial files of one output.
+pub(super) fn are_of_one_output(a: &Path, b: &Path) -> bool {
+    output_of(a).is_some_and(|output| output_of(b) == Some(output))
+}
+
+/// The path of a partial file without the end that [`partial_beside`] adds; `None` for any other path.
+fn output_of(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_string_lossy();
+    let (output, random) = name.strip_suffix(PARTIAL)?.rsplit_once('.')?;
+    let is_random = random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_random.then(|| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).with_file_name(output))
 }

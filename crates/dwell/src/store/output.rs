@@ -3,7 +3,7 @@
 use super::disk::{Disk, DiskFile, Replaced};
 use super::earlier_file::{EarlierFile, READ_BYTES, READING};
 use super::fingerprint::{Fingerprint, Fingerprinter};
-use super::names::{end_of_links, is_stdout, names_a_descriptor, partial_beside, unguessable};
+use super::names::{are_of_one_output, end_of_links, is_stdout, names_a_descriptor, partial_beside, unguessable};
 use super::partial_files::PartialFiles;
 use super::system_disk::SystemDisk;
 use crate::base::cancel::Cancel;
@@ -248,6 +248,11 @@ impl Output {
             Target::Replace(replace) => Some(&replace.partial),
             _ => None,
         }
+    }
+
+    /// Whether a path can be that of a partial file of this output.
+    pub(crate) fn is_partial(&self, path: &Path) -> bool {
+        self.partial().is_some_and(|partial| are_of_one_output(partial, path))
     }
 
     /// The partial files of the process.
