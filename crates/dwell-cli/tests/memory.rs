@@ -67,6 +67,7 @@ const LARGE: [&str; 2] = [
 #[cfg(target_os = "linux")]
 fn peak_memory_matches_the_plan() {
     const SLACK: u64 = 32 << 20;
+    const MOST_RUNS: u32 = 5;
     let folder = Folder::new();
     let large = std::env::var_os("DWELL_GIGAPIXEL").is_some();
     let mut wrong = Vec::new();
@@ -81,18 +82,28 @@ fn peak_memory_matches_the_plan() {
         for samples in samples {
             // The plan includes a journal, but short renders write none.
             let journal = if line.contains("--sync-interval") { "" } else { "--sync-interval off" };
-            let stats = folder.stats(&format!("{line} {samples} {journal}"));
-            // How many pixels get more samples, and on how many threads, is not known in advance.
-            let is_refined = stats["refined_pixels"].is_u64();
-            let [planned, peak] = ["planned_memory_bytes", "peak_memory_bytes"].map(|key| stats[key].as_u64().unwrap());
-            println!("| `{line} {samples}` | {} | {} |", planned >> 20, peak >> 20);
-            let too_much = planned > peak + peak / 10 + SLACK && !is_refined;
-            if peak > planned + planned / 10 + SLACK || too_much {
-                wrong.push(format!("{line} {samples}: {} MiB planned, {} MiB taken", planned >> 20, peak >> 20));
-            }
-            if let Some((_, most)) = line.split_once("--max-memory ") {
-                let most: u64 = most.split_once('M').unwrap().0.parse().unwrap();
-                assert!(planned <= most << 20, "{line}: {planned} planned");
+            // How many of the planned bands are under way at the same time depends on when threads wake up, so the greatest
+            // peak of some runs is compared with the plan from below.
+            let mut greatest = 0;
+            for run in 1..=MOST_RUNS {
+                let stats = folder.stats(&format!("{line} {samples} {journal}"));
+                // How many pixels get more samples, and on how many threads, is not known in advance.
+                let is_refined = stats["refined_pixels"].is_u64();
+                let [planned, peak] =
+                    ["planned_memory_bytes", "peak_memory_bytes"].map(|key| stats[key].as_u64().unwrap());
+                greatest = peak.max(greatest);
+                println!("| `{line} {samples}` | {} | {} |", planned >> 20, peak >> 20);
+                let too_much = planned > greatest + greatest / 10 + SLACK && !is_refined;
+                if peak > planned + planned / 10 + SLACK || too_much && run == MOST_RUNS {
+                    wrong.push(format!("{line} {samples}: {} MiB planned, {} MiB taken", planned >> 20, peak >> 20));
+                }
+                if let Some((_, most)) = line.split_once("--max-memory ") {
+                    let most: u64 = most.split_once('M').unwrap().0.parse().unwrap();
+                    assert!(planned <= most << 20, "{line}: {planned} planned");
+                }
+                if !too_much {
+                    break;
+                }
             }
         }
     }
