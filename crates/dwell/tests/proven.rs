@@ -1,7 +1,7 @@
 //! The strategy `proven` gives the dwells of the plain loop on views large enough for proofs of every kind.
 //!
-//! `DWELL_VIEWS` sets the number of random views, for a long run:
-//! `DWELL_VIEWS=10000 cargo test --release -p dwell --test proven -- --nocapture`
+//! `DWELL_VIEWS` sets the number of random views, for a long run, and `DWELL_FIRST_VIEW` the first, so that several processes can
+//! share them: `DWELL_VIEWS=10000 cargo test --release -p dwell --test proven -- --nocapture`
 
 #![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -52,10 +52,11 @@ impl PointsVisitor for Compare<'_> {
 
 #[test]
 fn random_views_of_every_formula() {
-    let views = std::env::var("DWELL_VIEWS").ok().map_or(60, |views| views.parse().unwrap());
+    let setting = |name: &str| std::env::var(name).ok().map(|value| value.parse::<u64>().unwrap());
+    let (first, views) = (setting("DWELL_FIRST_VIEW").unwrap_or(0), setting("DWELL_VIEWS").unwrap_or(60));
     let levels = Level::available();
     let [mut compared, mut proved, mut with_proofs] = [0, 0, 0];
-    for seed in 0..views {
+    for seed in first..first + views {
         let mut random = Random::new(seed + 90_000);
         let size = Size::new(128 + random.below(70) as u32, 128 + random.below(40) as u32).unwrap();
         let any_formula = random.below(2) == 0;
