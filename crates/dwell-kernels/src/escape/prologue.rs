@@ -3,6 +3,7 @@
 use super::late::ExceptionalPoints;
 use super::queues::{QueuedPoints, WHOLE_VECTORS, all_lanes};
 use super::tested_steps::Tested;
+use super::untested_steps::UNTESTED_VECTORS;
 use super::{
     DwellKernel, MAX_LANES, PROLOGUE_BATCH, PROLOGUE_SINGLE_STEPS, PROLOGUE_STEPS, PROLOGUE_VECTORS, pack_position,
     store_counts,
@@ -18,24 +19,31 @@ use std::sync::atomic::Ordering;
 
 /// The tests that the points of a block need, decided for the block as a whole.
 #[derive(Clone, Copy)]
-struct PointTests<N> {
+pub(super) struct PointTests<N> {
     /// The points that must be tested at every step, if the block may contain some.
-    exceptional: Option<ExceptionalPoints<N>>,
+    pub(super) exceptional: Option<ExceptionalPoints<N>>,
     /// The test for interior points, if the block may contain some.
-    interior: Option<Interior<N>>,
+    pub(super) interior: Option<Interior<N>>,
     /// Whether interior points are so likely that the test pays for itself early in the prologue.
-    interior_early: bool,
+    pub(super) interior_early: bool,
 }
 
 /// The layout of a group of vectors of the prologue in the block: one vector in each of several rows, or one behind the
 /// other in one row.
 #[derive(Clone, Copy)]
-struct GroupLayout {
-    row: usize,
-    column: usize,
+pub(super) struct GroupLayout {
+    pub(super) row: usize,
+    pub(super) column: usize,
     /// The step from one vector to the next, in rows (`down`) and columns (`right`).
-    down: usize,
-    right: usize,
+    pub(super) down: usize,
+    pub(super) right: usize,
+}
+
+impl GroupLayout {
+    /// The layout of the vectors after the first `vectors`.
+    fn after(self, vectors: usize) -> Self {
+        Self { row: self.row + vectors * self.down, column: self.column + vectors * self.right, ..self }
+    }
 }
 
 impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
@@ -46,24 +54,37 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         let lanes = Vector::<S, N>::LEN;
         let (width, height) = (self.grid.width(), self.grid.height());
         let tests = self.point_tests();
+        let may_skip_tests = REGISTERS > 1 && !tests.interior_early && self.settings.limit >= PROLOGUE_STEPS;
         let mut row = 0;
         while row < height {
             let stacked = height - row >= PROLOGUE_VECTORS;
             let (down, right) = if stacked { (1, 0) } else { (0, lanes) };
+            // Enough rows, or a single one, for the groups that are computed without tests.
+            let several = may_skip_tests && (!stacked || height - row >= UNTESTED_VECTORS);
+            let groups = if several { UNTESTED_VECTORS / PROLOGUE_VECTORS } else { 1 };
             let mut column = 0;
             while column < width {
                 let layout = GroupLayout { row, column, down, right };
-                if self.keep_escaped_z {
-                    self.prologue_group::<S, PROLOGUE_VECTORS, true>(simd, layout, tests);
-                } else {
-                    self.prologue_group::<S, PROLOGUE_VECTORS, false>(simd, layout, tests);
+                if !(several && self.untested_group::<S, UNTESTED_VECTORS>(simd, layout, tests)) {
+                    let mut all_survive = true;
+                    for group in 0..groups {
+                        let layout = layout.after(group * PROLOGUE_VECTORS);
+                        if layout.column < width {
+                            all_survive &= if self.keep_escaped_z {
+                                self.prologue_group::<S, PROLOGUE_VECTORS, true>(simd, layout, tests)
+                            } else {
+                                self.prologue_group::<S, PROLOGUE_VECTORS, false>(simd, layout, tests)
+                            };
+                        }
+                    }
+                    self.workspace.all_survive = all_survive;
                 }
                 if self.has_full_bundle::<S, REGISTERS>() && !self.iterate_full_bundles::<S, REGISTERS>(simd) {
                     return false;
                 }
-                column += if stacked { lanes } else { PROLOGUE_VECTORS * lanes };
+                column += if stacked { lanes } else { groups * PROLOGUE_VECTORS * lanes };
             }
-            row += if stacked { PROLOGUE_VECTORS } else { 1 };
+            row += if stacked { groups * PROLOGUE_VECTORS } else { 1 };
         }
         tests.exceptional.is_none_or(|exceptional| self.run_plain_loop(|c| exceptional.contains_point::<R>(c)))
     }
@@ -84,22 +105,12 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         }
     }
 
-    /// The prologue of one group of `U` vectors: computes c, iterates, writes the dwells of escaped points and 0 for
-    /// the others, and queues the survivors.
-    #[expect(clippy::too_many_lines, reason = "one loop nest whose vectors must stay in registers")]
+    /// The pixels of a group of `U` vectors.
     #[inline(always)]
-    fn prologue_group<S: Simd, const U: usize, const KEEP_Z: bool>(
-        &mut self,
-        simd: S,
-        layout: GroupLayout,
-        tests: PointTests<N>,
-    ) {
+    pub(super) fn pixels<S: Simd, const U: usize>(&self, simd: S, layout: GroupLayout) -> [[Vector<S, N>; U]; 2] {
         let lanes = Vector::<S, N>::LEN;
         let GroupLayout { row, column, down, right } = layout;
-        let one = Vector::<S, N>::splat(simd, N::from(1_u8));
         let zero = Vector::<S, N>::splat(simd, N::from(0_u8));
-        let radius_squared = Vector::<S, N>::splat(simd, self.settings.radius_squared);
-        // The pixel, which is z_1.
         let (mut x, mut y) = ([zero; U], [zero; U]);
         let [re_of_column, im_of_column] = self.workspace.columns(self.grid, column, (U - 1) * right + lanes);
         let rows = row..row + (U - 1) * down + 1;
@@ -108,6 +119,36 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
             x[j] = Vector::load(simd, &re_of_column[j * right..]).add(Vector::splat(simd, re_of_row[j * down]));
             y[j] = Vector::load(simd, &im_of_column[j * right..]).add(Vector::splat(simd, im_of_row[j * down]));
         }
+        [x, y]
+    }
+
+    /// c of pixels.
+    #[inline(always)]
+    pub(super) fn c_of<S: Simd, const U: usize>(
+        &self,
+        simd: S,
+        pixels: [[Vector<S, N>; U]; 2],
+    ) -> [[Vector<S, N>; U]; 2] {
+        self.settings.map.julia.map_or(pixels, |c| [[Vector::splat(simd, c[0]); U], [Vector::splat(simd, c[1]); U]])
+    }
+
+    /// The prologue of one group of `U` vectors: computes c, iterates, writes the dwells of escaped points and 0 for
+    /// the others, and queues the survivors. Returns whether every point has survived.
+    #[expect(clippy::too_many_lines, reason = "one loop nest whose vectors must stay in registers")]
+    #[inline(always)]
+    fn prologue_group<S: Simd, const U: usize, const KEEP_Z: bool>(
+        &mut self,
+        simd: S,
+        layout: GroupLayout,
+        tests: PointTests<N>,
+    ) -> bool {
+        let lanes = Vector::<S, N>::LEN;
+        let GroupLayout { row, column, down, right } = layout;
+        let one = Vector::<S, N>::splat(simd, N::from(1_u8));
+        let zero = Vector::<S, N>::splat(simd, N::from(0_u8));
+        let radius_squared = Vector::<S, N>::splat(simd, self.settings.radius_squared);
+        // The pixel is z_1.
+        let [mut x, y] = self.pixels::<S, U>(simd, layout);
         if let Some(exceptional) = tests.exceptional {
             // The plain loop computes these points afterwards. Here they are moved to infinity, so that they escape at
             // once.
@@ -116,11 +157,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                 x[j] = infinity.where_else(exceptional.contains::<S, R>(simd, [x[j], y[j]]), x[j]);
             }
         }
-        let (mut a, mut b) = (x, y);
-        if let Some([re, im]) = self.settings.map.julia {
-            a = [Vector::splat(simd, re); U];
-            b = [Vector::splat(simd, im); U];
-        }
+        let [a, b] = self.c_of(simd, [x, y]);
 
         let last = PROLOGUE_STEPS.min(self.settings.limit);
         let single = last.min(PROLOGUE_SINGLE_STEPS);
@@ -189,9 +226,10 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         }
 
         let pitch = self.workspace.pitch();
-        let mut any = alive[0];
+        let (mut any, mut all) = (alive[0], alive[0]);
         for alive in &alive[1..] {
             any |= *alive;
+            all &= *alive;
         }
         let escaped = bits(any) == 0;
         for j in 0..U {
@@ -227,11 +265,12 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                 },
             );
         }
+        bits(all) == all_lanes::<S, N>()
     }
 
     /// Adds the survivors among the points of a vector to a queue, except those that are interior.
     #[inline(always)]
-    fn queue_survivors<S: Simd>(
+    pub(super) fn queue_survivors<S: Simd>(
         &mut self,
         simd: S,
         [x, y, a, b]: [Vector<S, N>; 4],

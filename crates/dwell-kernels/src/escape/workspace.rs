@@ -24,6 +24,8 @@ pub struct Workspace<N> {
     pitch: usize,
     pub(super) queues: Box<Queues<N>>,
     pub(super) bundle: Box<Bundle<N>>,
+    /// Whether every point of the last groups of the prologue has survived it, so that those of the next ones may.
+    pub(super) all_survive: bool,
 }
 
 impl<N> std::fmt::Debug for Workspace<N> {
@@ -45,6 +47,7 @@ impl<N: Number> Workspace<N> {
             pitch: 0,
             queues: Box::new(Queues::new()?),
             bundle: Box::new(Bundle::new()),
+            all_survive: false,
         })
     }
 
