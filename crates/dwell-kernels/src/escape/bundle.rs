@@ -14,6 +14,7 @@
 
 use super::attracted::{Candidates, VECTORS, attracted, search_at};
 use super::queues::{LONG_QUEUE, QueuedPoints, REPLAY, STAGES, WHOLE_VECTORS, all_lanes};
+use super::untested_steps::UNTESTED_VECTORS;
 use super::{DwellKernel, MAX_BATCH, MAX_BUNDLE, MAX_LANES, PROLOGUE_STEPS, unpack_position};
 use crate::level::separately;
 use crate::number::Number;
@@ -50,7 +51,7 @@ const MIN_BATCH: u32 = 8;
 /// The vectors are independent, so they hide the latency of the multiply-adds: one step of one vector has a latency of
 /// 8 cycles, but occupies the multiply-add units for 3 cycles (1.5 in 256 bits). The number is small enough for z of
 /// all vectors to stay in registers.
-const fn full_vectors(registers: usize) -> usize {
+pub(super) const fn full_vectors(registers: usize) -> usize {
     match registers {
         0 => 4,
         1 => 5,
@@ -216,32 +217,32 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         let vectors = count.div_ceil(Vector::<S, N>::LEN);
         let completed = if REGISTERS > 1 {
             if vectors > 4 {
-                self.iterate_bundle::<S, 8, false>(simd, queue, count)
+                self.iterate_bundle::<S, 8, false>(simd, Some(queue), count)
             } else if vectors > 2 {
-                self.iterate_bundle::<S, 4, false>(simd, queue, count)
+                self.iterate_bundle::<S, 4, false>(simd, Some(queue), count)
             } else {
-                self.iterate_bundle::<S, 2, false>(simd, queue, count)
+                self.iterate_bundle::<S, 2, false>(simd, Some(queue), count)
             }
         } else if REGISTERS == 0 {
             // The vectors of the scalar level are pairs or fours of numbers, and bundles of it take the longest to compile.
-            self.iterate_bundle::<S, 4, true>(simd, queue, count)
+            self.iterate_bundle::<S, 4, true>(simd, Some(queue), count)
         } else if vectors > 2 {
-            self.iterate_bundle::<S, 5, true>(simd, queue, count)
+            self.iterate_bundle::<S, 5, true>(simd, Some(queue), count)
         } else {
-            self.iterate_bundle::<S, 2, true>(simd, queue, count)
+            self.iterate_bundle::<S, 2, true>(simd, Some(queue), count)
         };
         self.replay_full_vectors(simd);
         completed
     }
 
-    /// Iterates the last `count` points of a queue, stage by stage, in a bundle of `U` vectors, until they have
-    /// finished or so few are left that regrouping pays. The points left are moved to the queue of the n that they have
+    /// Iterates the last `count` points of a queue, or without one those that the bundle holds already, stage by stage, in a
+    /// bundle of `U` vectors, until they have finished or so few are left that regrouping pays. The points left are moved to the queue of the n that they have
     /// reached. Returns false if `stop` was set. `RELOAD` is explained at [`Self::iterate_batches`].
     #[inline(always)]
     fn iterate_bundle<S: Simd, const U: usize, const RELOAD: bool>(
         &mut self,
         simd: S,
-        queue: usize,
+        queue: Option<usize>,
         count: usize,
     ) -> bool {
         // `vectorize` compiles this as a separate function with the instructions of the level `S`.
@@ -250,8 +251,8 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
             || {
                 let lanes = Vector::<S, N>::LEN;
                 let limit = self.settings.limit;
-                let mut finished = self.load_bundle::<S, U>(simd, queue, count);
-                let differing_n = queue == LONG_QUEUE;
+                let mut finished = queue.map_or([0; U], |queue| self.load_bundle::<S, U>(simd, queue, count));
+                let differing_n = queue == Some(LONG_QUEUE);
                 // The n of all points or, where it differs, the greatest, so that no point is iterated beyond the
                 // limit.
                 let n = self.workspace.bundle.n[..count].iter().map(|n| n.low_bits()).max().unwrap_or(limit);
@@ -329,27 +330,44 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         )
     }
 
+    /// Puts a vector of points into the bundle, from lane `at` on.
+    #[inline(always)]
+    pub(super) fn put_in_bundle<S: Simd>(&mut self, at: usize, points: QueuedPoints<S, N>) {
+        let Bundle { z: [[x, y], _], c: [a, b], position, n, .. } = &mut *self.workspace.bundle;
+        points.x.store(&mut x[at..]);
+        points.y.store(&mut y[at..]);
+        points.a.store(&mut a[at..]);
+        points.b.store(&mut b[at..]);
+        points.position.store(&mut position[at..]);
+        points.n.store(&mut n[at..]);
+    }
+
+    /// Iterates the points that the bundle holds, in each of its lanes, and then other bundles for as long as a queue holds the
+    /// points of one. Returns false if `stop` was set.
+    #[inline(always)]
+    pub(super) fn iterate_loaded_bundle<S: Simd, const REGISTERS: usize>(&mut self, simd: S) -> bool {
+        let completed =
+            self.iterate_bundle::<S, UNTESTED_VECTORS, false>(simd, None, UNTESTED_VECTORS * Vector::<S, N>::LEN);
+        self.replay_full_vectors(simd);
+        completed && self.iterate_full_bundles::<S, REGISTERS>(simd)
+    }
+
     /// Moves the last `count` points of a queue to the bundle. Returns for each vector the lanes that hold no point,
     /// one bit for each lane.
     #[inline(always)]
     fn load_bundle<S: Simd, const U: usize>(&mut self, simd: S, queue: usize, count: usize) -> [u64; U] {
         let lanes = Vector::<S, N>::LEN;
         let from = self.workspace.queues.pop(queue, count);
-        let Bundle { z: [[x, y], _], c: [a, b], position, n, .. } = &mut *self.workspace.bundle;
         let mut empty = [0; U];
         for j in 0..U {
             let at = j * lanes;
             let points: QueuedPoints<S, N> = self.workspace.queues.get(simd, from + at);
-            points.x.store(&mut x[at..]);
-            points.y.store(&mut y[at..]);
-            points.a.store(&mut a[at..]);
-            points.b.store(&mut b[at..]);
-            points.position.store(&mut position[at..]);
-            points.n.store(&mut n[at..]);
+            self.put_in_bundle(at, points);
             let occupied = count.saturating_sub(at).min(lanes);
             empty[j] = all_lanes::<S, N>() & !(((1_u128 << occupied) - 1) as u64);
         }
         // Lanes without a point iterate z = c = 0, which never escapes.
+        let Bundle { z: [[x, y], _], c: [a, b], .. } = &mut *self.workspace.bundle;
         for buffer in [x, y, a, b] {
             buffer[count..U * lanes].fill(N::default());
         }

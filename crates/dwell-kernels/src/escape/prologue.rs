@@ -3,7 +3,7 @@
 use super::late::ExceptionalPoints;
 use super::queues::{QueuedPoints, WHOLE_VECTORS, all_lanes};
 use super::tested_steps::Tested;
-use super::untested_steps::UNTESTED_VECTORS;
+use super::untested_steps::{UNTESTED_VECTORS, Untested};
 use super::{
     DwellKernel, MAX_LANES, PROLOGUE_BATCH, PROLOGUE_SINGLE_STEPS, PROLOGUE_STEPS, PROLOGUE_VECTORS, pack_position,
     store_counts,
@@ -65,7 +65,15 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
             let mut column = 0;
             while column < width {
                 let layout = GroupLayout { row, column, down, right };
-                if !(several && self.untested_group::<S, UNTESTED_VECTORS>(simd, layout, tests)) {
+                let untested = if several {
+                    self.untested_group::<S, UNTESTED_VECTORS>(simd, layout, tests)
+                } else {
+                    Untested::Nothing
+                };
+                if untested == Untested::Bundle && !self.iterate_loaded_bundle::<S, REGISTERS>(simd) {
+                    return false;
+                }
+                if untested == Untested::Nothing {
                     let mut all_survive = true;
                     for group in 0..groups {
                         let layout = layout.after(group * PROLOGUE_VECTORS);
@@ -286,18 +294,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         if survivors == 0 {
             return;
         }
-        let mut positions = [N::default(); MAX_LANES];
-        for (lane, carrier) in positions.iter_mut().enumerate() {
-            *carrier = N::from_low_bits(pack_position(row, column + lane));
-        }
-        let points = QueuedPoints {
-            x,
-            y,
-            a,
-            b,
-            position: Vector::load(simd, &positions),
-            n: Vector::splat(simd, N::from_low_bits(PROLOGUE_STEPS)),
-        };
+        let points = survivors_at(simd, [x, y, a, b], row, column);
         let queue = if survivors == all_lanes::<S, N>() { WHOLE_VECTORS } else { 0 };
         self.workspace.queues.push(simd, queue, survivors, points);
     }
@@ -333,4 +330,20 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         }
         true
     }
+}
+
+/// The points of a vector at the end of the prologue, the first of which is at this row and column.
+#[inline(always)]
+pub(super) fn survivors_at<S: Simd, N: Number>(
+    simd: S,
+    [x, y, a, b]: [Vector<S, N>; 4],
+    row: usize,
+    column: usize,
+) -> QueuedPoints<S, N> {
+    let mut positions = [N::default(); MAX_LANES];
+    for (lane, carrier) in positions.iter_mut().enumerate() {
+        *carrier = N::from_low_bits(pack_position(row, column + lane));
+    }
+    let n = Vector::splat(simd, N::from_low_bits(PROLOGUE_STEPS));
+    QueuedPoints { x, y, a, b, position: Vector::load(simd, &positions), n }
 }
