@@ -145,6 +145,7 @@
 mod attracted;
 mod bundle;
 pub(crate) mod late;
+mod payoff;
 mod prologue;
 mod queues;
 mod replay;
@@ -190,7 +191,8 @@ pub struct KernelShortcuts {
     /// See the [module](self).
     pub cycles: bool,
     /// Stop iterating a point once an attracting cycle is proved to hold its orbit. Applies to every formula, recipe and R.
-    /// See `attracted.rs`.
+    /// See `attracted.rs`. Which points are found depends on the blocks that the same workspace computed before, and so does
+    /// which of them are written as `proved`.
     pub traps: bool,
 }
 

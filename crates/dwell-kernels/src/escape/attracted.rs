@@ -31,8 +31,8 @@ const FIRST_RADIUS: f64 = 3.0;
 const ATTEMPTS: u8 = 6;
 
 /// The first and the last n at which points are examined; in between, whenever n has doubled.
-const FIRST: u32 = 256;
-const LAST: u32 = 4096;
+pub(super) const FIRST: u32 = 256;
+pub(super) const LAST: u32 = 4096;
 /// How many times greater the limit must be than n.
 const WORTHWHILE: u32 = 3;
 /// A return is looked for within n divided by this number of steps.
@@ -59,14 +59,15 @@ pub(super) struct Candidates<N, const W: usize> {
 /// The vectors of candidates that are examined together.
 pub(super) const VECTORS: usize = 2;
 
-/// Examines `VECTORS` vectors of candidates. Returns those that are proved never to escape, one bit for each.
+/// Examines `VECTORS` vectors of candidates. Returns those that are proved never to escape, one bit for each, and the number of
+/// steps taken.
 #[inline(always)]
 pub(super) fn attracted<S: Simd, N: Number, R: Rule, const W: usize>(
     simd: S,
     rule: R,
     settings: &KernelSettings<N>,
     candidates: &Candidates<N, W>,
-) -> u64 {
+) -> (u64, u32) {
     let splat = |v: N| Vector::<S, N>::splat(simd, v);
     let number = |v: f64| splat(N::nearest(v));
     let lanes = Vector::<S, N>::LEN;
@@ -103,7 +104,9 @@ pub(super) fn attracted<S: Simd, N: Number, R: Rule, const W: usize>(
     for (j, active) in active.iter_mut().enumerate() {
         *active = bits(Vector::<S, N>::first_lanes(simd, candidates.count.saturating_sub(j * lanes)));
     }
+    let mut steps = 0;
     while active.iter().any(|lanes| *lanes != 0) {
+        steps += 1;
         for j in 0..VECTORS {
             let modulus = x[j].fma(x[j], y[j].mul(y[j])).sqrt();
             let reach = modulus.add(e[j]);
@@ -140,5 +143,5 @@ pub(super) fn attracted<S: Simd, N: Number, R: Rule, const W: usize>(
             step[j] = zero.where_else(at_end, step[j]);
         }
     }
-    proved
+    (proved, steps)
 }

@@ -13,6 +13,7 @@
 #![expect(clippy::needless_range_loop, reason = "j is the index of the same vector in several arrays")]
 
 use super::attracted::{Candidates, VECTORS, attracted, search_at};
+use super::payoff::{STEPS_OF_DISC, STEPS_OF_SEARCH};
 use super::queues::{LONG_QUEUE, QueuedPoints, REPLAY, STAGES, WHOLE_VECTORS, all_lanes};
 use super::untested_steps::UNTESTED_VECTORS;
 use super::{DwellKernel, MAX_BATCH, MAX_BUNDLE, MAX_LANES, PROLOGUE_STEPS, unpack_position};
@@ -318,8 +319,12 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     // At the end of a stage, so that the lanes that are finished here are regrouped at once, and no point is
                     // examined twice.
                     let search = search_at(n + steps_done, limit).filter(|_| self.settings.shortcuts.traps);
-                    if let Some(search) = search.filter(|_| alive > 0 && !differing_n) {
-                        alive -= self.finish_attracted::<S, U>(simd, current, search, &mut finished);
+                    if let Some(search) = search.filter(|_| alive > 0 && !differing_n)
+                        && self.workspace.payoff.examines(n + steps_done)
+                    {
+                        let (found, cost) = self.finish_attracted::<S, U>(simd, current, search, &mut finished);
+                        alive -= found;
+                        self.workspace.payoff.record::<N>(n + steps_done, limit, found, cost);
                     }
                 }
                 if alive > 0 {
@@ -611,7 +616,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
     }
 
     /// Finishes the lanes whose points are proved never to escape by the discs of [`super::attracted`], from `z[current]`.
-    /// Returns their number.
+    /// Returns their number, and the cost in steps of single points.
     #[inline(always)]
     fn finish_attracted<S: Simd, const U: usize>(
         &mut self,
@@ -619,7 +624,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         current: usize,
         search: u16,
         finished: &mut [u64; U],
-    ) -> usize {
+    ) -> (usize, u64) {
         let lanes = Vector::<S, N>::LEN;
         let unfinished = |lane: usize| finished[lane / lanes] >> (lane % lanes) & 1 == 0;
         // The candidates, by their period, so that those examined together take about the same number of steps.
@@ -638,8 +643,10 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         let candidates = &mut candidates[..count];
         candidates.sort_unstable_by(|p, q| p.partial_cmp(q).unwrap_or(std::cmp::Ordering::Equal));
         let mut proved = 0;
+        let mut cost = STEPS_OF_SEARCH * u64::from(search) * (U * lanes) as u64;
         for together in candidates.chunks(VECTORS * lanes) {
-            let mut found = self.attracted_lanes(simd, current, together);
+            let (mut found, steps) = self.attracted_lanes(simd, current, together);
+            cost += STEPS_OF_DISC * u64::from(steps) * (VECTORS * lanes) as u64;
             proved += found.count_ones() as usize;
             while found != 0 {
                 let lane = usize::from(together[found.trailing_zeros() as usize].2);
@@ -653,7 +660,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                 }
             }
         }
-        proved
+        (proved, cost)
     }
 
     /// [`closest`] for two vectors of the bundle. It is compiled once for bundles of every size, as the next one is.
@@ -686,7 +693,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
 
     /// [`attracted`] for lanes of the bundle, each with its period.
     #[inline(never)]
-    fn attracted_lanes<S: Simd>(&self, simd: S, current: usize, lanes: &[(N, N, u16)]) -> u64 {
+    fn attracted_lanes<S: Simd>(&self, simd: S, current: usize, lanes: &[(N, N, u16)]) -> (u64, u32) {
         let none = [N::default(); VECTORS * MAX_LANES];
         let mut candidates =
             Candidates { z: [none; 2], c: [none; 2], period: none, distance: none, count: lanes.len() };

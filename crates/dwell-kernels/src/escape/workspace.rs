@@ -1,6 +1,7 @@
 //! The buffers that a thread keeps from block to block.
 
 use super::bundle::Bundle;
+use super::payoff::Payoff;
 use super::queues::Queues;
 use super::{MAX_LANES, PROLOGUE_VECTORS};
 use crate::grid::Grid;
@@ -26,6 +27,8 @@ pub struct Workspace<N> {
     pub(super) bundle: Box<Bundle<N>>,
     /// Whether every point of the last groups of the prologue has survived it, so that those of the next ones may.
     pub(super) all_survive: bool,
+    /// Where proofs that single points are attracted have paid lately.
+    pub(super) payoff: Payoff,
 }
 
 impl<N> std::fmt::Debug for Workspace<N> {
@@ -48,6 +51,7 @@ impl<N: Number> Workspace<N> {
             queues: Box::new(Queues::new()?),
             bundle: Box::new(Bundle::new()),
             all_survive: false,
+            payoff: Payoff::default(),
         })
     }
 

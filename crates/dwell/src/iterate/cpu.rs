@@ -259,7 +259,10 @@ impl PointsVisitor for Run<'_, '_> {
         let Self { engine, task, tiles, control } = self;
         let Control { cancel, progress } = *control;
         let mut call = engine.call(points, task.plan.limit(), cancel);
-        call.settings.shortcuts.traps = task.strategy == Strategy::Proven;
+        // In f32 orbits return to an earlier z so soon that proofs for single points gain nothing but in lists of points near the
+        // boundary.
+        let is_double = size_of::<N>() == size_of::<f64>();
+        call.settings.shortcuts.traps = task.strategy == Strategy::Proven || engine.shortcuts.cycles && is_double;
         let strategy = task.strategy.with(task.channels);
         let start = || -> Result<_, Error> {
             let worker = Worker { call: &call, buffers: engine.take_buffers()?, channels: Duration::ZERO };
