@@ -191,8 +191,8 @@ pub struct KernelShortcuts {
     /// See the [module](self).
     pub cycles: bool,
     /// Stop iterating a point once an attracting cycle is proved to hold its orbit. Applies to every formula, recipe and R.
-    /// See `attracted.rs`. Which points are found depends on the blocks that the same workspace computed before, and so does
-    /// which of them are written as `proved`.
+    /// See `attracted.rs`. Bundles are examined where that has paid lately, or all of them if [`KernelSettings::proved`] is not 0,
+    /// so that the points that it is written for are the same in every run.
     pub traps: bool,
 }
 

@@ -320,7 +320,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     // examined twice.
                     let search = search_at(n + steps_done, limit).filter(|_| self.settings.shortcuts.traps);
                     if let Some(search) = search.filter(|_| alive > 0 && !differing_n)
-                        && self.workspace.payoff.examines(n + steps_done)
+                        && (self.settings.proved != 0 || self.workspace.payoff.examines(n + steps_done))
                     {
                         let (found, cost) = self.finish_attracted::<S, U>(simd, current, search, &mut finished);
                         alive -= found;
