@@ -247,6 +247,10 @@ pub(crate) fn dwells<N: Number>(
         return true;
     }
     workspace.prepare(grid, keep_escaped_z);
+    if settings.proved != 0 {
+        // The points that it is written for must not depend on the blocks that this thread computed before.
+        workspace.forget_earlier_blocks();
+    }
     let is_mandelbrot = settings.map.formula == Formula::MANDELBROT && settings.map.julia.is_none();
     let shortcuts = KernelShortcuts { interior: settings.shortcuts.interior && is_mandelbrot, ..settings.shortcuts };
     let settings = KernelSettings { shortcuts, ..settings };

@@ -110,7 +110,7 @@ pub(super) struct Bundle<N> {
     /// The n at which each point was loaded, an integer stored in the bits of a number.
     n: [N; MAX_BUNDLE],
     /// For each stage, whether many points of the last bundle there escaped.
-    many_escapes: [bool; STAGES],
+    pub(super) many_escapes: [bool; STAGES],
 }
 
 impl<N: Number> Bundle<N> {

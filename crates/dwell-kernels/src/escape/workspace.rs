@@ -2,7 +2,7 @@
 
 use super::bundle::Bundle;
 use super::payoff::Payoff;
-use super::queues::Queues;
+use super::queues::{Queues, STAGES};
 use super::{MAX_LANES, PROLOGUE_VECTORS};
 use crate::grid::Grid;
 use crate::number::Number;
@@ -100,6 +100,14 @@ impl<N: Number> Workspace<N> {
             }
         }
         self.queues.clear();
+    }
+
+    /// Forgets what earlier blocks were like. It decides in which bundles points are iterated, and so which of the points that
+    /// never escape are found to return to an earlier z or to be attracted.
+    pub(super) fn forget_earlier_blocks(&mut self) {
+        self.bundle.many_escapes = [false; STAGES];
+        self.all_survive = false;
+        self.payoff = Payoff::default();
     }
 
     /// The contributions of `count` columns from `from` on to re c and im c. They may extend beyond the last column.
