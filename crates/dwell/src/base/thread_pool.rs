@@ -1,4 +1,9 @@
 //! A pool of threads that do pieces of work, distributed by a [`Schedule`], and background jobs.
+//!
+//! Threads are not pinned to processors. Pinned by hand on 16 threads of an Intel Xeon, medians of three runs: renders of 1.7 ms
+//! (f32, [-2,2]^2 2048^2, limit 256) were 1.04 times as fast, of 16 ms (f64, [-2,1]x[-1,1] 3000x2000, limit 1000) 0.97 to 1.02
+//! times, and pictures of 1920x1080 at limit 1000 1.00 times. Beside other work on the machine, a pinned thread waits for its
+//! processor while others are free.
 
 use crate::base::pieces::{ChunksMut, Pieces};
 use crate::base::schedule::{Dispenser, Schedule};
