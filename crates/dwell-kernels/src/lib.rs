@@ -15,6 +15,7 @@
 //! | [`blocks`] | proofs that all points of a block have one dwell |
 //! | `enclosure.rs`, `returns.rs` | what proofs about discs share: bounds on roundings, and guesses at periods |
 //! | [`cycle`] | whether the orbit of one point returns to an earlier z |
+//! | [`deep`] | dwells of deep views, with proofs, from deltas to a reference orbit |
 //! | [`interior`] | a test for points that never escape, whatever the rounding, with its proof |
 //! | [`shortcut_constants`] | the constants of the exact shortcuts, for engines that do not run on the CPU |
 //! | [`smooth`] | smooth values of a block of escaped points |
@@ -32,6 +33,7 @@ pub mod arithmetic;
 pub mod attractor;
 pub mod blocks;
 pub mod cycle;
+pub mod deep;
 pub mod distance;
 mod enclosure;
 pub mod escape;

@@ -1,0 +1,118 @@
+//! Deep zoom: dwells of exact arithmetic, each with a proof, from deltas to a reference orbit.
+//!
+//! Pixels of a deep view differ from one another far beyond the last bit of an f64. One orbit Z_m, the reference, is computed in
+//! fixed point ([`mod@reference`], `limbs.rs`); of every pixel only its delta from the reference is iterated, in f64 or in pairs of f64
+//! ([`mantissa`]), with an exponent of its own where it is below their range ([`extended`]). Precomputed [`blocks`] replace many steps. All of it
+//! carries bounds on its errors, and an orbit whose bound leaves its dwell open is undecided ([`orbit`]): it is tried again with blocks
+//! of a smaller tolerance, with more bits, and at last in arbitrary precision, which is up to the caller. So a dwell that is found is a fact about the pixel, and
+//! neither the level nor the choice of blocks can change it.
+//!
+//! Perturbation is due to K. I. Martin (2013), rebasing and bivariate linear blocks to Zhuoran (2021). The running bounds and the quadratic
+//! blocks with proofs are this project's.
+
+pub mod blocks;
+pub mod direct;
+pub mod extended;
+pub mod limbs;
+pub mod mantissa;
+pub mod orbit;
+pub mod reference;
+mod view_trap;
+
+#[cfg(test)]
+mod tests;
+
+use crate::level::{Kernel, Level};
+use blocks::Table;
+use fearless_simd::Simd;
+use mantissa::{Complex, Mantissa};
+use orbit::{Counts, Found, Setting};
+use reference::{End, Reference};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Why there is no table of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoTable {
+    /// There is no memory for it.
+    Memory,
+    /// The flag was set.
+    Stopped,
+}
+
+/// What a table of blocks is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct TableSetting<'a> {
+    /// The reference.
+    pub reference: &'a Reference,
+    /// c is in units of 2^scale.
+    pub scale: i32,
+    /// R.
+    pub escape_radius: f64,
+    /// The greatest remainder of a block, relative to its linear part.
+    pub tolerance: f64,
+    /// Set to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// The blocks of a reference.
+///
+/// # Errors
+/// When there is no memory, and when the flag is set.
+pub fn table<T: Mantissa>(level: Level, setting: TableSetting<'_>) -> Result<Table<T>, NoTable> {
+    level.run(TableKernel { setting, of: std::marker::PhantomData })
+}
+
+struct TableKernel<'a, T> {
+    setting: TableSetting<'a>,
+    of: std::marker::PhantomData<T>,
+}
+
+impl<T: Mantissa> Kernel for TableKernel<'_, T> {
+    type Output = Result<Table<T>, NoTable>;
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(self, _: S) -> Self::Output {
+        Table::new(&self.setting)
+    }
+}
+
+/// Decides the dwells of pixels, given by their c in units of 2^scale, as far as these numbers and blocks do. Where the flag of
+/// the setting is set meanwhile, what is left is undecided.
+///
+/// If the lists differ in length.
+pub fn decide<T: Mantissa>(
+    level: Level,
+    setting: &Setting<'_>,
+    table: &Table<T>,
+    pixels: &[Complex<T>],
+    found: &mut [Found],
+) -> Counts {
+    assert_eq!(pixels.len(), found.len(), "the lists differ in length");
+    level.run(DecideKernel { setting, table, pixels, found })
+}
+
+struct DecideKernel<'a, T> {
+    setting: &'a Setting<'a>,
+    table: &'a Table<T>,
+    pixels: &'a [Complex<T>],
+    found: &'a mut [Found],
+}
+
+impl<T: Mantissa> Kernel for DecideKernel<'_, T> {
+    type Output = Counts;
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(self, _: S) -> Counts {
+        let mut counts = Counts::default();
+        if self.setting.reference.end == End::Trap {
+            self.found.fill(Found::Stays);
+            return counts;
+        }
+        for (pixel, found) in self.pixels.iter().zip(self.found) {
+            if self.setting.stop.load(Ordering::Relaxed) {
+                *found = Found::Undecided;
+                continue;
+            }
+            *found = orbit::follow(self.setting, self.table, *pixel, &mut counts);
+        }
+        counts
+    }
+}

@@ -1,0 +1,136 @@
+//! Blocks as orbits use them: rounded to the number of a tier, with all errors in one bound.
+
+use super::merge::Block;
+use super::{EPSILON_EXPONENT, REACH, SHARE, UNDERFLOW};
+use crate::deep::extended::{Bound, Extended};
+use crate::deep::mantissa::{Complex, Mantissa};
+
+/// A block as orbits use it, in the range of f64.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::deep) struct Entry<T> {
+    pub(in crate::deep) a: Complex<T>,
+    pub(in crate::deep) b: Complex<T>,
+    pub(in crate::deep) q: Complex<T>,
+    pub(in crate::deep) s: Complex<T>,
+    pub(in crate::deep) t: Complex<T>,
+    /// Bounds of truncation, coefficients and roundings: a cubic in |z| + e, the constant first.
+    pub(in crate::deep) k: [f64; 4],
+    /// |Q|, and 2 / [`SHARE`] of its error.
+    pub(in crate::deep) q_modulus: f64,
+    /// |S|.
+    pub(in crate::deep) s_modulus: f64,
+    /// What is added to the derivative by z for the roundings and errors of A and S.
+    pub(in crate::deep) slack: f64,
+    /// A bound on the derivative by c, in units of 2^scale.
+    pub(in crate::deep) by_c: f64,
+}
+
+/// A block as orbits use it, of any magnitude.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::deep) struct WideEntry<T> {
+    pub(in crate::deep) a: Extended<T>,
+    pub(in crate::deep) b: Extended<T>,
+    pub(in crate::deep) q: Extended<T>,
+    pub(in crate::deep) s: Extended<T>,
+    pub(in crate::deep) t: Extended<T>,
+    pub(in crate::deep) k: [Bound; 4],
+    pub(in crate::deep) slack: Bound,
+    pub(in crate::deep) by_c: Bound,
+    pub(in crate::deep) s_modulus: Bound,
+    pub(in crate::deep) q_modulus: Bound,
+    pub(in crate::deep) radius: Bound,
+}
+
+impl<T: Mantissa> Entry<T> {
+    /// In the place of a block that cannot be used.
+    pub(super) const NONE: Self = Self {
+        a: Complex::ZERO,
+        b: Complex::ZERO,
+        q: Complex::ZERO,
+        s: Complex::ZERO,
+        t: Complex::ZERO,
+        k: [0.0; 4],
+        q_modulus: 0.0,
+        s_modulus: 0.0,
+        slack: 0.0,
+        by_c: 0.0,
+    };
+}
+
+/// The values by which orbits use a block.
+pub(super) fn wide<T: Mantissa>(block: &Block, steps: u64) -> WideEntry<T> {
+    let [a, b, q, s, t] = [block.a, block.b, block.q, block.s, block.t].map(Bound::modulus);
+    let [mb, mq, ms, mt] = block.majorants;
+    let reach = Bound::of(REACH);
+    let rounding = Bound::of(9.0 * T::UNIT);
+    let epsilon = Bound::new(steps as f64, EPSILON_EXPONENT);
+    let [d0, d1, d2, d3] = block.delta;
+    let up = |bound: Bound| bound.by(1.0 + 1e-13);
+    let linear = a.plus(s.times(reach));
+    let linear_majorant = a.plus(ms.times(reach));
+    let constant = b.plus(t.times(reach)).times(reach);
+    let constant_majorant = mb.plus(mt.times(reach)).times(reach);
+    let slack = linear_majorant.times(epsilon).plus(linear.times(Bound::new(1.0, -46)));
+    WideEntry {
+        a: Extended::of(block.a),
+        b: Extended::of(block.b),
+        q: Extended::of(block.q),
+        s: Extended::of(block.s),
+        t: Extended::of(block.t),
+        k: [
+            up(d0.plus(constant.times(rounding)).plus(constant_majorant.times(epsilon))),
+            up(d1.plus(linear.times(rounding)).plus(linear_majorant.times(epsilon))),
+            up(d2.plus(q.times(rounding)).plus(mq.times(epsilon))),
+            up(d3),
+        ],
+        slack: up(slack),
+        by_c: up(b.plus(t.times(reach).by(2.0))),
+        s_modulus: up(s),
+        q_modulus: up(q.plus(mq.times(epsilon).by(2.0 / SHARE))),
+        radius: block.radius.by(1.0 - 1e-13),
+    }
+}
+
+impl<T: Mantissa> WideEntry<T> {
+    /// In the place of a block that there is not.
+    pub(super) const NONE: Self = Self {
+        a: Extended::ZERO,
+        b: Extended::ZERO,
+        q: Extended::ZERO,
+        s: Extended::ZERO,
+        t: Extended::ZERO,
+        k: [Bound::ZERO; 4],
+        slack: Bound::ZERO,
+        by_c: Bound::ZERO,
+        s_modulus: Bound::ZERO,
+        q_modulus: Bound::ZERO,
+        radius: Bound::ZERO,
+    };
+
+    /// In the range of f64; `None` where a coefficient is outside it.
+    pub(super) fn narrow(&self) -> Option<(f64, Entry<T>)> {
+        let radius = self.radius.to_f64();
+        // Below, orbits use wide numbers.
+        if radius < 1e-126 {
+            return None;
+        }
+        let [k0, k1, k2, k3] = self.k.map(Bound::to_f64);
+        let [q_modulus, s_modulus] = [self.q_modulus, self.s_modulus].map(Bound::to_f64);
+        let entry = Entry {
+            a: self.a.in_range()?,
+            b: self.b.in_range()?,
+            q: self.q.in_range()?,
+            s: self.s.in_range()?,
+            t: self.t.in_range()?,
+            k: [k0 + UNDERFLOW, k1, k2, k3],
+            q_modulus,
+            s_modulus,
+            slack: self.slack.to_f64(),
+            by_c: self.by_c.to_f64() + UNDERFLOW,
+        };
+        [k0, k1, k2, k3, q_modulus, s_modulus, entry.slack, entry.by_c]
+            .iter()
+            .all(|v| v.is_finite())
+            .then_some((radius, entry))
+    }
+}

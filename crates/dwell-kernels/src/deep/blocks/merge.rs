@@ -1,0 +1,193 @@
+//! Blocks while a table is built: with coefficients in pairs of f64, of any magnitude, and bounds on their remainders.
+
+use super::REACH;
+use super::cubic::{Cubic, most, product, stretched, sum, times};
+use crate::deep::extended::{Bound, Extended};
+use crate::deep::mantissa::{Complex, Dd, Mantissa};
+
+/// For the roundings of a bound: at most some hundred operations.
+const UP: f64 = 1.0 + 1e-13;
+/// Added to parts of a remainder in f64, for what is below its range.
+const UNDERFLOW: f64 = 1e-290;
+
+/// A block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub(super) a: Extended<Dd>,
+    pub(super) b: Extended<Dd>,
+    pub(super) q: Extended<Dd>,
+    pub(super) s: Extended<Dd>,
+    pub(super) t: Extended<Dd>,
+    /// Bounds on |B|, |Q|, |S|, |T| that are sums of moduli: errors of coefficients are relative to these.
+    pub(super) majorants: [Bound; 4],
+    pub(super) radius: Bound,
+    /// The bound on the remainder, a cubic in |z|, the constant first.
+    pub(super) delta: [Bound; 4],
+}
+
+/// The parts of a block on the domain that it has before another one: polynomials in |z| / R, in units of `value`.
+struct Domain {
+    radius: Bound,
+    value: Bound,
+    linear: Cubic,
+    quadratic: Cubic,
+    rest: Cubic,
+    total: Cubic,
+}
+
+/// A cubic with these coefficients at a number.
+fn at(delta: &[Bound; 4], radius: Bound) -> Bound {
+    delta[3].times(radius).plus(delta[2]).times(radius).plus(delta[1]).times(radius).plus(delta[0])
+}
+
+/// The ratio of two bounds.
+#[inline(always)]
+fn ratio(bound: Bound, unit: Bound) -> f64 {
+    if bound.is_zero() { 0.0 } else { bound.over(unit).to_f64() }
+}
+
+impl Block {
+    /// One step at Z_m = `z`, with `unit` = 2^scale; `None` where the disc of escape leaves no room.
+    pub(super) fn step(z: Extended<Dd>, unit: Extended<Dd>, escape_radius: f64) -> Option<Self> {
+        let radius = escape_radius * (1.0 - 1e-12) - Bound::modulus(z).to_f64();
+        (radius > 0.0).then(|| Self {
+            a: z.doubled(),
+            b: unit,
+            q: Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, 0),
+            s: Extended::ZERO,
+            t: Extended::ZERO,
+            majorants: [Bound::modulus(unit), Bound::ONE, Bound::ZERO, Bound::ZERO],
+            radius: Bound::of(radius),
+            delta: [Bound::ZERO; 4],
+        })
+    }
+
+    /// This block and then `y`; `None` where nothing is left of its domain.
+    #[inline(always)]
+    pub(super) fn then(&self, y: &Self, tolerance: f64) -> Option<Self> {
+        let domain = self.domain(y)?;
+        let (output, remainder) = domain.remainder(y);
+        let constant = self.constant(y);
+        let mut merged = self.coefficients(y);
+        // Small enough for the tolerance: d3 R^2 + d2 R + d1 <= tolerance |A|, and d0 <= tolerance |B|.
+        let of_a = Bound::modulus(self.a).times(Bound::modulus(y.a)).times(domain.radius);
+        let target = tolerance * ratio(of_a, output);
+        if remainder[1] >= target || Bound::modulus(merged.b).by(tolerance).below(constant) {
+            return None;
+        }
+        let s = most([0.0, remainder[2], remainder[3], 0.0], target - remainder[1]);
+        let per_radius = Bound::ONE.over(domain.radius);
+        let squared = per_radius.times(per_radius);
+        merged.delta = [
+            constant,
+            output.times(per_radius).by(remainder[1]),
+            output.times(squared).by(remainder[2]),
+            output.times(squared).times(per_radius).by(remainder[3]),
+        ];
+        merged.radius = domain.radius.by(s);
+        Some(merged)
+    }
+
+    /// The largest disc whose image is within the radius of `y`.
+    #[inline(always)]
+    fn domain(&self, y: &Self) -> Option<Domain> {
+        let [a, b, q, s, t] = [self.a, self.b, self.q, self.s, self.t].map(Bound::modulus);
+        let radius = self.radius;
+        let squared = radius.times(radius);
+        let value = a
+            .times(radius)
+            .plus(b)
+            .plus(q.times(squared))
+            .plus(s.times(radius))
+            .plus(t)
+            .plus(at(&self.delta, radius))
+            .by(REACH * REACH * 1.01);
+        let of = |bound: Bound| ratio(bound, value);
+        let linear = [of(b) * REACH, of(a.times(radius)), 0.0, 0.0];
+        let quadratic = [of(t) * (REACH * REACH), of(s.times(radius)) * REACH, of(q.times(squared)), 0.0];
+        let [d0, d1, d2, d3] = self.delta;
+        let rest = [of(d0), of(d1.times(radius)), of(d2.times(squared)), of(d3.times(squared).times(radius))];
+        let total = times(sum(sum(linear, quadratic), rest), UP);
+        let limit = of(y.radius);
+        if total[0] >= limit {
+            return None;
+        }
+        let part = most(total, limit - total[0]);
+        let on = |p: Cubic| stretched(p, part);
+        Some(Domain {
+            radius: radius.by(part),
+            value,
+            linear: on(linear),
+            quadratic: on(quadratic),
+            rest: on(rest),
+            total: on(total),
+        })
+    }
+
+    /// The part of the remainder without z. It may be far below the others, since c is, and is computed without the range of f64.
+    fn constant(&self, y: &Self) -> Bound {
+        let [ya, yq, ys] = [y.a, y.q, y.s].map(Bound::modulus);
+        let (l, n, d) = (Bound::modulus(self.b).by(REACH), Bound::modulus(self.t).by(REACH * REACH), self.delta[0]);
+        let both = l.plus(n);
+        let in_square = l.times(n).by(2.0).plus(n.times(n)).plus(d.times(both.by(2.0).plus(d)));
+        let of_self = ya.times(d).plus(yq.times(in_square)).plus(ys.by(REACH).times(n.plus(d)));
+        of_self.plus(at(&y.delta, both.plus(d).by(UP))).by(UP)
+    }
+
+    /// The coefficients of this block and then `y`, with their majorants.
+    #[inline(always)]
+    fn coefficients(&self, y: &Self) -> Self {
+        let x = self;
+        let (xa, ya) = (Bound::modulus(x.a), Bound::modulus(y.a));
+        let [xb, xq, xs, xt] = x.majorants;
+        let [yb, yq, ys, yt] = y.majorants;
+        let majorants = [
+            ya.times(xb).plus(yb),
+            ya.times(xq).plus(yq.times(xa).times(xa)),
+            ya.times(xs).plus(yq.times(xa).times(xb).by(2.0)).plus(ys.times(xa)),
+            ya.times(xt).plus(yq.times(xb).times(xb)).plus(ys.times(xb)).plus(yt),
+        ];
+        Self {
+            a: y.a.times(x.a),
+            b: y.a.times(x.b).plus(y.b),
+            q: y.a.times(x.q).plus(y.q.times(x.a.times(x.a))),
+            s: y.a.times(x.s).plus(y.q.times(x.a.times(x.b)).doubled()).plus(y.s.times(x.a)),
+            t: y.a.times(x.t).plus(y.q.times(x.b.times(x.b))).plus(y.s.times(x.b)).plus(y.t),
+            majorants: majorants.map(|bound| bound.by(UP)),
+            radius: Bound::ZERO,
+            delta: [Bound::ZERO; 4],
+        }
+    }
+}
+
+impl Domain {
+    /// The remainder of this block and then `y`, as a polynomial in |z| / R, and its unit. Its constant is not used.
+    #[inline(always)]
+    fn remainder(&self, y: &Block) -> (Bound, Cubic) {
+        let Self { value, linear, quadratic, rest, total, .. } = *self;
+        let [a, q, s] = [y.a, y.q, y.s].map(Bound::modulus);
+        let squared = value.times(value);
+        let of_parts = [
+            a.times(value),
+            q.times(squared),
+            s.times(value),
+            y.delta[1].times(value),
+            y.delta[2].times(squared),
+            y.delta[3].times(squared).times(value),
+        ];
+        let output = of_parts.into_iter().fold(y.delta[0], Bound::plus);
+        let [a, q, s, d1, d2, d3] = of_parts.map(|part| ratio(part, output));
+        let both = sum(linear, quadratic);
+        // 2 L N + N^2 + D (2 L + 2 N + D).
+        let of_neighbours = sum(times(product(linear, quadratic), 2.0), product(quadratic, quadratic));
+        let in_square = sum(of_neighbours, product(rest, sum(times(both, 2.0), rest)));
+        let square = product(total, total);
+        let mut remainder = times(rest, a);
+        remainder = sum(remainder, times(in_square, q));
+        remainder = sum(remainder, times(sum(quadratic, rest), s * REACH));
+        remainder = sum(remainder, times(total, d1));
+        remainder = sum(remainder, times(square, d2));
+        remainder = sum(remainder, times(product(square, total), d3));
+        (output, remainder.map(|coefficient| coefficient * UP + UNDERFLOW))
+    }
+}

@@ -1,0 +1,76 @@
+//! Proofs that an orbit never escapes: a disc of points that returns into itself.
+//!
+//! After a rebase the delta is the value of the orbit itself. There the bound e is raised to a radius r above it, and the orbit goes on. The bound then
+//! holds for *every* point of the disc with this radius about z, for the exact c of the pixel: so if at a later rebase |z' - z| + e' <= r, all of them are
+//! mapped into the disc, and since none of them escaped on the way, none ever does. Raising a bound is valid, so that an attempt costs nothing while it
+//! lasts; one that fails, as those of orbits that are not attracted soon do, is taken back to where it began.
+
+use super::{Orbit, UP};
+use crate::deep::extended::{Bound, Extended};
+use crate::deep::mantissa::{Complex, Mantissa};
+
+/// Rebases before the first attempt: nearly all pixels that escape have fewer.
+const FIRST: u64 = 32;
+/// The radius of attempts relative to |z|, as powers of two, in turn.
+const RADII: [i32; 4] = [-4, -8, -14, -22];
+
+/// The attempts of an orbit.
+pub(super) struct Trap<T> {
+    rebases: u64,
+    next: u64,
+    number: usize,
+    pub(super) attempt: Option<Attempt<T>>,
+}
+
+/// An attempt under way.
+pub(super) struct Attempt<T> {
+    /// Where it began.
+    pub(super) z: Extended<T>,
+    pub(super) e: Bound,
+    pub(super) n: u32,
+    radius: Bound,
+}
+
+/// What follows from a rebase.
+pub(super) enum Next {
+    /// The orbit never escapes.
+    Trapped,
+    /// The bound is raised.
+    Raise(Bound),
+    /// The orbit goes on.
+    GoOn,
+}
+
+impl<T> Trap<T> {
+    pub(super) fn new() -> Self {
+        Self { rebases: 0, next: FIRST, number: 0, attempt: None }
+    }
+}
+
+impl<T: Mantissa> Orbit<'_, T> {
+    /// After a rebase at n to z, known to within e.
+    #[inline(never)]
+    pub(super) fn after_rebase(&self, trap: &mut Trap<T>, z: Extended<T>, e: Bound, n: u32) -> Next {
+        if let Some(attempt) = &trap.attempt {
+            let start = Complex { re: -attempt.z.m.re, im: -attempt.z.m.im };
+            let off = Bound::modulus(z.plus(Extended { m: start, e: attempt.z.e }));
+            // The difference is rounded, too.
+            let rounding = z.taxicab().plus(attempt.z.taxicab()).by(2.0 * T::UNIT);
+            if !attempt.radius.below(off.plus(e).plus(rounding).by(UP)) {
+                return Next::Trapped;
+            }
+        }
+        trap.rebases += 1;
+        if trap.rebases < trap.next {
+            return Next::GoOn;
+        }
+        trap.next *= 2;
+        let radius = Bound::modulus(z).times(Bound::new(1.0, RADII[trap.number % RADII.len()]));
+        trap.number += 1;
+        if !e.below(radius) {
+            return Next::GoOn;
+        }
+        trap.attempt = Some(Attempt { z, e, n, radius });
+        Next::Raise(radius)
+    }
+}

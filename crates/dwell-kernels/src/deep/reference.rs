@@ -1,0 +1,222 @@
+//! The reference orbit: Z_0 = 0, Z_{m+1} = Z_m^2 + C in fixed point, with a running bound on its error, kept as pairs of f64.
+//!
+//! In units u of the last place a step computes x^2 - y^2 and (x + y)^2 - x^2 - y^2 from three squares, each cut off by less than 2 u: the
+//! parts are off by less than 4 and 6 u, the step by less than 8. So |error'| <= (2 |Z| + error) error + 8 u. The orbit ends
+//! - where a nucleus of period m is in the view, to first order: |Z_m| < r |dZ_m/dC|. From there on the orbit nearly repeats itself, and a
+//!   delta that is rebased to its beginning loses nothing;
+//! - where it escapes;
+//! - where all points of the view are proved never to escape;
+//! - at the limit.
+//!
+//! Where it ends changes no result, since rebasing is exact, and only speed.
+
+use super::extended::{Bound, Extended};
+use super::limbs::Fixed;
+use super::mantissa::{Complex, Dd, Mantissa};
+use super::view_trap::ViewTrap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Bits by which Z_m is more precise, relative to itself, than the last bit of a [`Dd`]: 2^-112 |Z_m| bounds its error.
+const RELATIVE_ERROR: i32 = -112;
+/// Z_m below 2^-300 is kept with an exponent of its own.
+const TINY: f64 = 4.909_093_465_297_727e-91;
+
+/// Why an orbit ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// At a period of the view.
+    Period,
+    /// At its escape.
+    Escape,
+    /// Where all points of the view are proved never to escape: see `view_trap.rs`.
+    Trap,
+    /// At the limit.
+    Limit,
+}
+
+/// A reference orbit Z_0 to Z_M.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// The parts of Z_m, rounded to f64.
+    pub high: Vec<[f64; 2]>,
+    /// What is left of them.
+    pub low: Vec<[f64; 2]>,
+    /// Each Z_m, 0 < m, of less than 2^-300, in the order of m.
+    pub tiny: Vec<(u32, Extended<Dd>)>,
+    /// A bound on the absolute error of Z_M, which may be near 0.
+    pub end_error: Bound,
+    /// Why it ends.
+    pub end: End,
+}
+
+/// Why there is no orbit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoReference {
+    /// The given number of bits is too small.
+    TooFewBits,
+    /// There is no memory for it.
+    Memory,
+    /// The flag was set.
+    Stopped,
+}
+
+/// The parts of a number in fixed point, to 106 bits.
+fn leading(part: &Fixed) -> (Dd, i32) {
+    let limbs = &part.limbs;
+    let Some(top) = limbs.iter().rposition(|limb| *limb != 0) else { return (Dd::ZERO, i32::MIN / 8) };
+    let at = |i: usize| if i <= top { limbs[top - i] } else { 0 };
+    let shift = limbs[top].leading_zeros();
+    let joined = |a: u64, b: u64| if shift == 0 { a } else { a << shift | b >> (64 - shift) };
+    let (first, second) = (joined(at(0), at(1)), joined(at(1), at(2)));
+    // 53 bits, then 53 of the other 75, as multiples of 2^-63: in [1, 2).
+    let unit = 1.0 / (1_u64 << 63) as f64;
+    let high = (first >> 11 << 11) as f64 * unit;
+    let rest = (u128::from(first & 0x7ff) << 64 | u128::from(second)) as f64 * (unit / 18_446_744_073_709_551_616.0);
+    let pair = Dd::sum(high, rest);
+    let sign = if part.negative { -1.0 } else { 1.0 };
+    let below_point = i32::try_from(limbs.len() - 1 - top).unwrap_or(i32::MAX / 128);
+    let exponent = 63 - 64 * below_point - i32::try_from(shift).unwrap_or(0);
+    (pair.scaled(sign), exponent)
+}
+
+/// A point in fixed point, to 106 bits of its larger part.
+pub(super) fn pair(x: &Fixed, y: &Fixed) -> Extended<Dd> {
+    let ((re, of_re), (im, of_im)) = (leading(x), leading(y));
+    let e = of_re.max(of_im);
+    let aligned = |part: Dd, of_part: i32| {
+        if e - of_part > 900 { Dd::ZERO } else { part.scaled(super::extended::power_of_two(of_part - e)) }
+    };
+    Extended::new(Complex { re: aligned(re, of_re), im: aligned(im, of_im) }, e)
+}
+
+impl Reference {
+    /// The index M of the last Z.
+    #[must_use]
+    pub fn last(&self) -> usize {
+        self.high.len() - 1
+    }
+
+    /// The entries that memory is allocated for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.high.capacity()
+    }
+
+    /// Bytes of an orbit of so many entries.
+    #[must_use]
+    pub fn bytes(entries: u64) -> u64 {
+        entries * 32
+    }
+
+    /// Z_m.
+    #[inline(always)]
+    pub(crate) fn at<T: Mantissa>(&self, m: usize) -> Complex<T> {
+        let ([re, im], [re_low, im_low]) = (self.high[m], self.low[m]);
+        Complex { re: T::of(Dd { hi: re, lo: re_low }), im: T::of(Dd { hi: im, lo: im_low }) }
+    }
+
+    /// Z_m, of any magnitude.
+    pub(crate) fn extended<T: Mantissa>(&self, m: usize) -> Extended<T> {
+        let z = self.at::<T>(m);
+        if z.size() < TINY
+            && let Ok(place) = self.tiny.binary_search_by_key(&(m as u32), |(m, _)| *m)
+        {
+            return Extended::of(self.tiny[place].1);
+        }
+        Extended::new(z, 0)
+    }
+
+    /// The orbit of C = x + iy, up to Z_limit. `radius` is that of a disc about C that holds the view, and `escape` is R^2.
+    ///
+    /// # Errors
+    /// When the limbs are too few for the view, when there is no memory, and when `stop` is set.
+    pub fn new(
+        [x, y]: [&Fixed; 2],
+        radius: Bound,
+        escape: f64,
+        limit: u32,
+        most: usize,
+        stop: &AtomicBool,
+    ) -> Result<Self, NoReference> {
+        let n = x.limbs.len();
+        let unit = -64 * i32::try_from(n - 1).unwrap_or(i32::MAX / 128);
+        let (mut zx, mut zy) = (x.clone(), y.clone());
+        let [mut xx, mut yy, mut sum] = [0; 3].map(|_| Fixed::zero(n));
+        let mut columns = Vec::new();
+        let mut orbit = Self {
+            high: vec![[0.0; 2]],
+            low: vec![[0.0; 2]],
+            tiny: Vec::new(),
+            end_error: Bound::ZERO,
+            end: End::Limit,
+        };
+        // In units of the last place. C itself is exact.
+        let mut error = Bound::ZERO;
+        let mut derivative = Extended::new(Complex { re: 1.0, im: 0.0 }, 0);
+        let eight = Bound::of(8.0);
+        let mut trap = ViewTrap::new(radius, escape);
+        for m in 1_u32.. {
+            if stop.load(Ordering::Relaxed) {
+                return Err(NoReference::Stopped);
+            }
+            let z = pair(&zx, &zy);
+            let modulus = Bound::modulus(z);
+            let kept = z.in_range().unwrap_or(Complex::ZERO);
+            if orbit.high.len() == orbit.high.capacity() {
+                let more = orbit.high.len().max(4096);
+                if orbit.high.len() + more > most.max(8192)
+                    || orbit.high.try_reserve_exact(more).is_err()
+                    || orbit.low.try_reserve_exact(more).is_err()
+                {
+                    return Err(NoReference::Memory);
+                }
+            }
+            orbit.high.push([kept.re.hi, kept.im.hi]);
+            orbit.low.push([kept.re.lo, kept.im.lo]);
+            if kept.size() < TINY {
+                orbit.tiny.push((m, z));
+            }
+            let absolute = Bound::new(1.0, unit).times(error);
+            let reach = radius.times(Bound::modulus(derivative));
+            let end = if trap.step(z, absolute, m) {
+                Some(End::Trap)
+            } else if modulus.below(reach) {
+                Some(End::Period)
+            } else if kept.square() > escape {
+                Some(End::Escape)
+            } else {
+                (m >= limit).then_some(End::Limit)
+            };
+            if let Some(end) = end {
+                // Deltas have at least the size of the view times the derivative.
+                if !absolute.below(reach.times(Bound::new(1.0, RELATIVE_ERROR))) && end == End::Period {
+                    return Err(NoReference::TooFewBits);
+                }
+                orbit.end = end;
+                orbit.end_error = absolute.plus(modulus.times(Bound::new(1.0, -103)));
+                return Ok(orbit);
+            }
+            if !absolute.below(modulus.times(Bound::new(1.0, RELATIVE_ERROR))) {
+                return Err(NoReference::TooFewBits);
+            }
+            // The next Z, and the derivative before it is needed.
+            let z = Extended::<f64>::of(z);
+            derivative = z.times(derivative).doubled().plus(Extended::new(Complex { re: 1.0, im: 0.0 }, 0));
+            let growth = modulus.by(2.0).plus(absolute);
+            error = growth.times(error).plus(eight).by(1.0 + 1e-14);
+            xx.set_square(&zx, &mut columns);
+            yy.set_square(&zy, &mut columns);
+            zx.add(&zy);
+            sum.set_square(&zx, &mut columns);
+            // 2xy + y of C.
+            sum.subtract(&xx);
+            sum.subtract(&yy);
+            sum.add(y);
+            xx.subtract(&yy);
+            xx.add(x);
+            std::mem::swap(&mut zx, &mut xx);
+            std::mem::swap(&mut zy, &mut sum);
+        }
+        unreachable!("a limit has 32 bits")
+    }
+}

@@ -1,0 +1,305 @@
+//! Tests of deltas, blocks and bounds against orbits in fixed point, which share no code with them but the limbs.
+
+use super::blocks::{FIRST, REACH, Table};
+use super::direct::{self, Point};
+use super::extended::{Bound, Extended};
+use super::limbs::Fixed;
+use super::mantissa::{Complex, Dd, Mantissa};
+use super::orbit::{Found, Setting};
+use super::reference::{End, NoReference, Reference};
+use super::{TableSetting, decide, table};
+use crate::level::Level;
+use crate::test_random::Random;
+use std::sync::atomic::AtomicBool;
+
+/// A point of the plane in fixed point: the f64 numbers, and digits behind them that are random.
+fn fixed(random: &mut Random, value: f64, limbs: usize) -> Fixed {
+    let mut fixed = Fixed::zero(limbs);
+    fixed.negative = value < 0.0;
+    let whole = value.abs().floor();
+    fixed.limbs[limbs - 1] = whole as u64;
+    fixed.limbs[limbs - 2] = ((value.abs() - whole) * 18_446_744_073_709_551_616.0) as u64;
+    fixed.limbs[..limbs - 2].iter_mut().for_each(|limb| *limb = random.next());
+    fixed
+}
+
+/// Adds v 2^scale, of which v is a pair.
+fn plus(mut at: Fixed, v: Dd, scale: i32) -> Fixed {
+    let places = 64 * (at.limbs.len() as u32 - 1).cast_signed();
+    for part in [v.hi, v.lo] {
+        if part == 0.0 {
+            continue;
+        }
+        // part = mantissa 2^exponent with a whole mantissa.
+        let exponent = ((part.to_bits() >> 52) & 0x7ff) as i32 - 1075 + scale;
+        let mantissa = part.to_bits() & ((1 << 52) - 1) | 1 << 52;
+        let shift = places + exponent;
+        assert!(shift >= 0, "too few limbs");
+        let mut offset = Fixed::zero(at.limbs.len());
+        let (limb, bit) = (shift as usize / 64, shift as usize % 64);
+        offset.limbs[limb] = mantissa << bit;
+        if bit > 11 {
+            offset.limbs[limb + 1] = mantissa >> (64 - bit);
+        }
+        offset.negative = part < 0.0;
+        at.add(&offset);
+    }
+    at
+}
+
+/// A point of the unit circle, to a few roundings.
+fn direction(random: &mut Random) -> [f64; 2] {
+    let [x, y] = [random.unit() - 0.5, random.unit() - 0.5];
+    let modulus = (x * x + y * y).sqrt();
+    [x / modulus, y / modulus]
+}
+
+/// Points on the boundary of the set to 14 digits, found by bisection between a point inside and one outside.
+fn boundary_point(random: &mut Random) -> [f64; 2] {
+    let escapes = |[x, y]: [f64; 2]| {
+        let (mut a, mut b) = (0.0_f64, 0.0_f64);
+        (0..3000).any(|_| {
+            (a, b) = (a * a - b * b + x, 2.0 * a * b + y);
+            a * a + b * b > 4.0
+        })
+    };
+    let outer = direction(random).map(|part| 2.1 * part);
+    let (mut inside, mut outside) = ([-0.1 * random.unit(), 0.1 * random.unit()], outer);
+    for _ in 0..52 {
+        let middle = [f64::midpoint(inside[0], outside[0]), f64::midpoint(inside[1], outside[1])];
+        *(if escapes(middle) { &mut outside } else { &mut inside }) = middle;
+    }
+    outside
+}
+
+struct Place {
+    parts: [Fixed; 2],
+    scale: i32,
+    reference: Reference,
+}
+
+/// A place with a view of 2^scale about a point near the boundary.
+fn place(random: &mut Random, scale: i32, limit: u32) -> Place {
+    let mut limbs = 3 + ((170 - scale) as usize).div_ceil(64);
+    let [x, y] = boundary_point(random);
+    let seed = random.0;
+    loop {
+        random.0 = seed;
+        let parts = [fixed(random, x, limbs), fixed(random, y, limbs)];
+        let stop = AtomicBool::new(false);
+        match Reference::new([&parts[0], &parts[1]], Bound::new(REACH, scale), 4.0, limit, 1 << 20, &stop) {
+            Ok(reference) => return Place { parts, scale, reference },
+            Err(NoReference::TooFewBits) => limbs += 2,
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+}
+
+fn offset(random: &mut Random) -> Complex<Dd> {
+    let part =
+        |random: &mut Random| Dd::sum((random.unit() - 0.5) * 1.4, (random.unit() - 0.5) * 2_f64.powi(-60)).scaled(1.0);
+    Complex { re: part(random), im: part(random) }
+}
+
+/// What a tier finds of some pixels.
+fn by_deltas<T: Mantissa>(
+    place: &Place,
+    tolerance: f64,
+    limit: u32,
+    smooth: bool,
+    pixels: &[Complex<Dd>],
+) -> Vec<Found> {
+    let stop = AtomicBool::new(false);
+    let level = Level::best();
+    let Place { reference, scale, .. } = place;
+    let of_table = TableSetting { reference, scale: *scale, escape_radius: 2.0, tolerance, stop: &stop };
+    let table: Table<T> = table(level, of_table).unwrap();
+    let setting = Setting { reference, scale: *scale, escape_radius: 2.0, escape: 4.0, limit, smooth, stop: &stop };
+    let pixels: Vec<Complex<T>> = pixels.iter().map(|pixel| Complex::of(*pixel)).collect();
+    let mut found = vec![Found::Undecided; pixels.len()];
+    decide(level, &setting, &table, &pixels, &mut found);
+    let mut again = vec![Found::Stays; pixels.len()];
+    for level in Level::available() {
+        decide(level, &setting, &table, &pixels, &mut again);
+        // f64 has no fused operations, so that levels agree even in what they leave open.
+        assert_eq!(found, again, "{:?}", level.name());
+    }
+    found
+}
+
+#[test]
+fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
+    let mut random = Random(11);
+    let (mut decided, mut total, mut periods) = (0, 0, 0);
+    for number in 0..60 {
+        let scale = -[3, 20, 45, 60, 90, 150, 300, 450, 700, 1300][number % 10];
+        let limit = if number % 3 == 0 { 300 } else { 20_000 };
+        let place = place(&mut random, scale, limit);
+        periods += usize::from(place.reference.end == End::Period);
+        let pixels: Vec<Complex<Dd>> = (0..24).map(|_| offset(&mut random)).collect();
+        let smooth = number % 2 == 0;
+        let stop = AtomicBool::new(false);
+        let exact: Vec<Found> = pixels
+            .iter()
+            .map(|pixel| {
+                let x = plus(place.parts[0].clone(), pixel.re, scale);
+                let y = plus(place.parts[1].clone(), pixel.im, scale);
+                let point = Point { parts: [&x, &y], error: 0.0, escape: 4.0, limit, smooth, stop: &stop };
+                direct::follow(point)
+            })
+            .collect();
+        let check = |found: Vec<Found>, name: &str| {
+            let mut decided = 0;
+            for (found, exact) in found.iter().zip(&exact) {
+                let is_open = *found == Found::Undecided || *exact == Found::Undecided;
+                assert!(is_open || found == exact, "{name}, place {number}: {found:?}, exactly {exact:?}");
+                decided += usize::from(!is_open);
+            }
+            decided
+        };
+        decided += check(by_deltas::<f64>(&place, 2_f64.powi(-26), limit, smooth, &pixels), "f64 2^-26");
+        decided += check(by_deltas::<f64>(&place, 2_f64.powi(-44), limit, smooth, &pixels), "f64 2^-44");
+        decided += check(by_deltas::<Dd>(&place, 2_f64.powi(-60), limit, smooth, &pixels), "pairs 2^-60");
+        decided += check(by_deltas::<Dd>(&place, 2_f64.powi(-88), limit, smooth, &pixels), "pairs 2^-88");
+        total += 4 * pixels.len();
+    }
+    assert!(decided * 10 > total * 8 && periods > 10, "{decided} of {total} were decided, {periods} periods");
+}
+
+/// The delta after `steps` steps from m, in pairs of f64 with exponents, and whether every iterate of a view's point stays within 2.
+fn stepped(reference: &Reference, m: usize, steps: usize, z: Extended<Dd>, c: Extended<Dd>) -> Extended<Dd> {
+    let mut z = z;
+    for step in 0..steps {
+        let w = reference.extended::<Dd>(m + step).plus(z);
+        assert!(Bound::modulus(w).to_f64() < 2.0 + 1e-9, "an orbit escapes within a block");
+        z = z.times(reference.extended::<Dd>(m + step).plus(w)).plus(c);
+    }
+    z
+}
+
+/// The greatest share of its bound that the error of a block takes, over random deltas in its domain, with the whole bound and without the part
+/// for the remainder: the terms above the second degree that blocks leave out.
+#[test]
+fn blocks_are_within_their_bounds_and_need_them() {
+    let mut random = Random(5);
+    let stop = AtomicBool::new(false);
+    let (mut checked, mut beyond_roundings) = (0, 0);
+    for scale in [-40, -45, -80, -200, -460, -900] {
+        let place = place(&mut random, scale, 4000);
+        let reference = &place.reference;
+        let tolerance = 2_f64.powi(-26);
+        let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, stop: &stop };
+        let table: Table<Dd> = table(Level::best(), setting).unwrap();
+        for (level, kept) in (FIRST..).zip(&table.levels) {
+            for (index, entry) in kept.entries.iter().enumerate().filter(|(i, _)| kept.radius[*i] > 0.0).step_by(7) {
+                let radius = kept.radius[index];
+                for _ in 0..4 {
+                    let c = offset(&mut random);
+                    let size = radius * random.unit() * 2_f64.powi(-((random.unit() * 20.0) as i32));
+                    let [x, y] = direction(&mut random);
+                    let z = Complex { re: Dd::whole(size * x), im: Dd::whole(size * y) };
+                    let wide = Extended::new(c, scale);
+                    let exact = stepped(reference, 1 + (index << level), 1 << level, Extended::new(z, 0), wide);
+                    let block = (entry.a + entry.s * c + entry.q * z) * z + (entry.b + entry.t * c) * c;
+                    let minus = Complex { re: -block.re, im: -block.im };
+                    let off = Bound::modulus(exact.plus(Extended::new(minus, 0))).to_f64();
+                    let reach = size * (1.0 + 1e-12);
+                    let [k0, k1, k2, k3] = entry.k;
+                    let bound = ((k3 * reach + k2) * reach + k1) * reach + k0;
+                    // The comparison itself has roundings of 2^-100 of the values, times the steps.
+                    let own = 2_f64.powi(-97) * f64::from(1 << level) * (exact.taxicab().to_f64() + reach * 4.0);
+                    assert!(off <= bound + own, "scale {scale}, level {level}: {off:e} of {bound:e}");
+                    checked += 1;
+                    beyond_roundings += usize::from(off > 1e3 * own);
+                }
+            }
+        }
+    }
+    assert!(checked > 1000, "{checked} blocks were checked");
+    assert!(beyond_roundings * 4 > checked, "a bound without the remainder is caught: {beyond_roundings} of {checked}");
+}
+
+#[test]
+fn references_end_at_periods_escapes_and_limits() {
+    let mut random = Random(2);
+    let stop = AtomicBool::new(false);
+    let near = |random: &mut Random, x: f64, y: f64| [fixed(random, x, 6), fixed(random, y, 6)];
+    let of = |[x, y]: &[Fixed; 2], radius: Bound, limit| Reference::new([x, y], radius, 4.0, limit, 1 << 20, &stop);
+    // Near the centre of the disc of period 2, and of the component of period 3 on the axis.
+    let two = of(&near(&mut random, -1.0, 0.0), Bound::new(1.0, -50), 1000).unwrap();
+    assert_eq!((two.end, two.last()), (End::Period, 2));
+    let three = of(&near(&mut random, -1.754_877_666_246_693, 0.0), Bound::new(1.0, -45), 1000).unwrap();
+    assert_eq!((three.end, three.last()), (End::Period, 3));
+    let escape = of(&near(&mut random, 0.5, 0.5), Bound::new(1.0, -100), 1000).unwrap();
+    assert_eq!(escape.end, End::Escape);
+    let limit = of(&near(&mut random, -0.1, 0.1), Bound::new(1.0, -100), 50).unwrap();
+    assert_eq!((limit.end, limit.last()), (End::Limit, 50));
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let stopped = of(&near(&mut random, -0.1, 0.1), Bound::new(1.0, -100), 50);
+    assert_eq!(stopped.err(), Some(NoReference::Stopped));
+}
+
+#[test]
+fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
+    let mut random = Random(21);
+    let stop = AtomicBool::new(false);
+    // The cardioid, components of periods 2, 3 and 4, near their centres and near their rims; with a view of one component and of the whole set.
+    let places = [
+        (-0.1, 0.1),
+        (0.2, 0.3),
+        (-1.1, 0.05),
+        (-1.754_8, 0.000_5),
+        (-0.125, 0.74),
+        (-1.31, 0.01),
+        (-0.7, 0.05),
+        (0.28, 0.53),
+    ];
+    for (x, y) in places {
+        for scale in [-120, -60, -12] {
+            let parts = [fixed(&mut random, x, 8), fixed(&mut random, y, 8)];
+            let limit = u32::MAX - 1;
+            let radius = Bound::new(REACH, scale);
+            let reference = Reference::new([&parts[0], &parts[1]], radius, 4.0, 1 << 16, 1 << 20, &stop).unwrap();
+            let is_deep = scale < -50;
+            assert!(
+                !is_deep || matches!(reference.end, End::Trap | End::Period),
+                "{x} {y} {scale}: {:?}",
+                reference.end
+            );
+            // The view-wide proof is for the whole view; a view of 2^-12 is decided point by point.
+            let reference = Reference { end: if is_deep { reference.end } else { End::Limit }, ..reference };
+            let place = Place { parts, scale, reference };
+            let pixels: Vec<Complex<Dd>> = (0..8).map(|_| offset(&mut random)).collect();
+            let found = by_deltas::<f64>(&place, 2_f64.powi(-26), limit, true, &pixels);
+            assert_eq!(found, [Found::Stays; 8], "{x} {y} 2^{scale}");
+        }
+    }
+}
+
+#[test]
+fn nothing_that_escapes_is_trapped() {
+    // Just outside of the rims of components, where orbits seem to be attracted for a long time.
+    let mut random = Random(22);
+    let stop = AtomicBool::new(false);
+    for (x, y, limit) in
+        [(0.25 + 1e-6, 0.0, 100_000), (-0.75, 1e-5, 1_000_000), (-1.25, 2e-4, 100_000), (0.25 + 1e-4, 1e-9, 9000)]
+    {
+        for scale in [-30, -70, -200] {
+            let parts = [fixed(&mut random, x, 9), fixed(&mut random, y, 9)];
+            let radius = Bound::new(REACH, scale);
+            let reference = Reference::new([&parts[0], &parts[1]], radius, 4.0, limit, 1 << 22, &stop).unwrap();
+            assert_ne!(reference.end, End::Trap);
+            let place = Place { parts, scale, reference };
+            let found = by_deltas::<f64>(&place, 2_f64.powi(-26), limit, false, &[Complex::ZERO; 1]);
+            let [a, b] = [&place.parts[0], &place.parts[1]];
+            let point = Point { parts: [a, b], error: 0.0, escape: 4.0, limit, smooth: false, stop: &stop };
+            let exact = direct::follow(point);
+            assert!(
+                found[0] == exact || found[0] == Found::Undecided,
+                "{x} {y} 2^{scale}: {:?}, exactly {exact:?}",
+                found[0]
+            );
+            assert_ne!(exact, Found::Stays);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Proofs that no point of a view ever escapes, beside the reference orbit.
+//!
+//! rho bounds |z_n(c) - Z_n| for every c of the view, which is within r of C: rho_1 = r and rho' = (2 |Z| + rho) rho + r. An attempt at m
+//! raises rho to a radius s; if later |Z_n - Z_m| + rho_n <= s, and |Z| + rho < R all the way, every point of the disc about Z_m is mapped into the disc by every c of
+//! the view, and so none escapes. The error of Z is added to rho where it counts.
+
+use super::extended::{Bound, Extended};
+use super::mantissa::{Complex, Dd};
+
+/// The first attempt; others follow at twice the m each.
+const FIRST: u32 = 64;
+/// The radii of attempts, in turn.
+const RADII: [f64; 4] = [1.0 / 16.0, 1.0 / 256.0, 1.0 / 8192.0, 1.0 / 1_048_576.0];
+/// For the roundings of a step.
+const UP: f64 = 1.0 + 1e-13;
+
+/// The attempts beside an orbit.
+pub(super) struct ViewTrap {
+    view: Bound,
+    escape_radius: f64,
+    /// A bound for all points of the view, as long as none of them may have escaped.
+    all: Option<Bound>,
+    attempt: Option<Attempt>,
+    next: u32,
+    number: usize,
+    last: f64,
+}
+
+struct Attempt {
+    z: Extended<Dd>,
+    radius: f64,
+    rho: f64,
+}
+
+impl ViewTrap {
+    /// For a view of a radius, and R^2.
+    pub(super) fn new(view: Bound, escape: f64) -> Self {
+        let escape_radius = escape.sqrt() * (1.0 - 1e-12);
+        Self { view, escape_radius, all: None, attempt: None, next: FIRST, number: 0, last: 0.0 }
+    }
+
+    /// The next Z, the m-th, off by at most `error`. Whether all points of the view are trapped.
+    pub(super) fn step(&mut self, z: Extended<Dd>, error: Bound, m: u32) -> bool {
+        let modulus = (Bound::modulus(z).to_f64() + error.to_f64() + 1e-300) * UP;
+        let r = self.view;
+        // Both bounds follow from those of the last Z.
+        self.all = match self.all {
+            None if m == 1 => Some(r),
+            of_last => of_last.map(|rho| Bound::of(2.0 * self.last + 1e-300).plus(rho).times(rho).plus(r).by(UP)),
+        };
+        if let Some(attempt) = &mut self.attempt {
+            attempt.rho = ((2.0 * self.last + attempt.rho) * attempt.rho + r.to_f64() + 1e-290) * UP;
+        }
+        self.last = modulus;
+        self.all = self.all.filter(|rho| modulus + rho.to_f64() + 1e-290 < self.escape_radius);
+        self.attempt.take_if(|attempt| modulus + attempt.rho >= self.escape_radius);
+        let Some(all) = self.all else { return false };
+        if let Some(attempt) = &self.attempt {
+            let start = Complex { re: -attempt.z.m.re, im: -attempt.z.m.im };
+            let off =
+                Bound::modulus(z.plus(Extended { m: start, e: attempt.z.e })).to_f64() + 2.0 * error.to_f64() + 1e-28;
+            if (off + attempt.rho) * UP <= attempt.radius {
+                return true;
+            }
+        }
+        if m >= self.next {
+            self.next = m.saturating_mul(2);
+            let radius = RADII[self.number % RADII.len()];
+            self.number += 1;
+            let fits = all.to_f64() < radius && modulus + radius < self.escape_radius;
+            self.attempt = fits.then_some(Attempt { z, radius, rho: radius });
+        }
+        false
+    }
+}
