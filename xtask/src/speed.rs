@@ -202,7 +202,7 @@ fn levels() -> Result<String, Box<dyn std::error::Error>> {
     threads.push(available);
     for level in Level::available().into_iter().rev() {
         let repeats = if level.name() == LevelName::Scalar { REPEATS_OF_SCALAR } else { REPEATS };
-        for number in NumberKind::ALL {
+        for number in NumberKind::DIRECT {
             let mut of_one = 0.0;
             for threads in &threads {
                 let (map, cancel) = (Formula::MANDELBROT, Cancel::default());
@@ -245,7 +245,7 @@ fn write_all(levels: &str) -> Result<String, Box<dyn std::error::Error>> {
     writeln!(text, "| view | number | exact | {} |", singles.each_ref().map(|(s, _)| s.to_string()).join(" | "))?;
     writeln!(text, "|---|---|---|{}", "---|".repeat(singles.len()))?;
     for workload in WORKLOADS.iter().chain(&WITHOUT_INTERIOR) {
-        for number in NumberKind::ALL {
+        for number in NumberKind::DIRECT {
             let rate =
                 |engine| measure(workload, number, engine, Strategy::EveryPixel, REPEATS).map(|r| per_second(&r));
             // Alternate the two, so that a machine that becomes slower affects both.
@@ -266,7 +266,7 @@ fn write_all(levels: &str) -> Result<String, Box<dyn std::error::Error>> {
     )?;
     writeln!(text, "| view | number | strategy | faster | pixels that differ |\n|---|---|---|---|---|")?;
     for workload in &WORKLOADS[..2] {
-        for number in NumberKind::ALL {
+        for number in NumberKind::DIRECT {
             let plain = per_second(&measure(workload, number, &off, Strategy::EveryPixel, REPEATS)?);
             for strategy in [Strategy::MarianiSilver, Strategy::BoundaryTrace] {
                 let rate = per_second(&measure(workload, number, &off, strategy, REPEATS)?);
@@ -318,7 +318,7 @@ fn formulas(text: &mut String) -> Done {
         write!(text, "| {name} | {} |", formula.operations())?;
         for limit in FORMULA_LIMITS {
             let mut mean = 0.0;
-            for number in NumberKind::ALL {
+            for number in NumberKind::DIRECT {
                 let cancel = Cancel::default();
                 let peak = peak::measure(Formula::MANDELBROT, number, Recipe::Fused, Level::best(), 1, &cancel)?;
                 let settings = Settings { formula, julia: julia.clone(), limit, number, ..Settings::default() };

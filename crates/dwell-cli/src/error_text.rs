@@ -297,7 +297,8 @@ fn fixed_hint(problem: &Problem) -> Option<&'static str> {
         }
         Problem::TooSmall { resolved_by: Some("f64"), .. } => "use --precision f64, or --force to render it anyway",
         Problem::TooDeep { .. } | Problem::TooSmall { .. } => {
-            "a lower zoom or, where there are several, fewer pixels resolve it; --force renders it anyway, in blocks"
+            "--precision exact, or auto, renders the Mandelbrot set at any depth; otherwise a lower zoom or, where there are several, \
+             fewer pixels resolve it, and --force renders it anyway, in blocks"
         }
         Problem::Exists { .. } => "leave --no-clobber out to replace it",
         Problem::NotAJournal | Problem::JournalUnreadable { .. } => "move it, or give another -o",

@@ -5,8 +5,8 @@ use crate::error_text::{Failure, Usage};
 use crate::{answers, engine, output};
 use dwell::{
     Automatic, By, Colouring, Decimal, Fit, Format, Frame, InputError, Layer, LayerContent, Location, Look,
-    MOST_SAMPLES, Magnification, Palette, Parameter, Place, Quantity, Sample, Samples, Scale, Scene, Settings, Size,
-    parse_colour, quote,
+    MOST_SAMPLES, Magnification, NumberKind, Palette, Parameter, Place, Quantity, Sample, Samples, Scale, Scene,
+    Settings, Size, Strategy, parse_colour, quote,
 };
 use std::path::Path;
 
@@ -181,7 +181,18 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, TooMany), Failure> {
     if let Some(text) = &args.tile {
         scene.tile = Some(text.parse()?);
     }
+    choose_number(&mut scene);
+    if scene.settings.number == NumberKind::Exact && scene.strategy != Strategy::EveryPixel {
+        let problem = format!("{} does not compute exact arithmetic", scene.strategy);
+        return Err(Usage::new("--strategy", problem).accepts(Strategy::EveryPixel.name()).into());
+    }
     Ok((scene, too_many))
+}
+
+/// Replaces a number that is to be found by the one that the view needs.
+fn choose_number(scene: &mut Scene) {
+    scene.settings.number = scene.number();
+    scene.automatic.number = false;
 }
 
 /// The part of a scene that decides its dwells. `warns` allows warnings on standard error.
@@ -352,7 +363,10 @@ fn iteration(args: &IterationArgs, scene: &mut Scene) -> Result<(), Failure> {
         settings.escape_radius = engine::decimal("--escape-radius", text)?;
     }
     if let Some(text) = &args.precision {
-        settings.number = text.parse()?;
+        scene.automatic.number = is_auto(text);
+        if !scene.automatic.number {
+            settings.number = text.parse()?;
+        }
     }
     if let Some(text) = &args.rounding {
         settings.recipe = text.parse()?;

@@ -188,7 +188,7 @@ fn memory_is_told_exactly() {
     let ran = folder.run("render --size 640x360 -o a.png --max-memory 1 --aa 2".split(' '));
     assert!(ran.err.contains("fewer samples with --aa"), "{}", ran.err);
     // A view that is too deep has samples to reduce in the second case only.
-    let deep = "render -o a.png --center -0.7436438870371587,0.1318259042053119 --zoom 2e13";
+    let deep = "render -o a.png --center -0.7436438870371587,0.1318259042053119 --zoom 2e13 --precision f64";
     for (line, said) in [(deep.to_owned(), false), (format!("{deep} --aa 4"), true)] {
         let ran = folder.run(line.split(' '));
         assert_eq!((ran.code, ran.err.contains("fewer samples")), (2, said), "{line}: {}", ran.err);

@@ -38,7 +38,7 @@ impl<'a> Call<'a> {
     /// What the call did.
     pub(crate) fn into_notes(self) -> Notes {
         let report = DeviceReport { lost: self.engine.lost().map(str::to_owned), ..self.report };
-        Notes { warnings: self.warnings, device: Some(report) }
+        Notes { warnings: self.warnings, device: Some(report), deep: None }
     }
 
     /// Computes rows on the device, as far as it can. Returns the first row that is left.

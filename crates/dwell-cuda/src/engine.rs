@@ -181,9 +181,12 @@ fn resize<T: Clone>(buffer: &mut Vec<T>, length: usize, value: T) -> Result<(), 
     Ok(())
 }
 
-/// Whether the device computes these channels by this strategy: no kernel computes other channels or traces boundaries.
-fn computes(strategy: Strategy, channels: ChannelSet) -> bool {
-    CudaEngine::CHANNELS.includes(channels) && strategy != Strategy::BoundaryTrace
+/// Whether the device computes these channels of a task: no kernel computes other channels, traces boundaries or proves dwells in
+/// exact arithmetic. The processors compute the rest.
+fn computes(task: &Task<'_>, channels: ChannelSet) -> bool {
+    CudaEngine::CHANNELS.includes(channels)
+        && task.strategy != Strategy::BoundaryTrace
+        && task.plan.points().are_direct()
 }
 
 /// Refuses rows that are not of a plan's image.
@@ -218,7 +221,7 @@ impl CudaEngine {
         let channels = rows.set();
         let mut call = Call::new(self, control);
         let mut next = wanted.start;
-        if computes(task.strategy, channels) {
+        if computes(task, channels) {
             let with_smooth = channels.contains(Channel::Smooth);
             let content = if with_smooth { Content::SmoothValues } else { Content::Dwells };
             let spec = self.spec(task, content, None)?;
@@ -264,7 +267,7 @@ impl CudaEngine {
                 .into());
         }
         // The device may be lost since `can_paint` was called: then the processors paint.
-        if !can_paint(painter) || !computes(task.strategy, painter.colouring().channels()) {
+        if !can_paint(painter) || !computes(task, painter.colouring().channels()) {
             let problem = Problem::Unsupported("no kernel paints these colours".to_owned());
             return Err(InputError::new(problem).about(Parameter::Named("colouring")).into());
         }
@@ -307,7 +310,7 @@ impl Engine for CudaEngine {
 
     fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
         let on_cpu = self.cpu.requirements(task, rows);
-        if !computes(task.strategy, task.channels) {
+        if !computes(task, task.channels) {
             return on_cpu;
         }
         // Whole rows of dwells and smooth values, or of a picture of 16 bits a channel, whichever is more.
@@ -348,7 +351,7 @@ impl Engine for CudaEngine {
 
 impl PaintingEngine for CudaEngine {
     fn can_paint(&self, task: &Task<'_>, painter: &Painter) -> bool {
-        can_paint(painter) && computes(task.strategy, painter.colouring().channels()) && self.lost().is_none()
+        can_paint(painter) && computes(task, painter.colouring().channels()) && self.lost().is_none()
     }
 
     fn paint(

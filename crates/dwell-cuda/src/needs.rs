@@ -134,7 +134,8 @@ impl Shape {
     fn number_bytes(&self) -> usize {
         match self.number {
             NumberKind::F32 => size_of::<f32>(),
-            NumberKind::F64 => size_of::<f64>(),
+            // The device is not given exact arithmetic.
+            NumberKind::F64 | NumberKind::Exact => size_of::<f64>(),
         }
     }
 }

@@ -83,7 +83,7 @@ pub fn peak(number: u32, formula: Formula, kind: NumberKind, recipe: Recipe) -> 
     let context = Context::new(number)?;
     let best = match kind {
         NumberKind::F32 => fastest::<f32>(&context, &device, formula, recipe),
-        NumberKind::F64 => fastest::<f64>(&context, &device, formula, recipe),
+        NumberKind::F64 | NumberKind::Exact => fastest::<f64>(&context, &device, formula, recipe),
     }?;
     Ok(DevicePeak {
         peak_iterations_per_second: best.rate(),

@@ -2,7 +2,7 @@
 
 use crate::measurement::{device_is_faster, processors_are_known_to_be_faster};
 use crate::name::EngineName;
-use dwell::{ChannelSet, CpuEngine, Engine, InputError, Strategy};
+use dwell::{ChannelSet, CpuEngine, Engine, InputError, NumberKind, Strategy};
 use dwell_cuda::{CudaEngine, Device, GpuKernel, Options};
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ pub struct Work {
     pub strategy: Strategy,
     /// The channels wanted beside the dwells.
     pub channels: ChannelSet,
+    /// The number that they are computed in.
+    pub number: NumberKind,
 }
 
 impl Work {
@@ -27,6 +29,7 @@ impl Work {
     fn suits_a_device(self) -> bool {
         self.strategy == Strategy::EveryPixel
             && CudaEngine::CHANNELS.includes(self.channels)
+            && self.number != NumberKind::Exact
             && self.pixels >= FEWEST_PIXELS
     }
 }
@@ -131,17 +134,24 @@ mod tests {
 
     #[test]
     fn processors_take_what_a_device_does_not_compute() {
-        let work = Work { pixels: 1 << 30, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH };
+        let work = Work {
+            pixels: 1 << 30,
+            strategy: Strategy::EveryPixel,
+            channels: ChannelSet::SMOOTH,
+            number: NumberKind::F64,
+        };
         assert!(work.suits_a_device());
         assert!(!Work { pixels: 1 << 10, ..work }.suits_a_device());
         assert!(!Work { strategy: Strategy::BoundaryTrace, ..work }.suits_a_device());
         assert!(!Work { strategy: Strategy::MarianiSilver, ..work }.suits_a_device(), "a device infers other pixels");
         assert!(!Work { channels: ChannelSet::DISTANCE, ..work }.suits_a_device());
+        assert!(!Work { number: NumberKind::Exact, ..work }.suits_a_device());
     }
 
     #[test]
     fn processors_are_always_there_and_have_no_kernels_of_a_device() {
-        let work = Work { pixels: 100, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
+        let work =
+            Work { pixels: 100, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE, number: NumberKind::F64 };
         let chosen = choose(EngineName::Cpu, CpuEngine::default(), None, work).unwrap();
         assert_eq!((chosen.engine.info().name, chosen.without_device), ("cpu", None));
         let error = choose(EngineName::Cpu, CpuEngine::default(), Some(Options::default()), work).err();

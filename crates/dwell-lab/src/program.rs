@@ -185,10 +185,11 @@ impl Program {
 
     fn computed(&self, plan: &Plan, folder: &Path, cancel: &Cancel) -> Result<ProgramRun, String> {
         let precision = match plan.number() {
-            NumberKind::F32 => Precision::F32,
-            NumberKind::F64 => Precision::F64,
+            NumberKind::F32 => Some(Precision::F32),
+            NumberKind::F64 => Some(Precision::F64),
+            NumberKind::Exact => None,
         };
-        let Some(precision) = self.precision.get(&precision) else {
+        let Some(precision) = precision.and_then(|precision| self.precision.get(&precision)) else {
             return Err(format!("it does not compute in {}", plan.number()));
         };
         if plan.limit() > self.most_limit {

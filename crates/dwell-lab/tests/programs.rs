@@ -32,7 +32,7 @@ fn agreeable(number: NumberKind, recipe: Recipe) -> Plan {
     scene.settings.limit = match number {
         NumberKind::F32 => F32_LIMIT,
         // High enough that the recipes differ somewhere.
-        NumberKind::F64 => 2000,
+        NumberKind::F64 | NumberKind::Exact => 2000,
     };
     Plan::new(&scene.view, &scene.settings, &Limits::default()).unwrap()
 }

@@ -36,6 +36,7 @@
 
 mod base;
 mod colour;
+mod deep;
 mod encode;
 mod exact;
 mod field;
@@ -64,6 +65,8 @@ pub use colour::{
     Painter, Palette, PaletteFormat, PaletteSource, Quantity, Samples, Scale, Suggestion, Tables, colour_text,
     parse_colour,
 };
+pub use deep::points::DeepPoints;
+pub use deep::report::{DeepReport, Tier, TierReport};
 pub use encode::Format;
 #[cfg(feature = "png")]
 pub use encode::png_bytes;

@@ -10,6 +10,7 @@ use crate::base::error::InputError;
 use crate::base::limits::{BYTES_PER_PIXEL, Limits};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
+use crate::deep::points::DeepPoints;
 use crate::exact::decimal::Decimal;
 use crate::exact::rational::Rational;
 use crate::plan::axes::Axes;
@@ -67,6 +68,12 @@ impl Plan {
         let points = match settings.number {
             NumberKind::F32 => Points::F32(direct(view, settings, limits, &mut warnings)?),
             NumberKind::F64 => Points::F64(direct(view, settings, limits, &mut warnings)?),
+            NumberKind::Exact => {
+                let Size { width, .. } = view.size;
+                let offsets = DeepPoints::bytes(view.size);
+                limits.reserve("offsets and a row of pixels", offsets + u64::from(width) * BYTES_PER_PIXEL)?;
+                Points::Deep(DeepPoints::new(view, settings, limits)?)
+            }
         };
         Ok(Self {
             size: view.size,
@@ -225,10 +232,14 @@ impl Plan {
             let is_resolved = match self.number() {
                 NumberKind::F32 => resolution::check::<f32>(&view, settings.number),
                 NumberKind::F64 => resolution::check::<f64>(&view, settings.number),
+                NumberKind::Exact => Ok(()),
             };
             if is_resolved.is_ok() {
-                let finer = Self::new(&view, &settings, limits)?;
-                planned.finer = Some(Some(FinerPoints { points: finer.points, side }));
+                let points = match &*self.points {
+                    Points::Deep(points) => Arc::new(Points::Deep(points.finer(&view)?)),
+                    _ => Self::new(&view, &settings, limits)?.points,
+                };
+                planned.finer = Some(Some(FinerPoints { points, side }));
                 return Ok(planned);
             }
         }

@@ -7,12 +7,14 @@ pub(crate) mod location;
 
 use crate::base::error::InputError;
 use crate::base::place::Parameter;
+use crate::base::problem::Problem;
 use crate::colour::{Colouring, Depth, Samples};
 use crate::exact::decimal::Decimal;
 use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::TileSize;
-use crate::view::settings::Settings;
+use crate::plan::resolution;
+use crate::view::settings::{NumberKind, Settings};
 use crate::view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
 /// What of a scene is to be found from its view. [`resolve`](crate::resolve) finds it.
@@ -23,13 +25,15 @@ pub struct Automatic {
     /// The scale, with a density and an offset that fit the view. The scale of the colouring has no effect; its density
     /// multiplies the one found, and its offset is added.
     pub scale: bool,
+    /// The number: exact arithmetic in place of f64 where f64 does not resolve the view. See [`Scene::number`].
+    pub number: bool,
 }
 
 impl Automatic {
     /// Everything is to be found.
-    pub const ALL: Self = Self { limit: true, scale: true };
+    pub const ALL: Self = Self { limit: true, scale: true, number: true };
     /// Nothing is: the scene is complete.
-    pub const NONE: Self = Self { limit: false, scale: false };
+    pub const NONE: Self = Self { limit: false, scale: false, number: false };
 }
 
 /// Everything that a picture depends on. The default is the whole Mandelbrot set with default settings, whose limit
@@ -89,6 +93,23 @@ impl Default for Scene {
 }
 
 impl Scene {
+    /// The number that the scene is computed in: that of its settings, or exact arithmetic in place of f64 where the number is left
+    /// to be found, f64 does not resolve the view, and exact arithmetic supports the rest of the settings.
+    #[must_use]
+    pub fn number(&self) -> NumberKind {
+        if !self.automatic.number || self.settings.number != NumberKind::F64 {
+            return self.settings.number;
+        }
+        let exact = Settings { number: NumberKind::Exact, ..self.settings.clone() };
+        // Points beyond the range of f64 escape at once: that is no depth.
+        let is_deep = |view: View| {
+            let error = resolution::check::<f64>(&view, NumberKind::F64).err();
+            error.is_some_and(|error| !matches!(error.problem(), Problem::TooFar { .. }))
+        };
+        let is_deep = self.sample_view().is_ok_and(is_deep);
+        if is_deep && exact.check().is_ok() { NumberKind::Exact } else { NumberKind::F64 }
+    }
+
     /// The view of the field's samples: the same view with [`Samples::side`] times as many pixels across and down.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 
 pub(crate) mod exact_points;
 mod fast_paths;
+mod smooth_values;
 mod true_dwells;
 
 pub use true_dwells::{Method, TrueDwells};
@@ -14,7 +15,7 @@ pub use true_dwells::{Method, TrueDwells};
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::exact::rational::Rational;
-use crate::truth::exact_points::Enclosed;
+use crate::truth::exact_points::{Enclosed, ExactPoint};
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, UnsignedAbs};
 use dwell_kernels::{Fold, Formula, with_standard_floats};
@@ -80,6 +81,35 @@ fn dwell_of(
     ArbitraryPrecision { map, limit, radius, starts_within: true, cancel }.decide(pixel, first)
 }
 
+/// The dwell of a point of a view, with its smooth value in units of 2^-`fraction_bits` where that is wanted, by iteration in
+/// arbitrary precision, with `first_bits` bits at first.
+///
+/// # Errors
+/// [`Error::Interrupted`] after `cancel` was set.
+pub(crate) fn dwell_and_smooth_value(
+    point: &ExactPoint<'_>,
+    limit: u32,
+    radius: &Rational,
+    first_bits: usize,
+    fraction_bits: Option<u32>,
+    cancel: &Cancel,
+) -> Result<(Truth, i64), Error> {
+    let map = ExactMap { formula: Formula::MANDELBROT, julia: None };
+    let of = |starts_within: bool| ArbitraryPrecision { map: &map, limit, radius, starts_within, cancel };
+    let decided = |of: ArbitraryPrecision<'_>, pixel: &dyn Enclosed| match fraction_bits {
+        None => Ok((of.decide(pixel, first_bits)?, 0)),
+        Some(fraction_bits) => of.decide_smooth(pixel, first_bits, fraction_bits),
+    };
+    // A rational point is used directly: binary fractions have no error, and |z_1| = R is compared exactly.
+    match point.rational() {
+        Some(pixel) => {
+            let norm = pixel[0].times(&pixel[0]).plus(&pixel[1].times(&pixel[1]));
+            decided(of(norm <= radius.times(radius)), &pixel)
+        }
+        None => decided(of(false), point),
+    }
+}
+
 /// The iteration of points in arbitrary precision with an error bound.
 #[derive(Clone, Copy)]
 struct ArbitraryPrecision<'a> {
@@ -96,14 +126,43 @@ impl ArbitraryPrecision<'_> {
     fn decide(self, pixel: &(impl Enclosed + ?Sized), first_bits: usize) -> Result<Truth, Error> {
         let mut bits = first_bits;
         loop {
-            let z = Fixed::of(pixel, bits);
-            let c = self.map.julia.as_ref().map_or_else(|| z.clone(), |c| Fixed::of(c, bits));
-            match self.attempt(z, &c, bits)? {
+            match self.attempt(pixel, bits)?.truth {
                 Truth::Undecided { .. } if bits < MAX_BITS => bits *= 2,
                 decided => return Ok(decided),
             }
         }
     }
+
+    /// The dwell of a point with its smooth value in units of 2^-`fraction_bits`, rounded to nearest; 0 where it does not escape.
+    fn decide_smooth(
+        self,
+        pixel: &(impl Enclosed + ?Sized),
+        first_bits: usize,
+        fraction_bits: u32,
+    ) -> Result<(Truth, i64), Error> {
+        let mut bits = first_bits;
+        loop {
+            let attempt = self.attempt(pixel, bits)?;
+            let smooth = match (attempt.truth, attempt.escaped) {
+                (Truth::Dwell(n), Some(z)) => self.smooth_units(n, z, &attempt.c, bits, fraction_bits)?,
+                (Truth::Dwell(_), None) => Some(0),
+                (Truth::Undecided { .. }, _) => None,
+            };
+            match smooth {
+                Some(smooth) => return Ok((attempt.truth, smooth)),
+                None if bits < MAX_BITS => bits *= 2,
+                None => return Ok((Truth::Undecided { n: 0 }, 0)),
+            }
+        }
+    }
+}
+
+/// What an attempt with some number of bits found.
+struct Attempt {
+    truth: Truth,
+    /// z_n of a point that escapes at n.
+    escaped: Option<Fixed>,
+    c: Fixed,
 }
 
 /// A complex number in fixed point and a bound on its error, both in units of the last place.
@@ -152,9 +211,11 @@ impl Fixed {
 }
 
 impl ArbitraryPrecision<'_> {
-    fn attempt(self, mut z: Fixed, c: &Fixed, bits: usize) -> Result<Truth, Error> {
+    fn attempt(self, pixel: &(impl Enclosed + ?Sized), bits: usize) -> Result<Attempt, Error> {
         let ArbitraryPrecision { map, limit, radius, starts_within, cancel } = self;
-        let power = map.formula.power();
+        let mut z = Fixed::of(pixel, bits);
+        let c = map.julia.as_ref().map_or_else(|| z.clone(), |c| Fixed::of(c, bits));
+        let without_escape = |truth: Truth, c: Fixed| Ok(Attempt { truth, escaped: None, c });
         // R^2 with 2P bits.
         let radius_squared = radius.times(radius).floor_scaled(2 * bits);
         let exact_radius = radius.times(radius).is_whole_scaled(2 * bits);
@@ -169,37 +230,43 @@ impl ArbitraryPrecision<'_> {
             let certain = slack.is_zero() && exact_radius || Bound::below(&difference) > slack.plus(Bound::TWO);
             let known_within = n == 1 && starts_within;
             if !certain && !known_within {
-                return Ok(Truth::Undecided { n });
+                return without_escape(Truth::Undecided { n }, c);
             }
             if difference > IBig::ZERO && !known_within {
-                return Ok(Truth::Dwell(n));
+                return Ok(Attempt { truth: Truth::Dwell(n), escaped: Some(z), c });
             }
             if n == limit {
                 break;
             }
-            // Folding does not increase the distance between two points, so the error bound stays valid.
-            let w = match map.formula.fold() {
-                Fold::None => z,
-                Fold::Absolute => Fixed { x: z.x.unsigned_abs().into(), y: z.y.unsigned_abs().into(), error: z.error },
-                Fold::Conjugate => Fixed { y: -z.y, ..z },
-            };
-            // w^N by the binary digits of N. The first digit is w itself, and the first squaring reuses the squares
-            // above, which are those of w too.
-            let mut squares = Some((xx, yy, modulus));
-            let mut p = w.clone();
-            for digit in (0..power.ilog2()).rev() {
-                let of_p = squares.take().unwrap_or_else(|| p.squares());
-                p = p.squared(of_p, bits);
-                if power >> digit & 1 == 1 {
-                    p = p.times(&w, bits);
-                }
-            }
-            z = Fixed { x: p.x + &c.x, y: p.y + &c.y, error: p.error.plus(c.error) };
+            z = self.next(z, &c, (xx, yy, modulus), bits);
             if z.error.exponent_above() > i64::try_from(bits).unwrap_or(i64::MAX) - 8 {
-                return Ok(Truth::Undecided { n });
+                return without_escape(Truth::Undecided { n }, c);
             }
         }
-        Ok(Truth::Dwell(0))
+        without_escape(Truth::Dwell(0), c)
+    }
+
+    /// The z after `z`, whose squares are given.
+    fn next(self, z: Fixed, c: &Fixed, squares: (IBig, IBig, Bound), bits: usize) -> Fixed {
+        let (power, fold) = (self.map.formula.power(), self.map.formula.fold());
+        // Folding does not increase the distance between two points, so the error bound stays valid.
+        let w = match fold {
+            Fold::None => z,
+            Fold::Absolute => Fixed { x: z.x.unsigned_abs().into(), y: z.y.unsigned_abs().into(), error: z.error },
+            Fold::Conjugate => Fixed { y: -z.y, ..z },
+        };
+        // w^N by the binary digits of N. The first digit is w itself, and the first squaring reuses the squares
+        // above, which are those of w too.
+        let mut squares = Some(squares);
+        let mut p = w.clone();
+        for digit in (0..power.ilog2()).rev() {
+            let of_p = squares.take().unwrap_or_else(|| p.squares());
+            p = p.squared(of_p, bits);
+            if power >> digit & 1 == 1 {
+                p = p.times(&w, bits);
+            }
+        }
+        Fixed { x: p.x + &c.x, y: p.y + &c.y, error: p.error.plus(c.error) }
     }
 }
 

@@ -31,7 +31,7 @@ fn cases() -> Vec<(String, View, Settings)> {
         "shallow-seahorse",
         "shallow-seahorse-1e13",
     ] {
-        for number in NumberKind::ALL {
+        for number in NumberKind::DIRECT {
             for recipe in Recipe::ALL {
                 let (view, iterations) = common::location(name, 160, 90);
                 let limit = u32::try_from(iterations.min(3000)).unwrap();
@@ -45,7 +45,7 @@ fn cases() -> Vec<(String, View, Settings)> {
         let size = *random.one_of(&[(64, 64), (31, 17), (1, 1), (129, 63), (200, 3)]);
         let view = common::view(&mut random, 14, Size::new(size.0, size.1).unwrap());
         let mut settings = common::settings(&mut random, 2000);
-        settings.number = *random.one_of(&NumberKind::ALL);
+        settings.number = *random.one_of(&NumberKind::DIRECT);
         settings.recipe = *random.one_of(&Recipe::ALL);
         cases.push((format!("random-{seed}"), view, settings));
     }
@@ -55,7 +55,7 @@ fn cases() -> Vec<(String, View, Settings)> {
         let view = common::view_of_any_formula(&mut random, Size::new(size.0, size.1).unwrap());
         let settings = common::settings(&mut random, 1000);
         let mut settings = common::any_formula(&mut random, settings);
-        settings.number = *random.one_of(&NumberKind::ALL);
+        settings.number = *random.one_of(&NumberKind::DIRECT);
         settings.recipe = *random.one_of(&Recipe::ALL);
         let kind = if settings.julia.is_some() { "julia-" } else { "" };
         let name = format!("{kind}{}-{}-{seed}", settings.formula.name(), settings.formula.power());

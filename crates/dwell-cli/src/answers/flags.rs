@@ -199,7 +199,7 @@ const SYNONYMS: [Synonym; 33] = [
     synonym(
         &["float", "double", "single", "fp", "bits-of-precision", "digits", "f64", "f32", "dtype"],
         "precision",
-        "--precision f32 or f64 is the floating point type; f64 is the default",
+        "--precision is f32, f64 or exact; auto, the default, is f64, and exact where f64 does not resolve the view",
     ),
     synonym(
         &["background", "inside", "inside-color", "inside-colour", "interior-color", "interior-colour", "set-color"],

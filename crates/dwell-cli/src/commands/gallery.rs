@@ -8,8 +8,8 @@ use crate::machine::Machine;
 use crate::{engine, output, progress_bar, scene};
 use dwell::store::{self, Output};
 use dwell::{
-    Cancel, ChannelSet, Control, Engine, Error, Format, Frame, Limits, Location, Magnification, Number, Paint, Plan,
-    Progress, Request, Resolved, Samples, Scene, Scratch, Size, Strategy, bits_needed, quote,
+    Cancel, ChannelSet, Control, Engine, Error, Format, Frame, Limits, Location, Magnification, Number, NumberKind,
+    Paint, Plan, Progress, Request, Resolved, Samples, Scene, Scratch, Size, Strategy, bits_needed, quote,
 };
 use dwell_engines::Work;
 use std::fmt::Write;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failu
         .map_err(|e| Failure::from(e).about("--size"))?;
     check_page(&index)?;
     let pixels = locations.len() as u64 * first.scene.sample_view()?.size.pixels();
-    let work = Work { pixels, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH };
+    let work = Work { pixels, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH, number: NumberKind::F64 };
     let (engine, remark) = choice::choose(asked, cpu, None, work)?;
     if let Some(remark) = remark.filter(|_| !args.quiet) {
         output::remark(&remark);

@@ -83,7 +83,7 @@ fn table(listed: &[Listed]) -> String {
         text.push_str(&format!("{name:<26} {zoom:>8} {iterations:>13}  {needs:<9} {title}\n"));
     }
     text.push_str(
-        "\nNEEDS is for 1920x1080; views that need more than f64 (53 bits) are rendered only with --force.\n",
+        "\nNEEDS is for 1920x1080; views that need more than f64 (53 bits) are rendered in exact arithmetic.\n",
     );
     text
 }

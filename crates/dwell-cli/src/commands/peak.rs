@@ -12,6 +12,10 @@ pub(crate) fn run(args: &PeakArgs, interrupt: &Interrupt) -> Result<(), Failure>
     let (level, threads) = engine::level_and_threads(&args.engine)?;
     let formula = engine::formula(Some(&args.formula), args.power.as_deref(), Formula::MANDELBROT)?;
     let (number, recipe) = (args.precision.parse()?, args.rounding.parse()?);
+    if number == NumberKind::Exact {
+        let problem = "exact arithmetic has no rate of its own";
+        return Err(Usage::new("--precision", problem).accepts("f32, f64").into());
+    }
     if let Some(EngineName::Cuda(device)) = choice::name(args.engine_choice.engine.as_deref())? {
         return of_device(args, device, formula, number, recipe);
     }

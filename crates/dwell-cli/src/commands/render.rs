@@ -247,7 +247,7 @@ impl<'a> Job<'a> {
     ) -> Result<Arc<dyn Engine>, Failure> {
         let with_picture = self.formats.iter().any(|format| format.is_picture());
         let channels = if with_picture { scene.colouring.channels() } else { ChannelSet::NONE };
-        let work = Work { pixels: plan.size().pixels(), strategy: scene.strategy, channels };
+        let work = Work { pixels: plan.size().pixels(), strategy: scene.strategy, channels, number: plan.number() };
         let name = choice::name(self.args.engine_choice.engine.as_deref())?;
         let processors = cpu.like();
         let (engine, remark) = choice::choose(name, cpu, options, work)?;
@@ -279,12 +279,15 @@ impl<'a> Job<'a> {
             check => check?,
         };
         if check.is_too_low() {
+            let remedy = match check.automatic {
+                Some(limit) => format!("--max-iter auto chooses {limit}"),
+                None => "--max-iter auto finds a limit".to_owned(),
+            };
             report.warnings.push(format!(
                 "{:.2} % of the view escapes only after the limit {}, within four times as many iterations, and is \
-                 drawn as inside the set; --max-iter auto chooses {}",
+                 drawn as inside the set; {remedy}",
                 100.0 * check.changing,
                 report.max_iterations,
-                check.automatic
             ));
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The CPU engine distributes tiles over the threads of a pool.
 
+mod deep;
 mod worker;
 
 use crate::base::cancel::Cancel;
@@ -7,6 +8,8 @@ use crate::base::error::{Error, InputError};
 use crate::base::place::Parameter;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
+use crate::deep::points::DeepPoints;
+use crate::deep::tiers::DeepBuffers;
 use crate::field::FieldRowsMut;
 use crate::field::channels::{ChannelSet, ChannelSlicesMut};
 use crate::iterate::engine::{Control, Engine, EngineInfo, Notes, Outcome, Requirements, Task, Times};
@@ -39,7 +42,7 @@ pub struct CpuEngine {
     shortcuts: Shortcuts,
     schedule: Schedule,
     tile: Option<TileSize>,
-    /// Buffers that no call is using, each a `Box<Buffers<N>>` of some number N.
+    /// Buffers that no call is using, each a `Box<Buffers<N>>` of some number N, or a `Box<DeepBuffers>`.
     idle: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
@@ -138,6 +141,10 @@ impl CpuEngine {
                 engine.return_buffers(buffers);
                 computed.map(drop)
             }
+            fn deep(self, points: &DeepPoints) -> Option<Self::Output> {
+                let Self { engine, limits: [limit, _], places, out, cancel } = self;
+                Some(engine.deep_list(&engine.deep_call(points, limit, cancel), places, out))
+            }
         }
         let list = List { engine: self, limits, places, out, cancel };
         points.visit(list).ok_or_else(|| points.unsupported_by("cpu"))?
@@ -150,6 +157,9 @@ impl CpuEngine {
             type Output = usize;
             fn direct<N: Kernels>(self, _: &DirectPoints<N>) -> usize {
                 Buffers::<N>::bytes_of_list(self.0, self.1)
+            }
+            fn deep(self, _: &DeepPoints) -> Option<usize> {
+                Some(DeepBuffers::bytes(self.0))
             }
         }
         points.visit(OfThread(count, channels)).unwrap_or_default() as u64
@@ -212,6 +222,9 @@ impl Engine for CpuEngine {
         let Size { width, height } = task.plan.size();
         let rows = rows.clamp(1, height);
         let strategy = task.strategy.with(task.channels);
+        if let Points::Deep(points) = task.plan.points() {
+            return self.deep_requirements(task, points);
+        }
         let tile = self.tile(strategy, u64::from(width) * u64::from(rows), width);
         let tile = TileSize { width: tile.width.min(width), height: tile.height.min(rows) };
         struct OfThread(TileSize, ChannelSet, Strategy);
@@ -236,6 +249,9 @@ impl Engine for CpuEngine {
         }
         let pixels = u64::from(columns) * rows.rows().len() as u64;
         let strategy = task.strategy.with(task.channels);
+        if let Points::Deep(points) = plan.points() {
+            return self.run_deep(task, points, rows, control);
+        }
         let tiles = Tiles::new(rows, self.tile(strategy, pixels, columns));
         let times = plan.points().visit(Run { engine: self, task, tiles, control });
         let times = times.ok_or_else(|| plan.points().unsupported_by("cpu"))??;

@@ -11,6 +11,7 @@ use crate::base::progress::Progress;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::Painter;
+use crate::deep::report::DeepReport;
 use crate::field::FieldRowsMut;
 use crate::field::channels::ChannelSet;
 use crate::iterate::shortcuts::Shortcuts;
@@ -177,6 +178,8 @@ pub struct Notes {
     pub warnings: Vec<String>,
     /// What a device did, if one was used.
     pub device: Option<DeviceReport>,
+    /// How dwells in exact arithmetic were proved, if they were.
+    pub deep: Option<DeepReport>,
 }
 
 impl Notes {
@@ -190,6 +193,11 @@ impl Notes {
         match (&mut self.device, later.device) {
             (Some(device), Some(later)) => device.add(later),
             (device @ None, later) => *device = later,
+            (Some(_), None) => {}
+        }
+        match (&mut self.deep, later.deep) {
+            (Some(deep), Some(later)) => deep.add(later),
+            (deep @ None, later) => *deep = later,
             (Some(_), None) => {}
         }
     }

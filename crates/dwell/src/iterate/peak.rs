@@ -67,7 +67,8 @@ fn measured(
     let threads = threads.max(1);
     let run = |in_flight: usize, steps: u32| match number {
         NumberKind::F32 => f32::peak(level, formula, recipe, in_flight, steps),
-        NumberKind::F64 => f64::peak(level, formula, recipe, in_flight, steps),
+        // The deltas of exact arithmetic are iterated in f64.
+        NumberKind::F64 | NumberKind::Exact => f64::peak(level, formula, recipe, in_flight, steps),
     };
     // In a round all threads iterate at once. The rate is the work of all threads over the time from the first start to the
     // last end, so that the time of threads that take turns on one processor is not counted twice.

@@ -28,6 +28,22 @@ pub struct Axes<N> {
     rotated: bool,
 }
 
+/// At most `count` positions along an axis, in blocks of `block` neighbours at even spacing. The first and the last block are
+/// equally far from the ends, so that a symmetric axis stays symmetric. Each position has `side` entries, which are kept or left
+/// out together.
+pub(crate) fn thinned<V: Copy>(axis: &[V], count: usize, block: usize, side: usize) -> Vec<V> {
+    let len = axis.len() / side;
+    let block = block.clamp(1, len.max(1));
+    let blocks = (count / block).max(1);
+    if count >= len || blocks * block >= len {
+        return axis.to_vec();
+    }
+    // In the second half, blocks are the mirror images of those in the first.
+    let start = |i: usize| (2 * i + 1) * len / (2 * blocks) - block / 2;
+    let from = |i: usize| if 2 * i < blocks { start(i) } else { len - block - start(blocks - 1 - i) };
+    (0..blocks).flat_map(|i| axis[from(i) * side..(from(i) + block) * side].iter().copied()).collect()
+}
+
 impl<N: Number> Axes<N> {
     /// Computes the arrays of a view.
     ///
@@ -90,18 +106,7 @@ impl<N: Number> Axes<N> {
         [block_columns, block_rows]: [usize; 2],
         side: usize,
     ) -> Self {
-        let thin = |axis: &[N], count: usize, block: usize| -> Vec<N> {
-            let len = axis.len() / side;
-            let block = block.clamp(1, len.max(1));
-            let blocks = (count / block).max(1);
-            if count >= len || blocks * block >= len {
-                return axis.to_vec();
-            }
-            // In the second half, blocks are the mirror images of those in the first.
-            let start = |i: usize| (2 * i + 1) * len / (2 * blocks) - block / 2;
-            let from = |i: usize| if 2 * i < blocks { start(i) } else { len - block - start(blocks - 1 - i) };
-            (0..blocks).flat_map(|i| axis[from(i) * side..(from(i) + block) * side].iter().copied()).collect()
-        };
+        let thin = |axis: &[N], count: usize, block: usize| thinned(axis, count, block, side);
         Self {
             re_of_column: thin(&self.re_of_column, columns, block_columns),
             im_of_column: thin(&self.im_of_column, columns, block_columns),

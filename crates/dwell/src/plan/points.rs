@@ -1,16 +1,17 @@
 //! The points of a plan, as a kernel needs them. This is the only file that distinguishes one description of points from
 //! another.
 //!
-//! A plan describes its points in one way: directly, by coordinates in f32 or f64. Code that needs the coordinates
+//! A plan describes its points in one way: directly, by coordinates in f32 or f64, or by offsets from the centre of a deep view. Code that needs the coordinates
 //! themselves (an engine, a test) implements [`PointsVisitor`], whose method is generic over the number, and so does not
-//! match on the description. Another description (a reference orbit and offsets from it, whose range exceeds f64's) is a
-//! variant of [`Points`] and a method of the visitor with a default that returns `None`: code that does not implement it
+//! match on the description. Another description is a
+//! variant of [`Points`] and a method of the visitor with a default that returns `None`, as that of offsets: code that does not implement it
 //! refuses such points with [`Points::unsupported_by`].
 
 use crate::base::error::InputError;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
-use crate::plan::axes::Axes;
+use crate::deep::points::DeepPoints;
+use crate::plan::axes::{Axes, thinned};
 use crate::view::Size;
 use crate::view::settings::NumberKind;
 use dwell_kernels::{Kernels, Map};
@@ -24,6 +25,8 @@ pub enum Points {
     F32(DirectPoints<f32>),
     /// Coordinates in binary64.
     F64(DirectPoints<f64>),
+    /// Offsets from the centre, for proved dwells at any depth.
+    Deep(DeepPoints),
 }
 
 /// Points given by coordinates that a kernel reads directly, and the map that is iterated at them.
@@ -49,6 +52,13 @@ pub trait PointsVisitor {
     type Output;
     /// Works on points given by coordinates.
     fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Self::Output;
+    /// Works on points given by offsets from the centre of a deep view; `None` where that is not supported.
+    fn deep(self, _: &DeepPoints) -> Option<Self::Output>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 impl Points {
@@ -64,6 +74,7 @@ impl Points {
     pub fn description(&self) -> &'static str {
         match self {
             Self::F32(_) | Self::F64(_) => "coordinates",
+            Self::Deep(_) => "dwells in exact arithmetic",
         }
     }
 
@@ -78,6 +89,7 @@ impl Points {
         match self {
             Self::F32(points) => Some(visitor.direct(points)),
             Self::F64(points) => Some(visitor.direct(points)),
+            Self::Deep(points) => visitor.deep(points),
         }
     }
 
@@ -87,6 +99,7 @@ impl Points {
         match self {
             Self::F32(_) => NumberKind::F32,
             Self::F64(_) => NumberKind::F64,
+            Self::Deep(_) => NumberKind::Exact,
         }
     }
 
@@ -95,6 +108,7 @@ impl Points {
         match self {
             Self::F32(_) => Axes::<f32>::bytes(width, height),
             Self::F64(_) => Axes::<f64>::bytes(width, height),
+            Self::Deep(_) => DeepPoints::bytes(Size { width, height }),
         }
     }
 
@@ -116,6 +130,12 @@ impl Points {
             Self::F64(points) => {
                 let (points, size) = thin(points, size, block, side);
                 (Self::F64(points), size)
+            }
+            Self::Deep(points) => {
+                let columns = thinned(points.columns(), size.width as usize, block.width as usize, side as usize);
+                let rows = thinned(points.rows(), size.height as usize, block.height as usize, side as usize);
+                let size = Size { width: columns.len() as u32, height: rows.len() as u32 };
+                (Self::Deep(points.reduced(columns, rows)), size)
             }
         }
     }

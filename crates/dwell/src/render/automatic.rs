@@ -1,6 +1,7 @@
 //! What a scene leaves to be found: the limit on iterations, and the scale of its colours. Both come from one probe of the
 //! view (`probe.rs`) by a rule each (`limit.rs`, [`crate::colour::Fit`]).
 
+mod deep;
 mod limit;
 mod nominal;
 mod points;
@@ -14,7 +15,7 @@ use crate::colour::Fit;
 use crate::iterate::engine::Engine;
 use crate::plan::Plan;
 use crate::scene::{Automatic, Scene};
-use crate::view::settings::Settings;
+use crate::view::settings::{NumberKind, Settings};
 use dwell_kernels::with_standard_floats;
 use points::Search;
 use probe::{Findings, Probe};
@@ -59,8 +60,9 @@ pub struct Found {
 pub struct LimitCheck {
     /// The share of the view, 0 to 1, that has not escaped at the limit and escapes within four times as many iterations.
     pub changing: f64,
-    /// The limit that is chosen automatically for this view.
-    pub automatic: u32,
+    /// The limit that is chosen automatically for this view; `None` in exact arithmetic, for which it is not searched, since that may take
+    /// much longer than the picture.
+    pub automatic: Option<u32>,
 }
 
 impl LimitCheck {
@@ -74,7 +76,7 @@ impl LimitCheck {
     }
 }
 
-/// Finds what a scene leaves to be found ([`Scene::automatic`]): the limit, and the scale with its density and offset. A
+/// Finds what a scene leaves to be found ([`Scene::automatic`]): the number, the limit, and the scale with its density and offset. A
 /// density and an offset of the scene are applied to what is found: the density multiplies, the offset adds.
 ///
 /// The result depends on the view (on its size only through the ratio of its sides, as far as that rounds to the same
@@ -96,8 +98,10 @@ pub fn resolve(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Can
 }
 
 fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<Resolved, Error> {
-    let Automatic { limit, scale } = scene.automatic;
+    let Automatic { limit, scale, .. } = scene.automatic;
     let mut scene = scene.clone();
+    scene.settings.number = scene.number();
+    scene.automatic.number = false;
     if !limit && !scale {
         return Ok(Resolved { scene, found: None });
     }
@@ -135,12 +139,13 @@ fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel
 /// # Errors
 /// As [`resolve()`].
 pub fn check_limit(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<LimitCheck, Error> {
-    let search = Search { fixed_limit: None, by: None };
-    let findings = with_standard_floats(|| contained(|| probe(scene, engine, limits, cancel, search)))?;
     let limit = scene.settings.limit;
+    let is_exact = scene.number() == NumberKind::Exact;
+    let search = Search { fixed_limit: is_exact.then(|| limit.saturating_mul(4)), by: None };
+    let findings = with_standard_floats(|| contained(|| probe(scene, engine, limits, cancel, search)))?;
     Ok(LimitCheck {
         changing: findings.escapes.share_between(limit, limit.saturating_mul(4)),
-        automatic: findings.limit(),
+        automatic: (!is_exact).then(|| findings.limit()),
     })
 }
 
@@ -155,7 +160,9 @@ fn probe(
     limits.reserve("the probe", Probe::BYTES)?;
     let view = scene.view.clone().sized(nominal::size(scene.view.size));
     // A view that the number does not resolve is probed all the same; rendering it is refused or not by its own plan.
-    let plan = Plan::new(&view, &Settings { force: true, ..scene.settings.clone() }, limits)?;
+    let force = scene.number() != NumberKind::Exact;
+    let settings = Settings { number: scene.number(), force, ..scene.settings.clone() };
+    let plan = Plan::new(&view, &settings, limits)?;
     let probe = Probe { size: view.size, pool: engine.pool(), level: engine.processor_level(), cancel, search };
     plan.points().visit(probe).ok_or_else(|| plan.points().unsupported_by("the probe"))?
 }

@@ -18,7 +18,9 @@ use crate::render::automatic::resolve;
 use crate::render::field_filler::FieldFiller;
 use crate::render::mirror::{self, Mirror};
 use crate::render::refine::Refiner;
+use crate::scene::Automatic;
 use crate::scene::Scene;
+use crate::view::settings::Settings;
 use std::time::Duration;
 
 /// Renders a scene into memory, with what the scene leaves to be found ([`crate::resolve`]). The engine paints the picture if it can. Shortcuts, schedule and tiles are those of the
@@ -144,10 +146,11 @@ impl Scratch {
         limits: &Limits,
         control: &Control<'_>,
     ) -> Result<(), Error> {
-        let plan = Plan::new(&scene.sample_view()?, &scene.settings, limits)?;
+        let settings = Settings { number: scene.number(), ..scene.settings.clone() };
+        let plan = Plan::new(&scene.sample_view()?, &settings, limits)?;
         // A copy of the scene holds its palettes, so that it is made only where something is to be found.
         let found;
-        let scene = if scene.automatic.limit || scene.automatic.scale {
+        let scene = if scene.automatic != Automatic::NONE {
             found = resolve(scene, engine, limits, control.cancel)?.scene;
             &found
         } else {
@@ -165,7 +168,7 @@ impl Scratch {
         let line = scene.view.size.width as usize * painter.bytes_per_pixel();
         let length = line.saturating_mul(scene.view.size.height as usize);
         limits.reserve("the picture", length as u64)?;
-        let mut notes = Notes { warnings: plan.warnings().to_vec(), device: None };
+        let mut notes = Notes { warnings: plan.warnings().to_vec(), ..Notes::default() };
         let refines = plan.finer_points().is_some();
         control.progress.start(plan.size().pixels() * (1 + u64::from(refines)), Vec::new());
         let picture = &mut self.picture;

@@ -1,5 +1,6 @@
 //! The statistics of a render, which `--stats` writes.
 
+use crate::deep::report::DeepReport;
 use crate::exact::decimal::Decimal;
 use crate::iterate::engine::{DeviceReport, Engine};
 use crate::iterate::strategy::Strategy;
@@ -51,7 +52,7 @@ pub struct Report {
     /// The real and imaginary parts of the constant c of a Julia set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub julia: Option<[String; 2]>,
-    /// The number that dwells were computed in, `f32` or `f64`.
+    /// The number that dwells were computed in, `f32`, `f64` or `exact`.
     pub number: &'static str,
     /// The same as `number`, under the name of the program's flag.
     pub precision: &'static str,
@@ -113,6 +114,9 @@ pub struct Report {
     /// What a device did, if one was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceReport>,
+    /// How dwells in exact arithmetic were proved, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deep: Option<DeepReport>,
     /// Sentences for the user about problems that are not errors.
     pub warnings: Vec<String>,
 }
@@ -248,6 +252,7 @@ impl Report {
             planned_memory_bytes: tally.planned_bytes,
             peak_memory_bytes: None,
             device: tally.notes.device,
+            deep: tally.notes.deep,
             warnings,
         };
         report.rate();

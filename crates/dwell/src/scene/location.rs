@@ -352,7 +352,9 @@ mod tests {
             ("[colour]\nscale = \"root\"", Automatic { scale: false, ..all }),
             ("dwell = \"0.1.0\"\niterations = 9", none),
             ("dwell = \"0.1.0\"\niterations = 9\n[colour]\npalette = \"ember\"", none),
-            ("dwell = \"0.1.0\"\niterations = \"auto\"\n[colour]\nscale = \"auto\"", all),
+            ("number = \"f64\"", Automatic { number: false, ..all }),
+            ("number = \"auto\"", all),
+            ("dwell = \"0.1.0\"\niterations = \"auto\"\nnumber = \"auto\"\n[colour]\nscale = \"auto\"", all),
         ] {
             assert_eq!(automatic(more), expected, "{more}");
         }

@@ -64,7 +64,12 @@ impl ExactPoints {
 
     /// The point of a pixel.
     pub(crate) fn at(&self, column: u32, row: u32) -> ExactPoint<'_> {
-        ExactPoint { points: self, right: self.view.half_pixels_right(column), up: self.view.half_pixels_up(row) }
+        self.at_half_pixels(self.view.half_pixels_right(column), self.view.half_pixels_up(row))
+    }
+
+    /// The point at so many half pixels to the right of the centre and above it.
+    pub(crate) fn at_half_pixels(&self, right: i64, up: i64) -> ExactPoint<'_> {
+        ExactPoint { points: self, right, up }
     }
 }
 

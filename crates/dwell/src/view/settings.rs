@@ -15,9 +15,16 @@ pub enum NumberKind {
     /// IEEE 754 binary64.
     #[default]
     F64,
+    /// Exact arithmetic: each dwell is that of the exact point of its pixel, proved, at any depth. For z^2 + c. The recipe has no effect.
+    Exact,
 }
 
-dwell_kernels::named!(NumberKind, "number": F32 => f32::NAME, F64 => f64::NAME);
+dwell_kernels::named!(NumberKind, "number": F32 => f32::NAME, F64 => f64::NAME, Exact => "exact");
+
+impl NumberKind {
+    /// The numbers that points are iterated in directly, each step in the order of roundings of a recipe.
+    pub const DIRECT: [Self; 2] = [Self::F32, Self::F64];
+}
 
 /// The settings of an iteration. The default: z^2 + c, limit 1000, R = 2, f64, recipe `fused`.
 #[derive(Clone, Debug)]
@@ -89,7 +96,7 @@ impl Settings {
     pub fn most_escape_radius(&self) -> i64 {
         let finite = match self.number {
             NumberKind::F32 => 120,
-            NumberKind::F64 => 1000,
+            NumberKind::F64 | NumberKind::Exact => 1000,
         };
         // The exponent of 2^(finite / 2N), rounded down.
         let bits = finite / (2 * self.formula.power());
@@ -114,6 +121,29 @@ impl Settings {
             return Err(InputError::out_of_range(self.escape_radius.text())
                 .about(Parameter::EscapeRadius)
                 .accepts(accepted));
+        }
+        self.check_exact()
+    }
+
+    /// Checks what exact arithmetic does not support.
+    fn check_exact(&self) -> Result<(), InputError> {
+        if self.number != NumberKind::Exact {
+            return Ok(());
+        }
+        let conflict = |problem: &str, about: Parameter, accepted: &str| {
+            Err(InputError::new(Problem::Conflict(problem.to_owned())).about(about).accepts(accepted.to_owned()))
+        };
+        if self.formula != Formula::MANDELBROT || self.julia.is_some() {
+            let problem = "exact arithmetic computes z^2 + c in the parameter plane only";
+            return conflict(problem, Parameter::Named("number"), "f32, f64 for other formulas and for Julia sets");
+        }
+        if self.recipe != Recipe::Fused {
+            let problem = "exact arithmetic rounds nothing";
+            return conflict(problem, Parameter::Named("recipe"), "no other than the default with exact arithmetic");
+        }
+        if self.force {
+            let problem = "exact arithmetic resolves every view";
+            return conflict(problem, Parameter::Named("force"), "f32, f64 with force");
         }
         Ok(())
     }

@@ -114,8 +114,12 @@ impl Job<'_> {
     /// The engine that the flags choose for a scene.
     fn engine(&self, scene: &Scene, plan: &Plan, progress: &Progress) -> Result<Arc<dyn Engine>, Failure> {
         let cpu = engine::engine(&self.args.engine)?.with_shortcuts(scene.shortcuts).with_tile(scene.tile);
-        let work =
-            Work { pixels: plan.size().pixels(), strategy: scene.strategy, channels: scene.colouring.channels() };
+        let work = Work {
+            pixels: plan.size().pixels(),
+            strategy: scene.strategy,
+            channels: scene.colouring.channels(),
+            number: plan.number(),
+        };
         let name = choice::name(self.args.engine_choice.engine.as_deref())?;
         let processors = cpu.like();
         let (engine, remark) = choice::choose(name, cpu, None, work)?;

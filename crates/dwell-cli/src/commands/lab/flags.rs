@@ -90,8 +90,12 @@ fn setup(args: &RenderArgs) -> Result<Setup, Failure> {
     };
     let limits = Limits { memory_bytes };
     let name = choice::name(args.engine_choice.engine.as_deref())?;
-    let work =
-        Work { pixels: scene.sample_view()?.size.pixels(), strategy: scene.strategy, channels: ChannelSet::NONE };
+    let work = Work {
+        pixels: scene.sample_view()?.size.pixels(),
+        strategy: scene.strategy,
+        channels: ChannelSet::NONE,
+        number: scene.settings.number,
+    };
     let (engine, _) = choice::choose(name, cpu, options, work)?;
     if let Some(iterations) = too_many {
         return Err(render::too_many_iterations(args, iterations).into());

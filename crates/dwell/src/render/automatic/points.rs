@@ -10,7 +10,7 @@ use crate::colour::By;
 use crate::plan::points::DirectPoints;
 use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
-use dwell_kernels::{Grid, Kernels, Level, cycle};
+use dwell_kernels::{Fold, Grid, Kernels, Level, cycle};
 
 /// Points that a thread computes at once.
 const CHUNK: usize = 128;
@@ -66,7 +66,20 @@ impl Point {
 }
 
 /// What computes points.
-pub(super) struct Computer<'a, N> {
+pub(super) trait Computer {
+    /// Iterates the undecided points of a list up to a limit, below 2^32 - 1.
+    fn run(&self, list: &mut [Point], limit: u32) -> Result<(), Error>;
+
+    /// For each of a list of points that do not escape, whether a picture takes few iterations for it within `steps` steps:
+    /// whether it is proved by then never to escape.
+    fn proved(&self, list: &[Point], steps: u32) -> Result<Vec<bool>, Error>;
+
+    /// Whether the map has a fold.
+    fn is_folded(&self) -> bool;
+}
+
+/// Computes points given by coordinates.
+pub(super) struct Direct<'a, N> {
     pub(super) points: &'a DirectPoints<N>,
     pub(super) pool: &'a ThreadPool,
     pub(super) level: Level,
@@ -84,9 +97,8 @@ struct Buffers<N> {
     values: Vec<f64>,
 }
 
-impl<N: Kernels> Computer<'_, N> {
-    /// Iterates the undecided points of a list up to a limit, below 2^32 - 1.
-    pub(super) fn run(&self, list: &mut [Point], limit: u32) -> Result<(), Error> {
+impl<N: Kernels> Computer for Direct<'_, N> {
+    fn run(&self, list: &mut [Point], limit: u32) -> Result<(), Error> {
         let mut open = Vec::new();
         reserve(&mut open, list.len(), WHAT)?;
         open.extend(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied());
@@ -108,8 +120,7 @@ impl<N: Kernels> Computer<'_, N> {
         Ok(())
     }
 
-    /// For each of a list of points, whether it is proved never to escape within `steps` steps.
-    pub(super) fn proved(&self, list: &[Point], steps: u32) -> Result<Vec<bool>, Error> {
+    fn proved(&self, list: &[Point], steps: u32) -> Result<Vec<bool>, Error> {
         let axes = self.points.axes.arrays();
         let of = |point: &Point| {
             let [column, row] = point.pixel.map(|at| at as usize);
@@ -125,6 +136,12 @@ impl<N: Kernels> Computer<'_, N> {
         Ok(found)
     }
 
+    fn is_folded(&self) -> bool {
+        self.points.map.formula.fold() != Fold::None
+    }
+}
+
+impl<N: Kernels> Direct<'_, N> {
     /// Iterates at most [`CHUNK`] points.
     fn chunk(&self, buffers: &mut Buffers<N>, chunk: &mut [Point], limit: u32) -> Result<(), Error> {
         /// Written for points that are proved never to escape.

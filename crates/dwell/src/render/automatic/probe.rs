@@ -8,17 +8,19 @@
 //! Points that are proved never to escape are not iterated again. Whether a stage is the last depends on escapes alone, so the
 //! result does not depend on when a kernel proves this, which differs with the width of its vectors.
 
+use super::deep::Deep;
 use super::limit::Escapes;
 use super::nominal::Cells;
-use super::points::{Computer, Outcome, Point, Search, WHAT};
+use super::points::{Computer, Direct, Outcome, Point, Search, WHAT};
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::base::limits::{collected, filled, reserve, resize};
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
+use crate::deep::points::DeepPoints;
 use crate::plan::points::{DirectPoints, PointsVisitor};
 use crate::view::Size;
-use dwell_kernels::{Fold, Kernels, Level};
+use dwell_kernels::{Kernels, Level};
 
 /// The limit of the first stage.
 const FIRST: u32 = 1024;
@@ -100,9 +102,21 @@ impl PointsVisitor for Probe<'_> {
     type Output = Result<Findings, Error>;
 
     fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<Findings, Error> {
-        let Self { size, pool, level, cancel, search } = self;
-        let by = search.by.unwrap_or(By::Banded);
-        let computer = Computer { points, pool, level, cancel, by };
+        let Self { pool, level, cancel, .. } = self;
+        let by = self.search.by.unwrap_or(By::Banded);
+        self.find(&Direct { points, pool, level, cancel, by })
+    }
+
+    fn deep(self, points: &DeepPoints) -> Option<Result<Findings, Error>> {
+        let Self { pool, level, cancel, .. } = self;
+        let by = self.search.by.unwrap_or(By::Banded);
+        Some(self.find(&Deep { points, pool, level, cancel, by }))
+    }
+}
+
+impl Probe<'_> {
+    fn find(&self, computer: &impl Computer) -> Result<Findings, Error> {
+        let Self { size, search, .. } = *self;
         let cells = Cells::of(size);
         let first = |cell| Point::new(cells.pixel(cell, Cells::first_block(cell)), cell);
         let mut list = collected((0..cells.count()).map(first), WHAT)?;
@@ -114,14 +128,14 @@ impl PointsVisitor for Probe<'_> {
                 (limit.min(u32::MAX - 1), None)
             }
             None => {
-                let (limit, affordable) = coarse_stages(&computer, &mut list)?;
+                let (limit, affordable) = coarse_stages(computer, &mut list)?;
                 if escapes(&list, limit).0 > 0 {
                     most = match affordable {
                         Some(most) => most,
-                        None => most_limit(&computer, &list, limit)?.max(f64::from(limit)),
+                        None => most_limit(computer, &list, limit)?.max(f64::from(limit)),
                     };
                     refine(cells, &mut list, &mut weights)?;
-                    (fine_stages(&computer, &mut list, &mut weights, limit, most)?, None)
+                    (fine_stages(computer, &mut list, &mut weights, limit, most)?, None)
                 } else {
                     let open = list.iter().any(|point| point.outcome == Outcome::Undecided);
                     (limit, open.then_some(limit))
@@ -129,7 +143,7 @@ impl PointsVisitor for Probe<'_> {
             }
         };
         let (values, neighbours) = match search.by {
-            Some(by) => quantities(&computer, size, &list[..cells.count()], by, limit)?,
+            Some(by) => quantities(computer, size, &list[..cells.count()], by, limit)?,
             None => (Vec::new(), Vec::new()),
         };
         let total = cells.count() as u64 * u64::from(POINTS);
@@ -151,7 +165,7 @@ fn escapes(list: &[Point], limit: u32) -> (usize, usize) {
 /// It is found anew in each stage, since points that escape late are not told from those that never do.
 ///
 /// A stage without undecided points takes no time, so that it makes no difference when they are proved to be inside.
-fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> Result<(u32, Option<f64>), Error> {
+fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u32, Option<f64>), Error> {
     let mut limit = FIRST;
     loop {
         if limit > SCOUTS_FROM && escapes(list, limit).0 == 0 {
@@ -184,7 +198,7 @@ fn coarse_stages<N: Kernels>(computer: &Computer<'_, N>, list: &mut [Point]) -> 
 ///
 /// Cycles are searched for up to `limit`, to which the list has been iterated: where a fixed point attracts weakly, a point
 /// enters its cycle as late as points beside it escape.
-fn most_limit<N: Kernels>(computer: &Computer<'_, N>, list: &[Point], limit: u32) -> Result<f64, Error> {
+fn most_limit(computer: &impl Computer, list: &[Point], limit: u32) -> Result<f64, Error> {
     let stays = collected(list.iter().filter(|point| point.outcome.dwell() == 0).copied(), WHAT)?;
     if stays.is_empty() {
         return Ok(f64::INFINITY);
@@ -198,7 +212,7 @@ fn most_limit<N: Kernels>(computer: &Computer<'_, N>, list: &[Point], limit: u32
     let open = computer.proved(&sample, steps)?.iter().filter(|proved| !**proved).count() as f64;
     let cells = list.len() as f64;
     let mean = list.iter().map(|point| f64::from(point.outcome.dwell())).sum::<f64>() / cells;
-    let folded = computer.points.map.formula.fold() != Fold::None;
+    let folded = computer.is_folded();
     let added = if folded { MOST_ADDED_FOLDED } else { MOST_ADDED };
     Ok(added.max(MOST_ADDED_TIMES * mean) / (open / size * stays.len() as f64 / cells))
 }
@@ -233,8 +247,8 @@ fn refine(cells: Cells, list: &mut Vec<Point>, weights: &mut [u32]) -> Result<()
 
 /// Iterates all points, from the stage with this limit on, until fewer than one in ten thousand of the view escapes in a
 /// stage, or the greatest affordable limit `most` is near. Returns the limit of the last stage. Sets the weights of the points that were added.
-fn fine_stages<N: Kernels>(
-    computer: &Computer<'_, N>,
+fn fine_stages(
+    computer: &impl Computer,
     list: &mut [Point],
     weights: &mut Vec<u32>,
     first: u32,
@@ -255,8 +269,8 @@ fn fine_stages<N: Kernels>(
 }
 
 /// The quantity at escaped points, and at pairs of neighbouring pixels.
-fn quantities<N: Kernels>(
-    computer: &Computer<'_, N>,
+fn quantities(
+    computer: &impl Computer,
     size: Size,
     list: &[Point],
     by: By,

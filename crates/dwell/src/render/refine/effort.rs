@@ -11,6 +11,7 @@ use crate::base::limits::{collected, filled, push};
 use crate::base::progress::Progress;
 use crate::colour::contrast::{Contrast, ContrastRow, contrasts};
 use crate::colour::{Painter, Wide};
+use crate::deep::points::DeepPoints;
 use crate::field::Field;
 use crate::field::channels::ChannelSet;
 use crate::iterate::engine::{Control, Engine, Task};
@@ -222,6 +223,11 @@ impl PointsVisitor for Steps<'_> {
             sum += u64::from(proved.unwrap_or(most));
         }
         Ok(sum)
+    }
+
+    fn deep(self, _: &DeepPoints) -> Option<Result<u64, Error>> {
+        // Blocks of whole periods take points inside the set to the limit.
+        Some(Ok(u64::from(self.limit.min(MOST_STEPS)) * self.searched.len() as u64))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::exact::decimal::Decimal;
 use crate::input::toml_reader::{Document, Key, Keys, Names};
 use crate::scene::location::fit::Fit;
 use crate::scene::{Automatic, Scene};
-use crate::view::settings::formula;
+use crate::view::settings::{NumberKind, formula};
 use crate::view::{Frame, Magnification, View};
 use dwell_kernels::{Formula, UnknownName};
 use serde::Serialize;
@@ -113,7 +113,7 @@ impl Given {
         let mut given = Self::default();
         // A text that dwell has written is complete: an absent scale is the usual one.
         let is_record = document.keys().peek("dwell").is_some();
-        given.scene.automatic = Automatic { limit: true, scale: !is_record };
+        given.scene.automatic = Automatic { limit: true, scale: !is_record, number: !is_record };
         if is_record {
             // What a record leaves out had these values when there was no other choice.
             (given.scene.samples, given.scene.dither) = (Samples::Fixed(1), false);
@@ -185,7 +185,11 @@ impl Given {
                 self.scene.automatic.limit = self.iterations.is_none();
             }
             "escape_radius" => settings.escape_radius = key.decimal()?,
-            "number" => settings.number = key.parsed()?,
+            "number" => {
+                let number = number(key)?;
+                settings.number = number.unwrap_or_default();
+                self.scene.automatic.number = number.is_none();
+            }
             "recipe" => settings.recipe = key.parsed()?,
             "force" => settings.force = key.flag()?,
             "strategy" => self.scene.strategy = key.parsed()?,
@@ -344,6 +348,11 @@ fn colouring(keys: Keys<'_>, folder: Option<&Path>, usual: bool) -> Result<(Colo
     let key = if scale.is_some() { "scale" } else { "by" };
     colouring.check().map_err(|e| at(&places, key, e))?;
     Ok((colouring, automatic))
+}
+
+/// A number type; `None` for `"auto"`.
+fn number(key: &Key<'_>) -> Result<Option<NumberKind>, InputError> {
+    if key.text()?.eq_ignore_ascii_case(AUTO) { Ok(None) } else { key.parsed().map(Some) }
 }
 
 /// A number of samples, or `"auto"`.
@@ -506,7 +515,7 @@ impl File {
             dither: Some(*dither),
             iterations: Some(Iterations::of((!automatic.limit).then_some(settings.limit.into()))),
             escape_radius: Some(decimal(&settings.escape_radius)),
-            number: Some(settings.number.name().to_owned()),
+            number: Some(if automatic.number { AUTO } else { settings.number.name() }.to_owned()),
             recipe: Some(settings.recipe.name().to_owned()),
             force: settings.force.then_some(true),
             warnings: (!warnings.is_empty()).then(|| warnings.to_vec()),

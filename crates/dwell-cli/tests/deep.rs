@@ -1,0 +1,53 @@
+//! Deep views from the command line.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
+
+mod common;
+
+use common::Folder;
+
+#[test]
+fn auto_takes_exact_arithmetic_where_f64_does_not_resolve_the_view() {
+    let folder = Folder::new();
+    let stats = folder.stats("kf-1e50 --size 32x18 -o deep.png");
+    assert_eq!((stats["precision"].as_str(), stats["exact"].as_bool()), (Some("exact"), Some(true)));
+    assert_eq!(stats["deep"]["reference_length"], 86614);
+    let tiers = stats["deep"]["tiers"].as_array().unwrap();
+    let decided: u64 = tiers.iter().map(|tier| tier["decided"].as_u64().unwrap()).sum();
+    assert_eq!(decided, 32 * 18, "{stats}");
+    assert_eq!(folder.stats("shallow-seahorse --size 32x18")["precision"], "f64");
+    assert_eq!(folder.stats("shallow-seahorse --size 32x18 --precision exact")["precision"], "exact");
+    // The text of a picture says what was found.
+    let shown = folder.good("show deep.png").text();
+    assert!(shown.contains("number = \"exact\""), "{shown}");
+    let again = folder.stats("deep.png --size 32x18 -o again.png");
+    assert_eq!(folder.read("deep.png"), folder.read("again.png"));
+    assert_eq!(again["field_blake3"], stats["field_blake3"]);
+}
+
+#[test]
+fn deep_dwells_are_true_and_do_not_depend_on_the_way_they_are_computed() {
+    let folder = Folder::new();
+    let line = "kf-1e14 --size 40x24 --precision exact";
+    let plain = folder.stats(&format!("{line} -o a.npy"));
+    folder.good("compare --truth a.npy kf-1e14 --size 40x24 --all");
+    for way in ["--threads 1", "--threads 3 --tile 5x3", "--level scalar", "--schedule static --tile 64x64"] {
+        let stats = folder.stats(&format!("{line} {way}"));
+        assert_eq!(stats["field_blake3"], plain["field_blake3"], "{way}");
+    }
+    // A zoom of 1e1000, a rotated view, and a limit that is found.
+    for line in ["rf-e1000 --size 12x8", "kf-5e113 --size 12x8 --rotate 30", "kf-1e14 --zoom 1e20 --size 24x16"] {
+        let stats = folder.stats(line);
+        assert_eq!(stats["precision"], "exact", "{line}");
+        assert!(stats["interior_pixels"].as_u64().unwrap() < 10, "{line}: {stats}");
+    }
+}
+
+#[test]
+fn a_limit_of_memory_holds_for_a_deep_view() {
+    let folder = Folder::new();
+    let ran = folder.run("render kf-1e50 --size 32x18 -o a.png --max-memory 20M".split(' '));
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("memory") || ran.err.contains("needs"), "{}", ran.err);
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}

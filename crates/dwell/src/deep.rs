@@ -1,0 +1,10 @@
+//! Deep zoom on the processors: dwells of exact arithmetic at the exact points of pixels, each proved.
+//!
+//! `points.rs` describes the pixels of a view as offsets from its centre. `prepared.rs` has what all pixels of a view share: the reference
+//! orbit and the tables of blocks, computed when they are first needed. `tiers.rs` decides lists of pixels, by the cheapest
+//! method that proves each. docs/deep.md tells all of it.
+
+pub(crate) mod points;
+mod prepared;
+pub(crate) mod report;
+pub(crate) mod tiers;

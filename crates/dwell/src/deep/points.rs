@@ -1,0 +1,127 @@
+//! The pixels of a deep view, as offsets from its centre.
+//!
+//! An offset is k half pixels to the right and l half pixels up, for whole numbers k and l. The vectors of half a pixel are pairs of f64 in units of
+//! 2^scale, a power of two in which every offset is at most 1: so an offset has 102 bits, whatever the zoom. Methods that need more bits
+//! take the exact point.
+
+use super::prepared::Shared;
+use crate::base::error::InputError;
+use crate::base::limits::{Limits, reserved};
+use crate::exact::rational::Rational;
+use crate::exact::trig::{Direction, Real};
+use crate::truth::exact_points::ExactPoints;
+use crate::view::settings::Settings;
+use crate::view::{ExactFrame, Size, View};
+use dashu_int::IBig;
+use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
+use std::sync::Arc;
+
+/// What the memory is for, in messages.
+const WHAT: &str = "the offsets of pixels";
+/// Bits of the vectors of half a pixel before they are rounded to pairs.
+const BITS: i64 = 120;
+
+/// The points of a view for the computation of proved dwells at any depth.
+#[derive(Clone, Debug)]
+pub struct DeepPoints {
+    /// The offset of each column to the right of the centre, in half pixels.
+    columns: Vec<i64>,
+    /// The offset of each row above the centre, in half pixels.
+    rows: Vec<i64>,
+    /// Half a pixel to the right and half a pixel up, in units of 2^scale.
+    right: Complex<Dd>,
+    up: Complex<Dd>,
+    exact: Arc<ExactPoints>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl DeepPoints {
+    /// The points of a view.
+    ///
+    /// # Errors
+    /// When the memory for the offsets is exhausted.
+    pub(crate) fn new(view: &View, settings: &Settings, limits: &Limits) -> Result<Self, InputError> {
+        let (right, up) = half_pixels(view);
+        let ExactFrame { centre, half_pixel } = view.exact();
+        // The sides of the view bound every offset, rotated or not; the power of two above their sum is the unit.
+        let side = |half: &Rational, pixels: u32| half.magnitude().times_whole(i64::from(pixels) + 1);
+        let reach = side(&half_pixel[0], view.size.width).plus(&side(&half_pixel[1], view.size.height));
+        let scale = reach.floor_log2().unwrap_or(0) + 1;
+        let shared = Shared::new(centre, scale, settings, limits);
+        Self::with(view, [right, up], Arc::new(shared))
+    }
+
+    fn with(view: &View, [right, up]: [[Real; 2]; 2], shared: Arc<Shared>) -> Result<Self, InputError> {
+        let Size { width, height } = view.size;
+        let (mut columns, mut rows) = (reserved(width as usize, WHAT)?, reserved(height as usize, WHAT)?);
+        columns.extend((0..width).map(|column| view.half_pixels_right(column)));
+        rows.extend((0..height).map(|row| view.half_pixels_up(row)));
+        let vector = |[re, im]: [Real; 2]| Complex { re: pair(&re, shared.scale()), im: pair(&im, shared.scale()) };
+        let exact = Arc::new(ExactPoints::new(view, 0));
+        Ok(Self { columns, rows, right: vector(right), up: vector(up), exact, shared })
+    }
+
+    /// The points of the same view with more columns and rows: `view` differs from that of these points in its size alone. The reference and
+    /// the blocks are shared.
+    pub(crate) fn finer(&self, view: &View) -> Result<Self, InputError> {
+        let (right, up) = half_pixels(view);
+        Self::with(view, [right, up], Arc::clone(&self.shared))
+    }
+
+    /// These points reduced to some columns and rows.
+    pub(crate) fn reduced(&self, columns: Vec<i64>, rows: Vec<i64>) -> Self {
+        Self { columns, rows, ..self.clone() }
+    }
+
+    pub(crate) fn columns(&self) -> &[i64] {
+        &self.columns
+    }
+    pub(crate) fn rows(&self) -> &[i64] {
+        &self.rows
+    }
+
+    /// Bytes of the offsets of so many columns and rows.
+    pub(crate) fn bytes(Size { width, height }: Size) -> u64 {
+        (u64::from(width) + u64::from(height)) * size_of::<i64>() as u64
+    }
+
+    /// The offset of a pixel in units of 2^scale, off by at most 2^-101.
+    pub(crate) fn offset(&self, column: u32, row: u32) -> Complex<Dd> {
+        let times = |vector: Complex<Dd>, k: i64| {
+            let k = Dd::whole(k as f64);
+            Complex { re: vector.re * k, im: vector.im * k }
+        };
+        times(self.right, self.columns[column as usize]) + times(self.up, self.rows[row as usize])
+    }
+
+    /// The exact points, and the offset of a pixel in half pixels.
+    pub(crate) fn exact(&self, column: u32, row: u32) -> (&ExactPoints, [i64; 2]) {
+        (&self.exact, [self.columns[column as usize], self.rows[row as usize]])
+    }
+}
+
+/// The vectors of half a pixel to the right and up.
+fn half_pixels(view: &View) -> ([Real; 2], [Real; 2]) {
+    let ExactFrame { half_pixel: [half_x, half_y], .. } = view.exact();
+    let zero = || Real::Rational(Rational::whole(0));
+    let direction = Direction::new(&view.rotation.to_rational());
+    if direction.is_none() {
+        return ([Real::Rational(half_x), zero()], [zero(), Real::Rational(half_y)]);
+    }
+    let right = [direction.cosine_times(&half_x), direction.sine_times(&half_x)];
+    (right, [direction.sine_times(&half_y.negated()), direction.cosine_times(&half_y)])
+}
+
+/// A real number in units of 2^scale, with a relative error of less than 2^-103.
+fn pair(real: &Real, scale: i64) -> Dd {
+    let Some(exponent) = real.about_log2() else { return Dd::ZERO };
+    let bits = BITS - exponent;
+    let (low, high) = real.enclose_scaled(bits);
+    let middle: IBig = (low + high) >> 1_usize;
+    let hi: f64 = Rational::round_dyadic(&middle, 0);
+    let whole = Rational::from_f64(hi).floor_scaled(0);
+    let lo: f64 = Rational::round_dyadic(&(middle - whole), 0);
+    // A view of more than 2^900 pixels on a side does not exist, so the power is in range.
+    let power = i32::try_from(-bits - scale).unwrap_or(-1000).clamp(-1000, 1000);
+    Dd::sum(hi, lo).scaled(2_f64.powi(power))
+}

@@ -1,0 +1,287 @@
+//! What all pixels of a deep view share: the reference orbit and the blocks. Each is computed when it is first needed, by the thread that
+//! needs it, while others that need the same wait.
+
+use super::report::{DeepReport, Tier};
+use crate::base::cancel::Cancel;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::Limits;
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
+use crate::exact::rational::Rational;
+use crate::view::settings::Settings;
+use dashu_int::IBig;
+use dashu_int::ops::UnsignedAbs;
+use dwell_kernels::Level;
+use dwell_kernels::deep::blocks::{REACH, Table};
+use dwell_kernels::deep::extended::Bound;
+use dwell_kernels::deep::limbs::Fixed;
+use dwell_kernels::deep::mantissa::{Dd, Mantissa};
+use dwell_kernels::deep::reference::{End, NoReference, Reference};
+use dwell_kernels::deep::{NoTable, TableSetting, table};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Bits of a reference beyond those of the view. Its errors grow as deltas do, so that they stay this far below the size of a pixel's
+/// delta; where they do not, the orbit is computed again with more.
+const GUARD_BITS: i64 = 170;
+/// Limbs that are added when the bits did not suffice, at most so many times.
+const MORE_LIMBS: usize = 2;
+const MOST_ATTEMPTS: usize = 8;
+/// The scales of views whose offsets the tiers below arbitrary precision work with.
+const SCALES: std::ops::RangeInclusive<i64> = -30_000_000..=60;
+/// The greatest |part of the centre| that fits beside its square into the limb before the point.
+const FARTHEST: i64 = 1 << 30;
+/// The most memory of the orbit and the blocks.
+const MOST_BYTES: u64 = 2 << 30;
+/// What the memory is for, in messages.
+const WHAT: &str = "the reference orbit and its blocks";
+
+/// What all pixels of a view share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    centre: [Rational; 2],
+    scale: i64,
+    /// R and R^2, exact and rounded.
+    radius: Rational,
+    escape_radius: f64,
+    escape: f64,
+    most_bytes: u64,
+    prepared: Mutex<Option<Arc<Prepared>>>,
+}
+
+/// The reference orbit of a view and the blocks made of it.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) reference: Reference,
+    bits: u64,
+    limit: u32,
+    in_f64: [Tables<f64>; Tier::IN_F64],
+    in_pairs: [Tables<Dd>; Tier::OF_DELTAS - Tier::IN_F64],
+    most_bytes: u64,
+    used: Mutex<Used>,
+}
+
+/// The blocks of a tier.
+type Tables<T> = Mutex<Option<Arc<Table<T>>>>;
+
+/// What the orbit and the blocks took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    bytes: u64,
+    of_reference: Duration,
+    of_blocks: Duration,
+}
+
+impl Shared {
+    pub(super) fn new(centre: [Rational; 2], scale: i64, settings: &Settings, limits: &Limits) -> Self {
+        let radius = settings.escape_radius.to_rational();
+        Self {
+            centre,
+            scale,
+            escape_radius: radius.round(),
+            escape: radius.times(&radius).round(),
+            radius,
+            most_bytes: (limits.memory_bytes / 2).min(MOST_BYTES),
+            prepared: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn scale(&self) -> i64 {
+        self.scale
+    }
+    pub(crate) fn radius(&self) -> &Rational {
+        &self.radius
+    }
+    pub(crate) fn escape_radius(&self) -> f64 {
+        self.escape_radius
+    }
+    pub(crate) fn escape(&self) -> f64 {
+        self.escape
+    }
+
+    /// An upper bound of the bytes that the orbit and the blocks take for a limit.
+    pub(crate) fn bytes(&self, limit: u32) -> u64 {
+        let (entries, scale) = (u64::from(limit) + 1, self.unit());
+        let of_tables = 3 * Table::<f64>::bytes(entries, scale) + 2 * Table::<Dd>::bytes(entries, scale);
+        // An orbit grows by doubling.
+        (2 * Reference::bytes(entries.max(4096)) + of_tables).min(self.most_bytes)
+    }
+
+    /// The scale as kernels take it.
+    pub(crate) fn unit(&self) -> i32 {
+        i32::try_from(self.scale).unwrap_or(i32::MIN / 8)
+    }
+
+    /// The orbit up to a limit, and its blocks; `None` for a view that is so large, so far out or so small that only arbitrary
+    /// precision takes it.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] after `cancel` was set; [`Error::Input`] when the orbit takes more memory than is allowed.
+    pub(crate) fn prepared(&self, limit: u32, cancel: &Cancel) -> Result<Option<Arc<Prepared>>, Error> {
+        let is_far = self.centre.iter().any(|part| part.magnitude() >= Rational::whole(FARTHEST));
+        if is_far || !SCALES.contains(&self.scale) {
+            return Ok(None);
+        }
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = prepared.as_ref().filter(|found| found.limit >= limit || found.reference.end != End::Limit)
+        {
+            return Ok(Some(Arc::clone(found)));
+        }
+        *prepared = None;
+        let made = Arc::new(self.prepare(limit, cancel)?);
+        *prepared = Some(Arc::clone(&made));
+        Ok(Some(made))
+    }
+
+    fn prepare(&self, limit: u32, cancel: &Cancel) -> Result<Prepared, Error> {
+        let began = Instant::now();
+        let bits = usize::try_from((GUARD_BITS - self.scale).max(GUARD_BITS)).unwrap_or(usize::MAX);
+        let mut limbs = 1 + bits.div_ceil(64);
+        // Half of the memory is for the blocks.
+        let most = usize::try_from(self.most_bytes / (2 * Reference::bytes(1))).unwrap_or(usize::MAX);
+        for _ in 0..MOST_ATTEMPTS {
+            let [x, y] = self.centre.each_ref().map(|part| fixed(part, limbs));
+            let radius = Bound::new(REACH, self.unit());
+            match Reference::new([&x, &y], radius, self.escape, limit, most, cancel.flag()) {
+                Ok(reference) => {
+                    let used = Used {
+                        bytes: Reference::bytes(reference.capacity() as u64),
+                        of_reference: began.elapsed(),
+                        of_blocks: Duration::ZERO,
+                    };
+                    return Ok(Prepared {
+                        reference,
+                        bits: 64 * (limbs as u64 - 1),
+                        limit,
+                        in_f64: Default::default(),
+                        in_pairs: Default::default(),
+                        most_bytes: self.most_bytes,
+                        used: Mutex::new(used),
+                    });
+                }
+                Err(NoReference::TooFewBits) => limbs += MORE_LIMBS,
+                Err(NoReference::Memory) => return Err(self.too_large(2 * self.most_bytes)),
+                Err(NoReference::Stopped) => return Err(Error::Interrupted),
+            }
+        }
+        let problem = "no reference orbit of this view is precise enough";
+        Err(InputError::new(Problem::Unsupported(problem.to_owned())).about(Parameter::View).into())
+    }
+
+    fn too_large(&self, needed: u64) -> Error {
+        too_large(needed, self.most_bytes)
+    }
+}
+
+fn too_large(needed_bytes: u64, allowed_bytes: u64) -> Error {
+    let problem = Problem::Memory { what: WHAT.to_owned(), needed_bytes, allowed_bytes: Some(allowed_bytes) };
+    InputError::new(problem).about(Parameter::MaxIterations).into()
+}
+
+impl Prepared {
+    /// The blocks of a tier in f64, by its number in [`Tier::ALL`].
+    pub(crate) fn in_f64(
+        &self,
+        tier: usize,
+        shared: &Shared,
+        level: Level,
+        cancel: &Cancel,
+    ) -> Result<Arc<Table<f64>>, Error> {
+        self.tables(&self.in_f64[tier], TOLERANCES[tier], shared, level, cancel)
+    }
+
+    /// The blocks of a tier in pairs of f64, by its number in [`Tier::ALL`].
+    pub(crate) fn in_pairs(
+        &self,
+        tier: usize,
+        shared: &Shared,
+        level: Level,
+        cancel: &Cancel,
+    ) -> Result<Arc<Table<Dd>>, Error> {
+        self.tables(&self.in_pairs[tier - self.in_f64.len()], TOLERANCES[tier], shared, level, cancel)
+    }
+
+    fn tables<T: Mantissa>(
+        &self,
+        tables: &Tables<T>,
+        tolerance: f64,
+        shared: &Shared,
+        level: Level,
+        cancel: &Cancel,
+    ) -> Result<Arc<Table<T>>, Error> {
+        let mut tables = tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = tables.as_ref() {
+            return Ok(Arc::clone(found));
+        }
+        let began = Instant::now();
+        let bytes = Table::<T>::bytes(self.reference.last() as u64, shared.unit());
+        let lock = || self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut used = lock();
+            if used.bytes + bytes > self.most_bytes {
+                return Err(too_large(used.bytes + bytes, self.most_bytes));
+            }
+            used.bytes += bytes;
+        }
+        let setting = TableSetting {
+            reference: &self.reference,
+            scale: shared.unit(),
+            escape_radius: shared.escape_radius(),
+            tolerance,
+            stop: cancel.flag(),
+        };
+        let made = match table::<T>(level, setting) {
+            Ok(made) => Arc::new(made),
+            Err(NoTable::Stopped) => return Err(Error::Interrupted),
+            Err(NoTable::Memory) => return Err(crate::base::limits::exhausted(bytes as usize, WHAT).into()),
+        };
+        *tables = Some(Arc::clone(&made));
+        lock().of_blocks += began.elapsed();
+        Ok(made)
+    }
+
+    /// What the orbit and the blocks are, without tiers.
+    pub(crate) fn report(&self) -> DeepReport {
+        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        DeepReport {
+            reference_length: self.reference.last() as u64,
+            reference_end: match self.reference.end {
+                End::Period => "period",
+                End::Escape => "escape",
+                End::Trap => "trap",
+                End::Limit => "limit",
+            },
+            reference_bits: self.bits,
+            reference_seconds: used.of_reference.as_secs_f64(),
+            blocks_seconds: used.of_blocks.as_secs_f64(),
+            tiers: Vec::new(),
+        }
+    }
+}
+
+/// The tolerances of the blocks of the tiers that iterate deltas: 2^-26, 2^-32, 2^-44, 2^-60 and 2^-88.
+const TOLERANCES: [f64; Tier::OF_DELTAS] = [
+    1.0 / (1_u64 << 26) as f64,
+    1.0 / (1_u64 << 32) as f64,
+    1.0 / (1_u64 << 44) as f64,
+    1.0 / (1_u128 << 60) as f64,
+    1.0 / (1_u128 << 88) as f64,
+];
+
+/// A number in fixed point with so many limbs, rounded down.
+fn fixed(value: &Rational, limbs: usize) -> Fixed {
+    in_limbs(&value.floor_scaled(64 * (limbs - 1)), limbs)
+}
+
+/// A number of units of the last place, in so many limbs.
+pub(super) fn in_limbs(units: &IBig, limbs: usize) -> Fixed {
+    let bytes = units.clone().unsigned_abs().to_le_bytes();
+    let mut fixed = Fixed::zero(limbs);
+    fixed.negative = *units < IBig::ZERO;
+    for (limb, bytes) in fixed.limbs.iter_mut().zip(bytes.chunks(8)) {
+        let mut whole = [0; 8];
+        whole[..bytes.len()].copy_from_slice(bytes);
+        *limb = u64::from_le_bytes(whole);
+    }
+    fixed
+}

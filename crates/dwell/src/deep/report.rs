@@ -1,0 +1,126 @@
+//! What the computation of a deep view did.
+
+use serde::Serialize;
+
+/// The methods by which dwells of a deep view are proved, the cheapest first. Where one does not decide, the next is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Tier {
+    /// Deltas in f64, blocks with a tolerance of 2^-26: for dwells alone.
+    F64Coarse,
+    /// Deltas in f64, blocks with a tolerance of 2^-32: for smooth values.
+    F64Medium,
+    /// Deltas in f64, blocks with a tolerance of 2^-44.
+    F64Fine,
+    /// Deltas in pairs of f64, blocks with a tolerance of 2^-60.
+    PairsMedium,
+    /// Deltas in pairs of f64, blocks with a tolerance of 2^-88.
+    PairsFine,
+    /// Iteration of the point itself in fixed point.
+    FixedPoint,
+    /// Iteration of the point itself in arbitrary precision, with as many bits as it takes.
+    ArbitraryPrecision,
+}
+
+impl Tier {
+    /// All tiers, the cheapest first.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::F64Coarse,
+        Self::F64Medium,
+        Self::F64Fine,
+        Self::PairsMedium,
+        Self::PairsFine,
+        Self::FixedPoint,
+        Self::ArbitraryPrecision,
+    ];
+    /// The number of tiers.
+    pub const COUNT: usize = 7;
+    /// The tiers that iterate deltas, which come first.
+    pub(crate) const OF_DELTAS: usize = 5;
+    /// The tiers in f64, which come first of those.
+    pub(crate) const IN_F64: usize = 3;
+}
+
+/// What a tier did.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TierReport {
+    /// The tier.
+    pub tier: Tier,
+    /// The samples that came to it.
+    pub samples: u64,
+    /// Those that it decided.
+    pub decided: u64,
+    /// The time of all threads in seconds, blocks aside.
+    pub seconds: f64,
+    /// Steps, in the range of f64 and below it.
+    pub steps: u64,
+    /// Blocks that replaced steps.
+    pub blocks: u64,
+}
+
+/// What the computation of a deep view did. Its dwells do not depend on any of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeepReport {
+    /// The length of the reference orbit.
+    pub reference_length: u64,
+    /// Why it ends there: `period`, `escape`, `limit`, or `trap` where no point of the view ever escapes; `none` where there is no reference.
+    pub reference_end: &'static str,
+    /// Bits after the point of the reference orbit.
+    pub reference_bits: u64,
+    /// The time of the reference orbit in seconds.
+    pub reference_seconds: f64,
+    /// The time of the tables of blocks in seconds.
+    pub blocks_seconds: f64,
+    /// The tiers that were used, the cheapest first.
+    pub tiers: Vec<TierReport>,
+}
+
+impl DeepReport {
+    /// That of a view that has no reference.
+    pub(crate) fn without_reference() -> Self {
+        Self {
+            reference_length: 0,
+            reference_end: "none",
+            reference_bits: 0,
+            reference_seconds: 0.0,
+            blocks_seconds: 0.0,
+            tiers: Vec::new(),
+        }
+    }
+
+    /// Adds what a later call did. The reference is that of the later one.
+    pub(crate) fn add(&mut self, later: Self) {
+        let mut tiers = std::mem::take(&mut self.tiers);
+        for of_tier in &later.tiers {
+            match tiers.iter_mut().find(|own| own.tier == of_tier.tier) {
+                Some(own) => own.add(of_tier),
+                None => tiers.push(*of_tier),
+            }
+        }
+        tiers.sort_by_key(|of_tier| of_tier.tier);
+        *self = Self {
+            // Both are totals.
+            reference_seconds: self.reference_seconds.max(later.reference_seconds),
+            blocks_seconds: self.blocks_seconds.max(later.blocks_seconds),
+            tiers,
+            ..later
+        };
+    }
+}
+
+impl TierReport {
+    /// Nothing, for a tier.
+    pub(crate) fn new(tier: Tier) -> Self {
+        Self { tier, samples: 0, decided: 0, seconds: 0.0, steps: 0, blocks: 0 }
+    }
+
+    /// Adds what the same tier did elsewhere.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.decided += other.decided;
+        self.seconds += other.seconds;
+        self.steps += other.steps;
+        self.blocks += other.blocks;
+    }
+}

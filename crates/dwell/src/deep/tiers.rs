@@ -1,0 +1,334 @@
+//! Decides lists of pixels: by each tier those that the one before left undecided.
+
+use super::points::DeepPoints;
+use super::prepared::{Prepared, in_limbs};
+use super::report::{DeepReport, Tier, TierReport};
+use crate::base::cancel::Cancel;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::{extend, resize};
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
+use crate::truth::exact_points::Enclosed;
+use crate::truth::{Truth, dwell_and_smooth_value};
+use dwell_kernels::Level;
+use dwell_kernels::deep::blocks::Table;
+use dwell_kernels::deep::direct;
+use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
+use dwell_kernels::deep::orbit::{Found, SMOOTH_BITS, Setting};
+use std::time::Instant;
+
+/// What the memory is for, in messages.
+const WHAT: &str = "a list of pixels";
+/// Bits of the first attempt in arbitrary precision beyond those of the view.
+const MORE_BITS: i64 = 128;
+/// Bits of the attempt in fixed point beyond those of the view: an error of one unit may grow so much more than the size of a pixel's delta.
+const FIXED_BITS: i64 = 200;
+/// The error of a pixel in fixed point, in units: 4 for each part of its enclosure.
+const FIXED_ERROR: f64 = 6.0;
+/// The tiers for dwells alone and for smooth values, which need to be known closer to be decided: by measurement, the fastest.
+const OF_DWELLS: [usize; 4] = [0, 2, 3, 4];
+const OF_SMOOTH: [usize; 4] = [1, 2, 3, 4];
+
+/// The buffers of a thread.
+#[derive(Debug, Default)]
+pub(crate) struct DeepBuffers {
+    /// Numbers of the pixels that are not decided.
+    open: Vec<u32>,
+    in_f64: Vec<Complex<f64>>,
+    in_pairs: Vec<Complex<Dd>>,
+    found: Vec<Found>,
+    tiers: Vec<TierReport>,
+}
+
+/// A call for some pixels of a view.
+#[derive(Clone, Copy)]
+pub(crate) struct DeepCall<'a> {
+    pub(crate) points: &'a DeepPoints,
+    pub(crate) limit: u32,
+    pub(crate) level: Level,
+    pub(crate) cancel: &'a Cancel,
+}
+
+impl DeepBuffers {
+    /// Bytes of the buffers for lists of so many pixels.
+    pub(crate) fn bytes(pixels: usize) -> usize {
+        2 * pixels * (size_of::<u32>() + size_of::<Complex<f64>>() + size_of::<Complex<Dd>>() + size_of::<Found>())
+    }
+
+    /// What the tiers did since the last call of this function.
+    pub(crate) fn take_report(&mut self, points: &DeepPoints, limit: u32) -> Option<DeepReport> {
+        let prepared = points.shared.prepared(limit, &Cancel::default()).ok().flatten();
+        let tiers = std::mem::take(&mut self.tiers);
+        let mut report = prepared.map_or_else(DeepReport::without_reference, |prepared| prepared.report());
+        report.tiers = tiers;
+        (!report.tiers.is_empty()).then_some(report)
+    }
+}
+
+impl DeepCall<'_> {
+    /// Computes the dwells of pixels, given by columns and rows, and their smooth values where `smooth` is not empty.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted, or 2^20 bits do not decide a
+    /// pixel.
+    pub(crate) fn compute(
+        &self,
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
+        dwell: &mut [u32],
+        smooth: &mut [f64],
+    ) -> Result<(), Error> {
+        self.cancel.check()?;
+        buffers.open.clear();
+        extend(&mut buffers.open, 0..places.len() as u32, WHAT)?;
+        let mut out = Out { dwell, smooth };
+        if let Some(prepared) = self.points.shared.prepared(self.limit, self.cancel)? {
+            self.compute_by_deltas(&prepared, buffers, places, &mut out)?;
+        }
+        self.compute_exactly(buffers, places, &mut out)
+    }
+
+    fn compute_by_deltas(
+        &self,
+        prepared: &Prepared,
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
+        out: &mut Out<'_>,
+    ) -> Result<(), Error> {
+        for tier in if out.smooth.is_empty() { OF_DWELLS } else { OF_SMOOTH } {
+            if buffers.open.is_empty() {
+                return Ok(());
+            }
+            if tier < Tier::IN_F64 {
+                let table = prepared.in_f64(tier, &self.points.shared, self.level, self.cancel)?;
+                let mut pixels = std::mem::take(&mut buffers.in_f64);
+                self.tier(tier, prepared, &table, &mut pixels, buffers, places, out)?;
+                buffers.in_f64 = pixels;
+            } else {
+                let table = prepared.in_pairs(tier, &self.points.shared, self.level, self.cancel)?;
+                let mut pixels = std::mem::take(&mut buffers.in_pairs);
+                self.tier(tier, prepared, &table, &mut pixels, buffers, places, out)?;
+                buffers.in_pairs = pixels;
+            }
+        }
+        self.compute_in_fixed_point(buffers, places, out)
+    }
+
+    /// Iterates what is left in fixed point.
+    fn compute_in_fixed_point(
+        &self,
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
+        out: &mut Out<'_>,
+    ) -> Result<(), Error> {
+        let DeepBuffers { open, found, tiers, .. } = buffers;
+        if open.is_empty() {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let shared = &self.points.shared;
+        let bits = usize::try_from((FIXED_BITS - shared.scale()).max(FIXED_BITS)).unwrap_or(usize::MAX);
+        let limbs = 1 + bits.div_ceil(64);
+        resize(found, open.len(), Found::Undecided, WHAT)?;
+        for (pixel, found) in open.iter().zip(&mut *found) {
+            let (column, row) = places[*pixel as usize];
+            let (points, [right, up]) = self.points.exact(column, row);
+            let enclosed = points.at_half_pixels(right, up).enclose(64 * (limbs - 1));
+            let [x, y] = enclosed.map(|(low, _)| in_limbs(&low, limbs));
+            *found = direct::follow(direct::Point {
+                parts: [&x, &y],
+                error: FIXED_ERROR,
+                escape: shared.escape(),
+                limit: self.limit,
+                smooth: !out.smooth.is_empty(),
+                stop: self.cancel.flag(),
+            });
+            self.cancel.check()?;
+        }
+        let samples = open.len();
+        out.take(open, found);
+        let decided = (samples - open.len()) as u64;
+        let seconds = began.elapsed().as_secs_f64();
+        let tier = Tier::FixedPoint;
+        add(tiers, TierReport { tier, samples: samples as u64, decided, seconds, steps: 0, blocks: 0 });
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one tier")]
+    fn tier<T: Mantissa>(
+        &self,
+        number: usize,
+        prepared: &Prepared,
+        table: &Table<T>,
+        pixels: &mut Vec<Complex<T>>,
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
+        out: &mut Out<'_>,
+    ) -> Result<(), Error> {
+        let began = Instant::now();
+        let DeepBuffers { open, found, tiers, .. } = buffers;
+        let shared = &self.points.shared;
+        pixels.clear();
+        let offset = |pixel: &u32| {
+            let (column, row) = places[*pixel as usize];
+            Complex::of(self.points.offset(column, row))
+        };
+        extend(pixels, open.iter().map(offset), WHAT)?;
+        resize(found, open.len(), Found::Undecided, WHAT)?;
+        let setting = Setting {
+            reference: &prepared.reference,
+            scale: shared.unit(),
+            escape_radius: shared.escape_radius(),
+            escape: shared.escape(),
+            limit: self.limit,
+            smooth: !out.smooth.is_empty(),
+            stop: self.cancel.flag(),
+        };
+        let counts = dwell_kernels::deep::decide(self.level, &setting, table, pixels, found);
+        self.cancel.check()?;
+        let samples = open.len();
+        out.take(open, found);
+        add(
+            tiers,
+            TierReport {
+                tier: Tier::ALL[number],
+                samples: samples as u64,
+                decided: (samples - open.len()) as u64,
+                seconds: began.elapsed().as_secs_f64(),
+                steps: counts.steps + counts.wide,
+                blocks: counts.blocks,
+            },
+        );
+        Ok(())
+    }
+
+    /// Decides what is left in arbitrary precision.
+    fn compute_exactly(
+        &self,
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
+        out: &mut Out<'_>,
+    ) -> Result<(), Error> {
+        let DeepBuffers { open, tiers, .. } = buffers;
+        if open.is_empty() {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let shared = &self.points.shared;
+        let bits = usize::try_from((MORE_BITS - shared.scale()).max(2 * MORE_BITS)).unwrap_or(usize::MAX);
+        let fraction_bits = (!out.smooth.is_empty()).then_some(SMOOTH_BITS);
+        for pixel in &*open {
+            let (column, row) = places[*pixel as usize];
+            let (points, [right, up]) = self.points.exact(column, row);
+            let point = points.at_half_pixels(right, up);
+            match dwell_and_smooth_value(&point, self.limit, shared.radius(), bits, fraction_bits, self.cancel)? {
+                (Truth::Dwell(n), units) => out.set(*pixel, n, units),
+                (Truth::Undecided { n }, _) => return Err(undecided(column, row, n)),
+            }
+        }
+        let samples = open.len() as u64;
+        let seconds = began.elapsed().as_secs_f64();
+        let tier = Tier::ArbitraryPrecision;
+        add(tiers, TierReport { tier, samples, decided: samples, seconds, steps: 0, blocks: 0 });
+        open.clear();
+        Ok(())
+    }
+}
+
+/// The error of a pixel that 2^20 bits do not decide.
+fn undecided(column: u32, row: u32, n: u32) -> Error {
+    let problem = format!("2^20 bits do not decide whether |z_{n}| > R at column {column}, row {row}");
+    InputError::new(Problem::Unsupported(problem)).about(Parameter::View).into()
+}
+
+fn add(tiers: &mut Vec<TierReport>, of_tier: TierReport) {
+    match tiers.iter_mut().find(|own| own.tier == of_tier.tier) {
+        Some(own) => own.add(&of_tier),
+        None => {
+            let mut own = TierReport::new(of_tier.tier);
+            own.add(&of_tier);
+            tiers.push(own);
+        }
+    }
+}
+
+/// What receives results.
+struct Out<'a> {
+    dwell: &'a mut [u32],
+    /// Empty where smooth values are not wanted.
+    smooth: &'a mut [f64],
+}
+
+impl Out<'_> {
+    /// Stores what was found of the open pixels, and leaves those of which nothing was.
+    fn take(&mut self, open: &mut Vec<u32>, found: &[Found]) {
+        let mut results = found.iter();
+        open.retain(|pixel| match results.next() {
+            Some(Found::Escapes(n, units)) => {
+                self.set(*pixel, *n, *units);
+                false
+            }
+            Some(Found::Stays) => {
+                self.set(*pixel, 0, 0);
+                false
+            }
+            _ => true,
+        });
+    }
+
+    fn set(&mut self, pixel: u32, dwell: u32, units: i64) {
+        self.dwell[pixel as usize] = dwell;
+        if let Some(smooth) = self.smooth.get_mut(pixel as usize) {
+            // Exact: the whole part has at most 33 bits.
+            *smooth = if dwell == 0 { 0.0 } else { units as f64 / f64::from(1_u32 << SMOOTH_BITS) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::limits::Limits;
+    use crate::view::settings::{NumberKind, Settings};
+    use crate::view::{Size, View};
+
+    /// Dwells and smooth values of all pixels of a view, by all tiers or by the last one alone.
+    fn computed(points: &DeepPoints, size: Size, limit: u32, last_alone: bool) -> (Vec<u32>, Vec<f64>) {
+        let cancel = Cancel::default();
+        let call = DeepCall { points, limit, level: Level::best(), cancel: &cancel };
+        let places: Vec<_> =
+            (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
+        let (mut dwell, mut smooth) = (vec![7; places.len()], vec![7.0; places.len()]);
+        let mut buffers = DeepBuffers::default();
+        if last_alone {
+            buffers.open.extend(0..places.len() as u32);
+            let mut out = Out { dwell: &mut dwell, smooth: &mut smooth };
+            call.compute_exactly(&mut buffers, &places, &mut out).unwrap();
+        } else {
+            call.compute(&mut buffers, &places, &mut dwell, &mut smooth).unwrap();
+        }
+        (dwell, smooth)
+    }
+
+    #[test]
+    fn all_tiers_give_the_dwells_and_smooth_values_of_the_last() {
+        let size = Size { width: 14, height: 10 };
+        // A seahorse, an elephant, a spike that is real, a view from far away, and one of the whole set.
+        for (re, im, zoom, limit) in [
+            ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "1e13", 5000),
+            ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "3e27", 5000),
+            ("0.28693186889504513", "0.014286693904085048", "1e9", 3000),
+            ("-1.76877883727888640", "0", "1e22", 900),
+            ("0", "0", "1e-5", 50),
+            ("-0.5", "0", "0.7", 300),
+            ("3e9", "1e9", "1e3", 50),
+            ("-0.75", "0.0000000001", "1e11", 400),
+        ] {
+            let view = View::centred(re, im, zoom).unwrap().sized(size);
+            let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
+            let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
+            let (all, last) = (computed(&points, size, limit, false), computed(&points, size, limit, true));
+            assert_eq!(all, last, "{re} {im} {zoom}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Deep views on the CPU engine: tiles of pixels, each decided by [`DeepCall`].
+
+use super::CpuEngine;
+use crate::base::cancel::Cancel;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::{extend, resize};
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
+use crate::deep::points::DeepPoints;
+use crate::deep::tiers::{DeepBuffers, DeepCall};
+use crate::field::FieldRowsMut;
+use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut};
+use crate::iterate::engine::{Control, Notes, Outcome, Requirements, Task, Times};
+use crate::iterate::strategy::Strategy;
+use crate::iterate::tiles::{Tile, TileSize, Tiles};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+/// Tiles are small, since a pixel may take milliseconds; but a list of what a tier leaves of one still has some pixels.
+const TILE: TileSize = TileSize { width: 64, height: 16 };
+/// What the memory is for, in messages.
+const WHAT: &str = "a tile";
+
+/// The buffers of a thread.
+#[derive(Debug, Default)]
+struct TileBuffers {
+    deep: DeepBuffers,
+    places: Vec<(u32, u32)>,
+    dwell: Vec<u32>,
+    smooth: Vec<f64>,
+}
+
+/// Refuses what exact arithmetic does not compute.
+fn check(channels: ChannelSet, strategy: Strategy) -> Result<(), InputError> {
+    if let Some(channel) = channels.iter().find(|channel| *channel != Channel::Smooth) {
+        let problem = format!("exact arithmetic computes dwells and smooth values, not {}", channel.name());
+        return Err(InputError::new(Problem::Unsupported(problem)).about(Parameter::Named("number")));
+    }
+    if strategy != Strategy::EveryPixel {
+        let problem = format!("the strategy {strategy} does not compute exact arithmetic");
+        return Err(InputError::new(Problem::Unsupported(problem))
+            .about(Parameter::Named("strategy"))
+            .accepts(Strategy::EveryPixel.name()));
+    }
+    Ok(())
+}
+
+impl CpuEngine {
+    pub(super) fn deep_call<'a>(&self, points: &'a DeepPoints, limit: u32, cancel: &'a Cancel) -> DeepCall<'a> {
+        DeepCall { points, limit, level: self.level, cancel }
+    }
+
+    /// Computes a list of points into a pixel of `out` each.
+    pub(super) fn deep_list(
+        &self,
+        call: &DeepCall<'_>,
+        places: &[(u32, u32)],
+        mut out: ChannelSlicesMut<'_>,
+    ) -> Result<(), Error> {
+        check(out.set(), Strategy::EveryPixel)?;
+        let mut buffers = self.take_deep_buffers();
+        let (dwell, values) = out.parts_mut();
+        let [smooth, ..] = values;
+        let computed = call.compute(&mut buffers.deep, places, dwell, smooth);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+        computed
+    }
+
+    pub(super) fn deep_requirements(&self, task: &Task<'_>, points: &DeepPoints) -> Requirements {
+        let pixels = self.deep_tile().width as usize * self.deep_tile().height as usize;
+        let of_thread = DeepBuffers::bytes(pixels) + pixels * (size_of::<(u32, u32)>() + size_of::<f64>() + 4);
+        let threads = self.pool.threads() as u64;
+        let host_bytes = points.shared.bytes(task.plan.limit()) + threads * of_thread as u64;
+        Requirements { host_bytes, ..Requirements::default() }
+    }
+
+    fn deep_tile(&self) -> TileSize {
+        self.tile.unwrap_or(TILE)
+    }
+
+    fn take_deep_buffers(&self) -> Box<TileBuffers> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = idle.iter().rposition(|buffers| buffers.is::<TileBuffers>());
+        place.and_then(|place| idle.swap_remove(place).downcast().ok()).unwrap_or_default()
+    }
+
+    pub(super) fn run_deep(
+        &self,
+        task: &Task<'_>,
+        points: &DeepPoints,
+        rows: FieldRowsMut<'_>,
+        control: &Control<'_>,
+    ) -> Result<Outcome, Error> {
+        check(task.channels, task.strategy)?;
+        let began = Instant::now();
+        let limit = task.plan.limit();
+        let Control { cancel, progress } = *control;
+        let call = self.deep_call(points, limit, cancel);
+        let tiles = Tiles::new(rows, self.deep_tile());
+        let start = || -> Result<_, Error> { Ok((self.take_deep_buffers(), Duration::ZERO)) };
+        let work = |(buffers, _): &mut (Box<TileBuffers>, Duration), mut tile: Tile<'_>| -> Result<(), Error> {
+            cancel.check()?;
+            buffers.fill(&call, &mut tile)?;
+            progress.add((tile.width() * tile.height()) as u64);
+            Ok(())
+        };
+        let workers = self.pool.for_each(self.schedule, tiles, start, work)?;
+        let mut notes = Notes::default();
+        for (mut buffers, _) in workers {
+            notes.add(Notes { deep: buffers.deep.take_report(points, limit), ..Notes::default() });
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+        }
+        cancel.check()?;
+        Ok(Outcome { times: Times { iterate: began.elapsed(), channels: Duration::ZERO }, notes })
+    }
+}
+
+impl TileBuffers {
+    /// Computes a tile.
+    fn fill(&mut self, call: &DeepCall<'_>, tile: &mut Tile<'_>) -> Result<(), Error> {
+        let Self { deep, places, dwell, smooth } = self;
+        places.clear();
+        let columns = tile.columns.clone();
+        extend(places, tile.rows.clone().flat_map(|row| columns.clone().map(move |column| (column, row))), WHAT)?;
+        resize(dwell, places.len(), 0, WHAT)?;
+        let wants_smooth = tile.out.set().contains(Channel::Smooth);
+        resize(smooth, if wants_smooth { places.len() } else { 0 }, 0.0, WHAT)?;
+        call.compute(deep, places, dwell, smooth)?;
+        let width = tile.width();
+        for (row, dwell) in tile.out.dwell.iter_mut().zip(dwell.chunks(width)) {
+            row.copy_from_slice(dwell);
+        }
+        for (row, smooth) in tile.out[Channel::Smooth].iter_mut().zip(smooth.chunks(width)) {
+            row.copy_from_slice(smooth);
+        }
+        Ok(())
+    }
+}

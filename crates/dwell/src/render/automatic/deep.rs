@@ -1,0 +1,83 @@
+//! Points of the probe of a deep view.
+
+use super::points::{Computer, Outcome, Point, WHAT};
+use crate::base::cancel::Cancel;
+use crate::base::error::{Error, InputError};
+use crate::base::limits::{collected, filled, resize};
+use crate::base::pieces::ChunksMut;
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
+use crate::base::schedule::Schedule;
+use crate::base::thread_pool::ThreadPool;
+use crate::colour::By;
+use crate::deep::points::DeepPoints;
+use crate::deep::tiers::{DeepBuffers, DeepCall};
+use dwell_kernels::Level;
+
+/// Points that a thread computes at once: a list of what a tier leaves of fewer is short.
+const CHUNK: usize = 128;
+
+/// Computes points given by offsets from the centre of a deep view.
+pub(super) struct Deep<'a> {
+    pub(super) points: &'a DeepPoints,
+    pub(super) pool: &'a ThreadPool,
+    pub(super) level: Level,
+    pub(super) cancel: &'a Cancel,
+    /// The quantity to compute beside the dwells.
+    pub(super) by: By,
+}
+
+/// The buffers of a thread.
+#[derive(Default)]
+struct Buffers {
+    deep: DeepBuffers,
+    places: Vec<(u32, u32)>,
+    dwell: Vec<u32>,
+    smooth: Vec<f64>,
+}
+
+impl Computer for Deep<'_> {
+    fn run(&self, list: &mut [Point], limit: u32) -> Result<(), Error> {
+        if self.by == By::Distance {
+            let problem = "exact arithmetic computes dwells and smooth values, not distances";
+            return Err(InputError::new(Problem::Unsupported(problem.to_owned()))
+                .about(Parameter::Named("number"))
+                .into());
+        }
+        let mut open = collected(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied(), WHAT)?;
+        let call = DeepCall { points: self.points, limit, level: self.level, cancel: self.cancel };
+        let work = |buffers: &mut Buffers, (_, chunk): (usize, &mut [Point])| self.chunk(&call, buffers, chunk);
+        let start = || Ok(Buffers::default());
+        self.pool.for_each(Schedule::default(), ChunksMut::new(&mut open, CHUNK), start, work)?;
+        self.cancel.check()?;
+        let undecided = list.iter_mut().filter(|point| point.outcome == Outcome::Undecided);
+        undecided.zip(open).for_each(|(point, computed)| *point = computed);
+        Ok(())
+    }
+
+    fn proved(&self, list: &[Point], _: u32) -> Result<Vec<bool>, Error> {
+        // Inside the set blocks of whole periods take the orbit to any limit.
+        Ok(filled(list.len(), true, WHAT)?)
+    }
+
+    fn is_folded(&self) -> bool {
+        false
+    }
+}
+
+impl Deep<'_> {
+    fn chunk(&self, call: &DeepCall<'_>, buffers: &mut Buffers, chunk: &mut [Point]) -> Result<(), Error> {
+        let Buffers { deep, places, dwell, smooth } = buffers;
+        *places = collected(chunk.iter().map(|point| (point.pixel[0], point.pixel[1])), WHAT)?;
+        resize(dwell, places.len(), 0, WHAT)?;
+        resize(smooth, if self.by == By::Smooth { places.len() } else { 0 }, 0.0, WHAT)?;
+        call.compute(deep, places, dwell, smooth)?;
+        for (number, (point, dwell)) in chunk.iter_mut().zip(&*dwell).enumerate() {
+            if *dwell > 0 {
+                point.outcome = Outcome::Escaped(*dwell);
+                point.value = smooth.get(number).copied().unwrap_or(0.0);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! Dwells in exact arithmetic against the true dwells of [`dwell::truth`], which iterates each point by itself.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
+
+use dwell::truth::{TrueDwells, Truth};
+use dwell::{
+    Cancel, Channel, ChannelSet, CpuEngine, Engine, Field, Formula, Level, Limits, NumberKind, Plan, Recipe, Settings,
+    Size, Strategy, Task, TileSize, View,
+};
+
+/// A number below 1, from a seed.
+fn unit(seed: &mut u64) -> f64 {
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*seed >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A view whose centre is near the boundary of the set: found by bisection, with random digits behind.
+fn view(seed: &mut u64, size: Size) -> View {
+    let escapes = |[x, y]: [f64; 2]| {
+        let (mut a, mut b) = (0.0_f64, 0.0_f64);
+        (0..2000).any(|_| {
+            (a, b) = (a * a - b * b + x, 2.0 * a * b + y);
+            a * a + b * b > 4.0
+        })
+    };
+    let mut outside = [3.0 * unit(seed) - 2.0, 2.0 * unit(seed) + 0.9];
+    let mut inside = [-0.2 * unit(seed), 0.0];
+    for _ in 0..50 {
+        let middle = [f64::midpoint(inside[0], outside[0]), f64::midpoint(inside[1], outside[1])];
+        *(if escapes(middle) { &mut outside } else { &mut inside }) = middle;
+    }
+    let digits = |seed: &mut u64| (0..30).map(|_| char::from(b'0' + (unit(seed) * 10.0) as u8)).collect::<String>();
+    let part = |seed: &mut u64, v: f64| format!("{v:.15}{}", digits(seed));
+    let (re, im) = (part(seed, outside[0]), part(seed, outside[1]));
+    let zoom = format!("1e{}", 3 + (unit(seed) * 30.0) as u32);
+    let mut view = View::centred(&re, &im, &zoom).unwrap().sized(size);
+    if unit(seed) < 0.3 {
+        view.rotation = "17".parse().unwrap();
+    }
+    view
+}
+
+fn exact(limit: u32) -> Settings {
+    Settings { number: NumberKind::Exact, limit, ..Settings::default() }
+}
+
+fn field(engine: &CpuEngine, plan: &Plan, channels: ChannelSet) -> Field {
+    let task = Task { plan, strategy: Strategy::EveryPixel, channels };
+    dwell::field(&task, engine, &Limits::default(), &Cancel::default()).unwrap()
+}
+
+#[test]
+fn dwells_are_the_true_ones() {
+    let mut seed = 1;
+    let size = Size::new(20, 12).unwrap();
+    let engine = CpuEngine::new(Level::best(), 2);
+    for number in 0..30 {
+        let mut settings = exact(if number % 4 == 0 { 200 } else { 3000 });
+        if number % 5 == 0 {
+            settings.escape_radius = "7.5".parse().unwrap();
+        }
+        let view = view(&mut seed, size);
+        let plan = Plan::new(&view, &settings, &Limits::default()).unwrap();
+        let field = field(&engine, &plan, ChannelSet::NONE);
+        let truth = TrueDwells::new(&view, &settings);
+        for (pixel, dwell) in field.dwell().iter().enumerate() {
+            let (column, row) = (pixel as u32 % size.width, pixel as u32 / size.width);
+            let (true_dwell, _) = truth.dwell(column, row, &Cancel::default()).unwrap();
+            assert_eq!(true_dwell, Truth::Dwell(*dwell), "view {number}: {view:?}, {column} {row}");
+        }
+    }
+}
+
+#[test]
+fn levels_threads_and_tiles_change_no_bit() {
+    let mut seed = 2;
+    let size = Size::new(40, 24).unwrap();
+    for number in 0..12 {
+        let view = view(&mut seed, size);
+        let plan = Plan::new(&view, &exact(2000), &Limits::default()).unwrap();
+        let plain = field(&CpuEngine::new(Level::best(), 1), &plan, ChannelSet::SMOOTH);
+        for level in Level::available() {
+            // Another plan has a reference and blocks of its own.
+            let plan = Plan::new(&view, &exact(2000), &Limits::default()).unwrap();
+            let tile = TileSize { width: 7, height: 5 };
+            let other = field(&CpuEngine::new(level, 3).with_tile(Some(tile)), &plan, ChannelSet::SMOOTH);
+            assert_eq!(plain.dwell(), other.dwell(), "{number} {:?}", level.name());
+            let smooth = |field: &Field| field.all_rows().channels()[Channel::Smooth].to_vec();
+            assert_eq!(smooth(&plain), smooth(&other), "{number} {:?}", level.name());
+        }
+    }
+}
+
+#[test]
+fn what_exact_arithmetic_does_not_support_is_an_error() {
+    let view = View::centred("-0.75", "0.1", "1e40").unwrap().sized(Size::new(8, 8).unwrap());
+    let refused = |settings: Settings| Plan::new(&view, &settings, &Limits::default()).unwrap_err().to_string();
+    let of = |change: fn(&mut Settings)| {
+        let mut settings = exact(100);
+        change(&mut settings);
+        refused(settings)
+    };
+    assert!(of(|s| s.recipe = Recipe::Separate).contains("rounds nothing"));
+    assert!(of(|s| s.force = true).contains("resolves every view"));
+    assert!(of(|s| s.formula = Formula::new(dwell::Fold::None, 3).unwrap()).contains("z^2 + c"));
+    assert!(of(|s| s.julia = Some([0.into(), 1.into()])).contains("z^2 + c"));
+    let plan = Plan::new(&view, &exact(100), &Limits::default()).unwrap();
+    let cancel = Cancel::default();
+    let engine = CpuEngine::new(Level::best(), 1);
+    for (strategy, channels) in
+        [(Strategy::MarianiSilver, ChannelSet::NONE), (Strategy::EveryPixel, ChannelSet::DISTANCE)]
+    {
+        let task = Task { plan: &plan, strategy, channels };
+        assert!(dwell::field(&task, &engine, &Limits::default(), &cancel).is_err(), "{strategy}");
+    }
+    // A stop is noticed in every phase.
+    cancel.cancel();
+    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
+    assert!(matches!(dwell::field(&task, &engine, &Limits::default(), &cancel), Err(dwell::Error::Interrupted)));
+    assert_eq!(engine.info().name, "cpu");
+}
