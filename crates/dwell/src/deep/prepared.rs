@@ -175,7 +175,9 @@ impl Shared {
 
 fn too_large(needed_bytes: u64, allowed_bytes: u64) -> Error {
     let problem = Problem::Memory { what: WHAT.to_owned(), needed_bytes, allowed_bytes: Some(allowed_bytes) };
-    InputError::new(problem).about(Parameter::MaxIterations).into()
+    let accepted =
+        format!("at most {} here, half of what is allowed", crate::base::quote::allowed_bytes(allowed_bytes));
+    InputError::new(problem).about(Parameter::MaxIterations).accepts(accepted).into()
 }
 
 impl Prepared {
