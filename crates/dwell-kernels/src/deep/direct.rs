@@ -1,11 +1,11 @@
 //! The orbit of a point itself in fixed point, for the few pixels that deltas do not decide.
 //!
-//! With z off by at most e units of the last place, a step is off by (2 |z| + e) e + 8 units, as in `reference.rs`, and by the error of c.
+//! With z off by at most e units of the last place, a step is off by (2 |z| + e) e + 8 units, as that of the reference, and by the error of c.
 //! The comparisons with R and 256 are made in f64: they are certain but for |z|^2 within some 2^-44 of R^2, relatively, so that
 //! a point that is not decided here needs more bits or a closer look.
 
 use super::extended::Bound;
-use super::limbs::Fixed;
+use super::limbs::{Fixed, Stepper};
 use super::mantissa::Complex;
 use super::orbit::{Found, SMOOTH_SQUARED, smooth_value};
 use super::reference::pair;
@@ -43,9 +43,8 @@ pub fn follow(point: Point<'_>) -> Found {
     let Point { parts: [x, y], error: of_c, escape, limit, smooth, stop } = point;
     let n = x.limbs.len();
     let unit = Bound::new(1.0, 64 * (1 - i32::try_from(n).unwrap_or(i32::MAX / 128)));
-    let (mut zx, mut zy) = (x.clone(), y.clone());
-    let [mut xx, mut yy, mut sum] = [0; 3].map(|_| Fixed::zero(n));
-    let mut columns = Vec::new();
+    let mut at = [x.clone(), y.clone()];
+    let mut stepper = Stepper::new(n);
     let (of_c, of_step) = (Bound::of(of_c), Bound::of(8.0 + of_c));
     let mut error = of_c;
     let mut escaped = None;
@@ -53,7 +52,7 @@ pub fn follow(point: Point<'_>) -> Found {
         if stop.load(Ordering::Relaxed) {
             return Found::Undecided;
         }
-        let z: Complex<f64> = Complex::of(pair(&zx, &zy).in_range().unwrap_or(Complex::ZERO));
+        let z: Complex<f64> = Complex::of(pair(&at[0], &at[1]).in_range().unwrap_or(Complex::ZERO));
         let (square, absolute) = (z.square(), unit.times(error));
         let (modulus, off) = (square.sqrt(), absolute.to_f64() + UNDERFLOW);
         let doubt = (2.0 * modulus + off) * off + square * ROUNDING;
@@ -66,14 +65,14 @@ pub fn follow(point: Point<'_>) -> Found {
         if escaped.is_none() && is_beyond(escape) {
             escaped = Some(m);
         }
-        if let Some(at) = escaped {
+        if let Some(dwell) = escaped {
             if !smooth {
-                return Found::Escapes(at, 0);
+                return Found::Escapes(dwell, 0);
             }
             if is_beyond(SMOOTH_SQUARED) {
-                return smooth_value(z, off, m).map_or(Found::Undecided, |value| Found::Escapes(at, value));
+                return smooth_value(z, off, m).map_or(Found::Undecided, |value| Found::Escapes(dwell, value));
             }
-            if !is_within(SMOOTH_SQUARED) || m - at > MOST_STEPS {
+            if !is_within(SMOOTH_SQUARED) || m - dwell > MOST_STEPS {
                 return Found::Undecided;
             }
         } else if m == limit {
@@ -81,17 +80,7 @@ pub fn follow(point: Point<'_>) -> Found {
         }
         let growth = Bound::of(2.0 * modulus + 1e-200).plus(absolute);
         error = growth.times(error).plus(of_step).by(1.0 + 1e-14);
-        xx.set_square(&zx, &mut columns);
-        yy.set_square(&zy, &mut columns);
-        zx.add(&zy);
-        sum.set_square(&zx, &mut columns);
-        sum.subtract(&xx);
-        sum.subtract(&yy);
-        sum.add(y);
-        xx.subtract(&yy);
-        xx.add(x);
-        std::mem::swap(&mut zx, &mut xx);
-        std::mem::swap(&mut zy, &mut sum);
+        stepper.step(&mut at, [x, y]);
     }
     Found::Undecided
 }

@@ -20,7 +20,7 @@ fn exponent(x: f64) -> i32 {
     ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023
 }
 
-/// A number of at least 0: m 2^e with m in [1, 2), or 0. It bounds other numbers, and each operation rounds to nearest: whoever adds up
+/// A number of at least 0: m 2^e with m in [1, 2), or 0. It bounds other numbers, and each operation rounds to nearest: a sum of
 /// k of them multiplies by 1 + k 2^-52.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
@@ -95,7 +95,7 @@ impl Bound {
     pub(crate) fn plus(self, other: Self) -> Self {
         let (big, small) = if self.e >= other.e { (self, other) } else { (other, self) };
         let gap = big.e - small.e;
-        // What is left out is below 2^-200 of the sum, which the factor of whoever adds covers.
+        // What is left out is below 2^-200 of the sum, which the factor for the roundings of a sum covers.
         if gap > APART { big } else { Self::new(big.m + small.m * power_of_two(-gap), big.e) }
     }
     #[inline(always)]

@@ -1,7 +1,6 @@
 //! The reference orbit: Z_0 = 0, Z_{m+1} = Z_m^2 + C in fixed point, with a running bound on its error, kept as pairs of f64.
 //!
-//! In units u of the last place a step computes x^2 - y^2 and (x + y)^2 - x^2 - y^2 from three squares, each cut off by less than 2 u: the
-//! parts are off by less than 4 and 6 u, the step by less than 8. So |error'| <= (2 |Z| + error) error + 8 u. The orbit ends
+//! A step is off by less than 8 units u of the last place (`limbs.rs`), so |error'| <= (2 |Z| + error) error + 8 u. The orbit ends
 //! - where a nucleus of period m is in the view, to first order: |Z_m| < r |dZ_m/dC|. From there on the orbit nearly repeats itself, and a
 //!   delta that is rebased to its beginning loses nothing;
 //! - where it escapes;
@@ -11,7 +10,7 @@
 //! Where it ends changes no result, since rebasing is exact, and only speed.
 
 use super::extended::{Bound, Extended};
-use super::limbs::Fixed;
+use super::limbs::{Fixed, Stepper};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::view_trap::ViewTrap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -140,9 +139,8 @@ impl Reference {
     ) -> Result<Self, NoReference> {
         let n = x.limbs.len();
         let unit = -64 * i32::try_from(n - 1).unwrap_or(i32::MAX / 128);
-        let (mut zx, mut zy) = (x.clone(), y.clone());
-        let [mut xx, mut yy, mut sum] = [0; 3].map(|_| Fixed::zero(n));
-        let mut columns = Vec::new();
+        let mut at = [x.clone(), y.clone()];
+        let mut stepper = Stepper::new(n);
         let mut orbit = Self {
             high: vec![[0.0; 2]],
             low: vec![[0.0; 2]],
@@ -159,7 +157,7 @@ impl Reference {
             if stop.load(Ordering::Relaxed) {
                 return Err(NoReference::Stopped);
             }
-            let z = pair(&zx, &zy);
+            let z = pair(&at[0], &at[1]);
             let modulus = Bound::modulus(z);
             let kept = z.in_range().unwrap_or(Complex::ZERO);
             if orbit.high.len() == orbit.high.capacity() {
@@ -204,18 +202,7 @@ impl Reference {
             derivative = z.times(derivative).doubled().plus(Extended::new(Complex { re: 1.0, im: 0.0 }, 0));
             let growth = modulus.by(2.0).plus(absolute);
             error = growth.times(error).plus(eight).by(1.0 + 1e-14);
-            xx.set_square(&zx, &mut columns);
-            yy.set_square(&zy, &mut columns);
-            zx.add(&zy);
-            sum.set_square(&zx, &mut columns);
-            // 2xy + y of C.
-            sum.subtract(&xx);
-            sum.subtract(&yy);
-            sum.add(y);
-            xx.subtract(&yy);
-            xx.add(x);
-            std::mem::swap(&mut zx, &mut xx);
-            std::mem::swap(&mut zy, &mut sum);
+            stepper.step(&mut at, [x, y]);
         }
         unreachable!("a limit has 32 bits")
     }

@@ -8,7 +8,7 @@ use super::prepared::Shared;
 use crate::base::error::InputError;
 use crate::base::limits::{Limits, reserved};
 use crate::exact::rational::Rational;
-use crate::exact::trig::{Direction, Real};
+use crate::exact::trig::Real;
 use crate::truth::exact_points::ExactPoints;
 use crate::view::settings::Settings;
 use crate::view::{ExactFrame, Size, View};
@@ -41,31 +41,30 @@ impl DeepPoints {
     /// # Errors
     /// When the memory for the offsets is exhausted.
     pub(crate) fn new(view: &View, settings: &Settings, limits: &Limits) -> Result<Self, InputError> {
-        let (right, up) = half_pixels(view);
         let ExactFrame { centre, half_pixel } = view.exact();
         // The sides of the view bound every offset, rotated or not; the power of two above their sum is the unit.
         let side = |half: &Rational, pixels: u32| half.magnitude().times_whole(i64::from(pixels) + 1);
         let reach = side(&half_pixel[0], view.size.width).plus(&side(&half_pixel[1], view.size.height));
         let scale = reach.floor_log2().unwrap_or(0) + 1;
         let shared = Shared::new(centre, scale, settings, limits);
-        Self::with(view, [right, up], Arc::new(shared))
+        Self::with(view, Arc::new(shared))
     }
 
-    fn with(view: &View, [right, up]: [[Real; 2]; 2], shared: Arc<Shared>) -> Result<Self, InputError> {
+    fn with(view: &View, shared: Arc<Shared>) -> Result<Self, InputError> {
         let Size { width, height } = view.size;
         let (mut columns, mut rows) = (reserved(width as usize, WHAT)?, reserved(height as usize, WHAT)?);
         columns.extend((0..width).map(|column| view.half_pixels_right(column)));
         rows.extend((0..height).map(|row| view.half_pixels_up(row)));
-        let vector = |[re, im]: [Real; 2]| Complex { re: pair(&re, shared.scale()), im: pair(&im, shared.scale()) };
         let exact = Arc::new(ExactPoints::new(view, 0));
-        Ok(Self { columns, rows, right: vector(right), up: vector(up), exact, shared })
+        let vector = |[re, im]: &[Real; 2]| Complex { re: pair(re, shared.scale()), im: pair(im, shared.scale()) };
+        let [right, up] = exact.half_pixels().map(vector);
+        Ok(Self { columns, rows, right, up, exact, shared })
     }
 
     /// The points of the same view with more columns and rows: `view` differs from that of these points in its size alone. The reference and
     /// the blocks are shared.
     pub(crate) fn finer(&self, view: &View) -> Result<Self, InputError> {
-        let (right, up) = half_pixels(view);
-        Self::with(view, [right, up], Arc::clone(&self.shared))
+        Self::with(view, Arc::clone(&self.shared))
     }
 
     /// These points reduced to some columns and rows.
@@ -98,18 +97,6 @@ impl DeepPoints {
     pub(crate) fn exact(&self, column: u32, row: u32) -> (&ExactPoints, [i64; 2]) {
         (&self.exact, [self.columns[column as usize], self.rows[row as usize]])
     }
-}
-
-/// The vectors of half a pixel to the right and up.
-fn half_pixels(view: &View) -> ([Real; 2], [Real; 2]) {
-    let ExactFrame { half_pixel: [half_x, half_y], .. } = view.exact();
-    let zero = || Real::Rational(Rational::whole(0));
-    let direction = Direction::new(&view.rotation.to_rational());
-    if direction.is_none() {
-        return ([Real::Rational(half_x), zero()], [zero(), Real::Rational(half_y)]);
-    }
-    let right = [direction.cosine_times(&half_x), direction.sine_times(&half_x)];
-    (right, [direction.sine_times(&half_y.negated()), direction.cosine_times(&half_y)])
 }
 
 /// A real number in units of 2^scale, with a relative error of less than 2^-103.

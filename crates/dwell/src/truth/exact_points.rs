@@ -47,19 +47,15 @@ struct FixedSteps {
 impl ExactPoints {
     /// The points of `view`. Intervals with `usual_bits` bits are the fastest.
     pub(crate) fn new(view: &View, usual_bits: usize) -> Self {
-        let ExactFrame { centre, half_pixel: [half_x, half_y] } = view.exact();
-        let direction = Direction::new(&view.rotation.to_rational());
-        let zero = || Real::Rational(Rational::whole(0));
-        let (right, up) = if direction.is_none() {
-            ([Real::Rational(half_x), zero()], [zero(), Real::Rational(half_y)])
-        } else {
-            // As in `axes.rs`: the offset from the centre of a pixel u to the right and v up is
-            // u (cos, sin) + v (-sin, cos).
-            let right = [direction.cosine_times(&half_x), direction.sine_times(&half_x)];
-            (right, [direction.sine_times(&half_y.negated()), direction.cosine_times(&half_y)])
-        };
+        let ExactFrame { centre, half_pixel } = view.exact();
+        let [right, up] = half_pixel_vectors(view, half_pixel);
         let usual = FixedSteps::new(&centre, [&right, &up], usual_bits);
         Self { view: view.clone(), centre, right, up, usual }
+    }
+
+    /// The vectors of half a pixel to the right and half a pixel up.
+    pub(crate) fn half_pixels(&self) -> [&[Real; 2]; 2] {
+        [&self.right, &self.up]
     }
 
     /// The point of a pixel.
@@ -71,6 +67,18 @@ impl ExactPoints {
     pub(crate) fn at_half_pixels(&self, right: i64, up: i64) -> ExactPoint<'_> {
         ExactPoint { points: self, right, up }
     }
+}
+
+/// The vectors of half a pixel to the right and half a pixel up, for the sides of half a pixel.
+fn half_pixel_vectors(view: &View, [half_x, half_y]: [Rational; 2]) -> [[Real; 2]; 2] {
+    let zero = || Real::Rational(Rational::whole(0));
+    let direction = Direction::new(&view.rotation.to_rational());
+    if direction.is_none() {
+        return [[Real::Rational(half_x), zero()], [zero(), Real::Rational(half_y)]];
+    }
+    // As in `axes.rs`: the offset from the centre of a pixel u to the right and v up is u (cos, sin) + v (-sin, cos).
+    let right = [direction.cosine_times(&half_x), direction.sine_times(&half_x)];
+    [right, [direction.sine_times(&half_y.negated()), direction.cosine_times(&half_y)]]
 }
 
 impl FixedSteps {
