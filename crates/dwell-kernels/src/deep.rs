@@ -13,6 +13,7 @@
 pub mod blocks;
 pub mod direct;
 pub mod extended;
+mod lanes;
 pub mod limbs;
 pub mod mantissa;
 pub mod orbit;
@@ -26,9 +27,9 @@ use crate::level::{Kernel, Level};
 use blocks::Table;
 use fearless_simd::Simd;
 use mantissa::{Complex, Mantissa};
-use orbit::{Counts, Found, Setting};
+use orbit::{Counts, Found, Pool, Setting};
 use reference::{End, Reference};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Why there is no table of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,9 @@ impl<T: Mantissa> Kernel for TableKernel<'_, T> {
     }
 }
 
+/// Bytes that a call of [`decide`] takes while it runs.
+pub const BYTES_OF_CALL: usize = orbit::BYTES;
+
 /// Decides the dwells of pixels, given by their c in units of 2^scale, as far as these numbers and blocks do. Where the flag of
 /// the setting is set meanwhile, what is left is undecided.
 ///
@@ -90,7 +94,7 @@ pub fn decide<T: Mantissa>(
     level.run(DecideKernel { setting, table, pixels, found })
 }
 
-struct DecideKernel<'a, T> {
+struct DecideKernel<'a, T: Mantissa> {
     setting: &'a Setting<'a>,
     table: &'a Table<T>,
     pixels: &'a [Complex<T>],
@@ -100,19 +104,11 @@ struct DecideKernel<'a, T> {
 impl<T: Mantissa> Kernel for DecideKernel<'_, T> {
     type Output = Counts;
     #[inline(always)]
-    fn run<S: Simd, const REGISTERS: usize>(self, _: S) -> Counts {
-        let mut counts = Counts::default();
+    fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> Counts {
         if self.setting.reference.end == End::Trap {
             self.found.fill(Found::Stays);
-            return counts;
+            return Counts::default();
         }
-        for (pixel, found) in self.pixels.iter().zip(self.found) {
-            if self.setting.stop.load(Ordering::Relaxed) {
-                *found = Found::Undecided;
-                continue;
-            }
-            *found = orbit::follow(self.setting, self.table, *pixel, &mut counts);
-        }
-        counts
+        Pool::new(self.setting, self.table).run(simd, self.pixels, self.found)
     }
 }

@@ -50,6 +50,11 @@ impl<S: Simd, N: Number> Vector<S, N> {
     pub(crate) fn equals(self, o: Self) -> Mask<S, N> {
         self.0.simd_eq(o.0)
     }
+    /// The lanes where `self <= o`.
+    #[inline(always)]
+    pub(crate) fn at_most(self, o: Self) -> Mask<S, N> {
+        self.0.simd_le(o.0)
+    }
     /// The lanes where `self < o`.
     #[inline(always)]
     pub(crate) fn less(self, o: Self) -> Mask<S, N> {
@@ -85,6 +90,36 @@ impl<S: Simd, N: Number> Vector<S, N> {
     #[inline(always)]
     pub(crate) fn div(self, o: Self) -> Self {
         Self(self.0 / o.0)
+    }
+    /// The lesser of two numbers; one of them is NaN: either.
+    #[inline(always)]
+    pub(crate) fn min(self, o: Self) -> Self {
+        Self(self.0.min(o.0))
+    }
+    /// The greatest whole number that is at most this.
+    #[inline(always)]
+    pub(crate) fn floor(self) -> Self {
+        Self(self.0.floor())
+    }
+    /// The lanes of the lower halves of this and another in turn: a_0, b_0, a_1, b_1, ...
+    #[inline(always)]
+    pub(crate) fn zip_low(self, o: Self) -> Self {
+        Self(self.0.zip_low(o.0))
+    }
+    /// The lanes of the upper halves of this and another in turn.
+    #[inline(always)]
+    pub(crate) fn zip_high(self, o: Self) -> Self {
+        Self(self.0.zip_high(o.0))
+    }
+    /// The even lanes of this and then of another.
+    #[inline(always)]
+    pub(crate) fn unzip_low(self, o: Self) -> Self {
+        Self(self.0.unzip_low(o.0))
+    }
+    /// The odd lanes of this and then of another.
+    #[inline(always)]
+    pub(crate) fn unzip_high(self, o: Self) -> Self {
+        Self(self.0.unzip_high(o.0))
     }
     /// Moves the lanes where the mask is set to the front, in order. The other lanes of the result are unspecified.
     #[inline(always)]

@@ -17,17 +17,30 @@
 //!
 //! bounds the rest, all of it as polynomials in |z| with coefficients of moduli. Powers above the third are folded down by R.
 //! R is such that L + N + D at R is within the radius of y: so no point of a block's domain escapes within the block.
+//!
+//! Blocks begin at m = 1 + 4 k and at m = 0, where an orbit is rebased to. There A is 0, so that what is tolerated is a share of Q z^2, and the
+//! remainder's part with |z|, which has a factor of c, is computed with an exponent. The deltas of a very deep view come back to m = 0 once for each
+//! period of the reference while they grow from c to the size of the set: one block from there takes them to its end (`path.rs`). What all pixels
+//! have in common at the beginning is one polynomial of c (`start.rs`).
 
 mod cubic;
 mod entry;
 mod merge;
+mod path;
+mod places;
+mod start;
 
 use super::extended::{Bound, Extended};
+use super::lanes::{LANES, Reals};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::{NoTable, TableSetting};
 use entry::wide;
 pub(in crate::deep) use entry::{Entry, WideEntry};
+use fearless_simd::Simd;
 use merge::Block;
+use path::Path;
+use places::{OF_ZERO, first_of, lengths, origin, origins};
+pub(in crate::deep) use start::Start;
 use std::sync::atomic::Ordering;
 
 /// The greatest |c| in units of 2^scale.
@@ -43,35 +56,41 @@ pub(crate) const SHARE: f64 = 1e-13;
 /// Added to every bound of a block in the range of f64, for results below its range.
 const UNDERFLOW: f64 = 1.0e-270;
 
-/// The blocks of 2^level steps: number i begins at m = 1 + i 2^level.
+/// The blocks of a reference for one number type and tolerance, in the order of `places.rs`.
 #[derive(Clone, Debug)]
-pub(in crate::deep) struct Level<T> {
-    /// R in f64, 0 where the block cannot be used in its range.
-    pub(in crate::deep) radius: Vec<f64>,
-    pub(in crate::deep) entries: Vec<Entry<T>>,
-    pub(in crate::deep) wide: Vec<WideEntry<T>>,
+pub struct Table<T: Mantissa> {
+    /// R in f64, 0 where the block cannot be used in its range or there is none.
+    radius: Vec<f64>,
+    origins: Vec<Origin>,
+    entries: Vec<T::Lines>,
     /// R of any magnitude, 0 where there is no block.
-    pub(in crate::deep) wide_radius: Vec<Bound>,
+    wide_radius: Vec<Bound>,
+    wide: Vec<WideEntry<T>>,
+    /// The steps of the blocks from m = 0.
+    from_zero: Vec<usize>,
+    pub(in crate::deep) start: Option<Start<T>>,
 }
 
-impl<T> Level<T> {
-    /// Room for so many blocks.
-    fn with_room_for(count: usize, with_wide: bool) -> Option<Self> {
-        let mut level = Self { radius: Vec::new(), entries: Vec::new(), wide: Vec::new(), wide_radius: Vec::new() };
-        level.radius.try_reserve_exact(count).ok()?;
-        level.entries.try_reserve_exact(count).ok()?;
-        if with_wide {
-            level.wide.try_reserve_exact(count).ok()?;
-            level.wide_radius.try_reserve_exact(count).ok()?;
-        }
-        Some(level)
-    }
+/// Radii after the last one, so that as many as a vector has can be loaded from any.
+const PADDING: usize = LANES;
+
+/// The blocks of an origin.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    /// R of the shortest: most orbits look at this alone.
+    shortest: f64,
+    /// The place of the shortest.
+    first: u32,
+    /// How many there are.
+    count: u32,
 }
 
-/// The blocks of a reference for one number type and tolerance.
-#[derive(Clone, Debug)]
-pub struct Table<T> {
-    pub(in crate::deep) levels: Vec<Level<T>>,
+/// A vector of a value, if there is memory for it.
+fn filled<V: Clone>(value: V, count: usize) -> Result<Vec<V>, NoTable> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count).map_err(|_| NoTable::Memory)?;
+    list.resize(count, value);
+    Ok(list)
 }
 
 /// The scale below which blocks are also kept for deltas below the range of f64. Above it, few orbits come there.
@@ -84,9 +103,9 @@ impl<T: Mantissa> Table<T> {
     #[must_use]
     pub fn bytes(steps: u64, scale: i32) -> u64 {
         let wide = if scale < WIDE_BELOW { size_of::<WideEntry<T>>() + size_of::<Bound>() } else { 0 };
-        let each = size_of::<Entry<T>>() + size_of::<f64>() + wide;
+        let each = size_of::<T::Lines>() + size_of::<f64>() + size_of::<Origin>() + wide;
         // Levels from FIRST on have fewer than half as many blocks as the reference has steps.
-        (steps >> (FIRST - 1)).saturating_mul(each as u64)
+        (steps >> (FIRST - 1)).saturating_add((2 * OF_ZERO + PADDING) as u64).saturating_mul(each as u64)
     }
 
     /// The blocks of a reference for c up to [`REACH`] in units of 2^scale. Where that is far below the range of f64, also for deltas
@@ -96,10 +115,24 @@ impl<T: Mantissa> Table<T> {
         let TableSetting { reference, scale, escape_radius, tolerance, stop } = *setting;
         let with_wide = scale < WIDE_BELOW;
         let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
-        let mut levels: Vec<Level<T>> = Vec::new();
         let steps = reference.last().saturating_sub(1);
+        let places = first_of(origins(steps).max(1));
+        let mut table = Self {
+            radius: filled(NO_RADIUS, places + PADDING)?,
+            origins: filled(Origin { shortest: NO_RADIUS, first: 0, count: 0 }, origins(steps))?,
+            entries: filled(T::NO_LINES, places)?,
+            wide_radius: filled(Bound::ZERO, if with_wide { places } else { 0 })?,
+            wide: filled(WideEntry::NONE, if with_wide { places } else { 0 })?,
+            from_zero: Vec::new(),
+            start: None,
+        };
+        for (origin, of_origin) in table.origins.iter_mut().enumerate() {
+            of_origin.first = u32::try_from(first_of(origin)).map_err(|_| NoTable::Memory)?;
+            of_origin.count = if origin == 0 { 0 } else { lengths(origin, steps).count_ones() };
+        }
         // Blocks that wait for their right neighbours, of falling levels.
         let mut waiting: Vec<(u32, Option<Block>)> = Vec::new();
+        let mut path = Path::new(steps);
         for m in 1..=steps {
             if m & 0xfff == 0 && stop.load(Ordering::Relaxed) {
                 return Err(NoTable::Stopped);
@@ -112,32 +145,189 @@ impl<T: Mantissa> Table<T> {
                     _ => None,
                 };
                 level = of_left + 1;
-                if level < FIRST {
-                    continue;
-                }
-                let index = (level - FIRST) as usize;
-                if levels.len() <= index {
-                    levels.push(Level::with_room_for(steps >> level, with_wide).ok_or(NoTable::Memory)?);
-                }
-                let kept = &mut levels[index];
-                let wide = block.as_ref().map(|block| wide::<T>(block, 1 << level));
-                let (radius, entry) = wide.as_ref().and_then(WideEntry::narrow).unwrap_or((NO_RADIUS, Entry::NONE));
-                kept.radius.push(radius);
-                kept.entries.push(entry);
-                if with_wide {
-                    kept.wide_radius.push(wide.as_ref().map_or(Bound::ZERO, |wide| wide.radius));
-                    kept.wide.push(wide.unwrap_or(WideEntry::NONE));
+                if level >= FIRST
+                    && let Some(block) = &block
+                {
+                    let begin = m + 1 - (1 << level);
+                    let length = (level - FIRST) as usize;
+                    table.keep(begin, length, &wide::<T>(block, 1 << level));
+                    path.add(begin, level, block);
                 }
             }
             waiting.push((level, block));
         }
-        // The highest levels may have no block that can be used.
-        while levels
-            .last()
-            .is_some_and(|l| l.radius.iter().all(|r| *r == 0.0) && l.wide_radius.iter().all(|r| r.is_zero()))
-        {
-            levels.pop();
+        path.add_rest(&waiting);
+        if let Some(zero) = Block::step(Extended::ZERO, unit, escape_radius) {
+            table.keep_from_zero(&zero, &path, tolerance);
         }
-        Ok(Self { levels })
+        table.start = Start::new(&table, setting);
+        Ok(table)
+    }
+
+    /// Keeps a block at m: number `length` of its origin.
+    fn keep(&mut self, m: usize, length: usize, block: &WideEntry<T>) {
+        let Some(origin) = origin(m) else { return };
+        let place = first_of(origin) + length;
+        if let Some((radius, entry)) = block.narrow() {
+            self.radius[place] = radius;
+            if length == 0 {
+                self.origins[origin].shortest = radius;
+            }
+            entry.write(&mut self.entries[place]);
+        }
+        if let Some(kept) = self.wide.get_mut(place) {
+            *kept = *block;
+            self.wide_radius[place] = block.radius;
+        }
+    }
+
+    /// Keeps blocks from m = 0, where deltas begin again after each period: the step from there and then each of the blocks from m = 1, and on from the
+    /// longest of these, so that the last ends with the reference.
+    fn keep_from_zero(&mut self, zero: &Block, path: &Path, tolerance: f64) {
+        let mut longest = None;
+        for (level, block) in &path.from_one {
+            let Some(joined) = zero.then(block, tolerance) else { return };
+            longest = Some((joined, 1 + (1 << level)));
+            self.keep_next_from_zero(&joined, 1 + (1 << level));
+        }
+        while let Some((joined, steps)) = longest {
+            let Some((level, block)) = path.at(steps) else { return };
+            longest = joined.then(block, tolerance).map(|joined| (joined, steps + (1 << level)));
+            if let Some((joined, steps)) = &longest {
+                self.keep_next_from_zero(joined, *steps);
+            }
+        }
+    }
+
+    fn keep_next_from_zero(&mut self, block: &Block, steps: usize) {
+        if self.from_zero.len() < OF_ZERO {
+            self.keep(0, self.from_zero.len(), &wide::<T>(block, steps as u64));
+            self.from_zero.push(steps);
+            self.origins[0].count += 1;
+        }
+    }
+
+    /// The steps of the block of number `length` of an origin.
+    #[inline(always)]
+    fn steps(&self, origin: usize, length: usize) -> usize {
+        if origin == 0 { self.from_zero.get(length).copied().unwrap_or(0) } else { 1 << (FIRST as usize + length) }
+    }
+
+    /// The lengths of an origin, of at most so many steps.
+    #[inline(always)]
+    fn lengths(&self, origin: usize, most: usize) -> u64 {
+        if origin == 0 {
+            let count = self.from_zero.iter().take_while(|steps| **steps <= most).count();
+            return (1 << count) - 1;
+        }
+        lengths(origin, most)
+    }
+
+    /// The origin at or after m, or the last.
+    #[inline(always)]
+    fn origin_at(&self, m: usize) -> (usize, &Origin) {
+        let origin = ((m + (1 << FIRST) - 1) >> FIRST).min(self.origins.len() - 1);
+        (origin, &self.origins[origin])
+    }
+
+    /// R of the shortest block at m, if one may begin there. It is any number where none may.
+    #[inline(always)]
+    pub(in crate::deep) fn shortest_radius(&self, m: usize) -> f64 {
+        self.origin_at(m).1.shortest
+    }
+
+    /// The longest block at m for deltas in the range of f64 up to `reach`, of at most `most` steps, and its steps; where the shortest is valid.
+    #[inline(always)]
+    pub(in crate::deep) fn longest<S: Simd>(
+        &self,
+        simd: S,
+        m: usize,
+        most: Option<usize>,
+        reach: f64,
+    ) -> (&T::Lines, usize) {
+        // Lanes that are not in use may have any m.
+        let (origin, Origin { first, count, .. }) = self.origin_at(m);
+        let lengths = match most {
+            None => (1_u64 << count) - 1,
+            Some(most) => self.lengths(origin, most),
+        };
+        let first = *first as usize;
+        let reach = Reals::splat(simd, reach);
+        let mut found = 0;
+        // Radii fall with the length.
+        loop {
+            let radii = Reals::load(simd, &self.radius[first + found..]);
+            let valid = reach.at_most(radii).bits() & lengths >> found;
+            let length = valid.trailing_ones() as usize;
+            found += length;
+            if length < Reals::<S>::LEN {
+                break;
+            }
+        }
+        let length = found.max(1) - 1;
+        (&self.entries[first + length], self.steps(origin, length))
+    }
+
+    /// All blocks in the range of f64: m, steps, radius and values.
+    #[cfg(test)]
+    pub(in crate::deep) fn all(&self) -> impl Iterator<Item = (usize, usize, f64, Entry<T>)> {
+        let origins = 0..self.origins.len();
+        let places = origins.flat_map(|origin| {
+            let m = if origin == 0 { 0 } else { 1 + ((origin - 1) << FIRST) };
+            let count = self.lengths(origin, usize::MAX).trailing_ones() as usize;
+            (0..count).map(move |length| (m, origin, length))
+        });
+        places.filter_map(|(m, origin, length)| {
+            let place = first_of(origin) + length;
+            let radius = self.radius[place];
+            (radius > 0.0).then(|| (m, self.steps(origin, length), radius, self.entry(place)))
+        })
+    }
+
+    /// Some block, for lanes that are not in use.
+    #[inline(always)]
+    pub(in crate::deep) fn any(&self) -> &T::Lines {
+        &self.entries[0]
+    }
+
+    fn entry(&self, place: usize) -> Entry<T> {
+        Entry::read(&self.entries[place])
+    }
+
+    /// The place of the longest block at m for which a condition of its place holds, of at most `most` steps, and its steps.
+    #[inline(always)]
+    fn longest_where(&self, m: usize, most: usize, is_valid: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
+        let origin = origin(m).filter(|origin| *origin < self.origins.len())?;
+        let first = first_of(origin);
+        let count = self.lengths(origin, most).trailing_ones() as usize;
+        // Radii fall with the length.
+        let (mut found, mut beyond) = (0, count + 1);
+        while beyond - found > 1 {
+            let middle = usize::midpoint(found, beyond);
+            *(if is_valid(first + middle - 1) { &mut found } else { &mut beyond }) = middle;
+        }
+        (found > 0).then(|| (first + found - 1, self.steps(origin, found - 1)))
+    }
+
+    /// The longest block at m for deltas of any magnitude up to `reach`, and its steps, from whichever form is kept.
+    fn longest_of_either(&self, m: usize, reach: Bound) -> Option<(WideEntry<T>, usize)> {
+        if !self.wide.is_empty() {
+            return self.longest_wide(m, usize::MAX, reach).map(|(entry, steps)| (*entry, steps));
+        }
+        let reach = reach.to_f64() + UNDERFLOW;
+        let (place, steps) = self.longest_where(m, usize::MAX, |place| self.radius[place] >= reach)?;
+        Some((self.entry(place).widened(), steps))
+    }
+
+    /// The longest block at m for deltas of any magnitude up to `reach`, of at most `most` steps, and its steps.
+    #[inline(always)]
+    pub(in crate::deep) fn longest_wide(&self, m: usize, most: usize, reach: Bound) -> Option<(&WideEntry<T>, usize)> {
+        if self.wide.is_empty() {
+            return None;
+        }
+        let radius = |place: usize| self.wide_radius[place];
+        let (place, steps) =
+            self.longest_where(m, most, |place| !radius(place).is_zero() && !radius(place).below(reach))?;
+        Some((&self.wide[place], steps))
     }
 }

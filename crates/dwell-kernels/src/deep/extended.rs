@@ -91,6 +91,11 @@ impl Bound {
     pub(crate) fn over(self, other: Self) -> Self {
         Self::new(self.m / other.m, self.e - other.e)
     }
+    /// The square root.
+    pub(crate) fn sqrt(self) -> Self {
+        let odd = self.e & 1;
+        Self::new((self.m * f64::from(1 + odd)).sqrt(), (self.e - odd) / 2)
+    }
     #[inline(always)]
     pub(crate) fn plus(self, other: Self) -> Self {
         let (big, small) = if self.e >= other.e { (self, other) } else { (other, self) };

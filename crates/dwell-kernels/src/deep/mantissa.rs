@@ -1,11 +1,26 @@
-//! The numbers that deltas are iterated in: f64, and pairs of f64 with twice the bits.
+//! The numbers that deltas are iterated in: f64, and pairs of f64 with twice the bits; one of them, or a vector.
 
+use super::lanes::{Lanes, Line, Reals};
+use crate::arithmetic::Arithmetic;
+use fearless_simd::Simd;
 use std::ops::{Add, Mul, Neg, Sub};
 
+/// A number, or a vector of numbers to which each operation is applied lane by lane.
+pub trait Real: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {}
+impl Real for f64 {}
+impl<S: Simd> Real for Reals<S> {}
+impl<F: Arithmetic> Real for Pair<F> {}
+
 /// A number type of a tier.
-pub trait Mantissa:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> + Send + Sync + 'static
-{
+pub trait Mantissa: Real + Send + Sync + 'static {
+    /// Vectors of it.
+    type Lanes<S: Simd>: Lanes<S>;
+    /// The f64 that it is made of.
+    const PARTS: usize;
+    /// A block of a table.
+    type Lines: AsRef<[Line]> + AsMut<[Line]> + Copy + Send + Sync + std::fmt::Debug;
+    /// One with zeros.
+    const NO_LINES: Self::Lines;
     /// A bound on the relative error of one operation, and of the rounding of a value to this type.
     const UNIT: f64;
     /// Zero.
@@ -16,9 +31,17 @@ pub trait Mantissa:
     fn to_f64(self) -> f64;
     /// The product with a power of two, which is exact unless it leaves the range of f64.
     fn scaled(self, power_of_two: f64) -> Self;
+    /// One of the f64 that it is made of, the largest first.
+    fn part(self, index: usize) -> f64;
+    /// The number made of these.
+    fn from_parts(part: impl FnMut(usize) -> f64) -> Self;
 }
 
 impl Mantissa for f64 {
+    type Lanes<S: Simd> = Reals<S>;
+    const PARTS: usize = 1;
+    type Lines = [Line; 2];
+    const NO_LINES: Self::Lines = [Line::ZERO; 2];
     const UNIT: f64 = 1.0 / 9_007_199_254_740_992.0;
     const ZERO: Self = 0.0;
     #[inline(always)]
@@ -33,32 +56,43 @@ impl Mantissa for f64 {
     fn scaled(self, power_of_two: f64) -> Self {
         self * power_of_two
     }
+    #[inline(always)]
+    fn part(self, _: usize) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn from_parts(mut part: impl FnMut(usize) -> f64) -> Self {
+        part(0)
+    }
 }
 
-/// A pair of f64, of which the value is the sum: 106 bits. The operations are those of Joldes, Muller and Popescu, "Tight and
+/// Pairs of f64, of which the value is the sum: 106 bits. The operations are those of Joldes, Muller and Popescu, "Tight and
 /// rigorous error bounds for basic building blocks of double-word arithmetic" (2017): relative errors of at most 3 u^2 for sums and
 /// 5 u^2 for products, u = 2^-53. [`Mantissa::UNIT`] is 2^-102.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Dd {
+pub struct Pair<F> {
     /// The sum, rounded to nearest.
-    pub hi: f64,
+    pub hi: F,
     /// What is left.
-    pub lo: f64,
+    pub lo: F,
 }
 
+/// A pair of f64.
+pub type Dd = Pair<f64>;
+
 #[inline(always)]
-fn two_sum(a: f64, b: f64) -> Dd {
-    let hi = a + b;
-    let of_b = hi - a;
-    let of_a = hi - of_b;
-    Dd { hi, lo: (a - of_a) + (b - of_b) }
+fn two_sum<F: Arithmetic>(a: F, b: F) -> Pair<F> {
+    let hi = a.add(b);
+    let of_b = hi.sub(a);
+    let of_a = hi.sub(of_b);
+    Pair { hi, lo: a.sub(of_a).add(b.sub(of_b)) }
 }
 
 /// The sum of two numbers of which the first is the larger one, or 0.
 #[inline(always)]
-fn fast_two_sum(a: f64, b: f64) -> Dd {
-    let hi = a + b;
-    Dd { hi, lo: b - (hi - a) }
+fn fast_two_sum<F: Arithmetic>(a: F, b: F) -> Pair<F> {
+    let hi = a.add(b);
+    Pair { hi, lo: b.sub(hi.sub(a)) }
 }
 
 impl Dd {
@@ -75,26 +109,26 @@ impl Dd {
     }
 }
 
-impl Add for Dd {
+impl<F: Arithmetic> Add for Pair<F> {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         let s = two_sum(self.hi, other.hi);
         let t = two_sum(self.lo, other.lo);
-        let v = fast_two_sum(s.hi, s.lo + t.hi);
-        fast_two_sum(v.hi, v.lo + t.lo)
+        let v = fast_two_sum(s.hi, s.lo.add(t.hi));
+        fast_two_sum(v.hi, v.lo.add(t.lo))
     }
 }
 
-impl Neg for Dd {
+impl<F: Arithmetic> Neg for Pair<F> {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        Self { hi: -self.hi, lo: -self.lo }
+        Self { hi: self.hi.neg(), lo: self.lo.neg() }
     }
 }
 
-impl Sub for Dd {
+impl<F: Arithmetic> Sub for Pair<F> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
@@ -102,18 +136,22 @@ impl Sub for Dd {
     }
 }
 
-impl Mul for Dd {
+impl<F: Arithmetic> Mul for Pair<F> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
-        let p = self.hi * other.hi;
-        let e = self.hi.mul_add(other.hi, -p);
-        let cross = self.hi.mul_add(other.lo, self.lo * other.hi);
-        fast_two_sum(p, e + cross)
+        let p = self.hi.mul(other.hi);
+        let e = self.hi.fma(other.hi, p.neg());
+        let cross = self.hi.fma(other.lo, self.lo.mul(other.hi));
+        fast_two_sum(p, e.add(cross))
     }
 }
 
 impl Mantissa for Dd {
+    type Lanes<S: Simd> = Pair<Reals<S>>;
+    const PARTS: usize = 2;
+    type Lines = [Line; 4];
+    const NO_LINES: Self::Lines = [Line::ZERO; 4];
     const UNIT: f64 = 1.0 / 5_070_602_400_912_917_605_986_812_821_504.0;
     const ZERO: Self = Self { hi: 0.0, lo: 0.0 };
     #[inline(always)]
@@ -127,6 +165,14 @@ impl Mantissa for Dd {
     #[inline(always)]
     fn scaled(self, power_of_two: f64) -> Self {
         Self { hi: self.hi * power_of_two, lo: self.lo * power_of_two }
+    }
+    #[inline(always)]
+    fn part(self, index: usize) -> f64 {
+        if index == 0 { self.hi } else { self.lo }
+    }
+    #[inline(always)]
+    fn from_parts(mut part: impl FnMut(usize) -> f64) -> Self {
+        Self { hi: part(0), lo: part(1) }
     }
 }
 
@@ -174,7 +220,7 @@ impl<T: Mantissa> Complex<T> {
     }
 }
 
-impl<T: Mantissa> Add for Complex<T> {
+impl<T: Real> Add for Complex<T> {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -182,7 +228,7 @@ impl<T: Mantissa> Add for Complex<T> {
     }
 }
 
-impl<T: Mantissa> Mul for Complex<T> {
+impl<T: Real> Mul for Complex<T> {
     type Output = Self;
     /// The product, off by at most sqrt 5 u |self| |other| (Brent, Percival and Zimmermann, 2007).
     #[inline(always)]

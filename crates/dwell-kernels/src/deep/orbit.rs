@@ -18,10 +18,12 @@
 //! **Block.** For |z| + e within its radius, see `blocks.rs`:
 //!
 //! ```text
-//! e' = (|A + S c + 2 Q z| + |Q| e) e + k(|z| + e) + |dz'/dc| (error of c)
+//! e' = (|A + S c + 2 Q z| + |Q| e) e + k(|z| + e)
 //! ```
 //!
-//! where k has the truncation, the errors of the coefficients and the roundings: 9 u for each term.
+//! where k has the truncation, the errors of the coefficients, the roundings (9 u for each term) and |dz'/dc| (error of c).
+//!
+//! Vectors of orbits do steps and blocks (`pool.rs`); what is rare is done here, one orbit at a time.
 //!
 //! **Escape.** |w| is off by less than E = e + 8 R u. The orbit is within R for certain if |w|^2 - R^2 <= -(2 R E + E^2 + s), and
 //! outside for certain if |w|^2 - R^2 > 2 |w| E + s, where s bounds the roundings of |w|^2 and R^2. If neither, the pixel is undecided here.
@@ -29,14 +31,18 @@
 //! Every bound is multiplied by 1 + 2^-45 for its own roundings.
 
 mod escape;
+mod operations;
+mod pile;
+mod pool;
 mod trap;
 mod wide;
 
-use super::blocks::{Entry, FIRST, REACH, SHARE, Table};
+use super::blocks::{REACH, Table};
 use super::extended::{Bound, Extended, power_of_two};
 use super::mantissa::{Complex, Mantissa};
 use super::reference::Reference;
 pub(super) use escape::{SMOOTH_SQUARED, smooth_value};
+pub(super) use pool::{BYTES, Pool};
 use std::sync::atomic::{AtomicBool, Ordering};
 use trap::{Attempt, Next, Trap};
 
@@ -96,189 +102,179 @@ pub struct Counts {
 }
 
 /// An orbit under way, with a delta in the range of f64.
+#[derive(Clone, Copy, Debug)]
 struct State<T> {
     z: Complex<T>,
     e: f64,
     m: usize,
     n: u32,
-    trap: Trap<T>,
 }
 
 /// The answer of a phase.
 enum Phase<T> {
-    /// The delta is now of the other magnitude.
-    Changes,
-    /// An attempt to prove that the orbit never escapes has failed: it is taken back.
-    Returns(Attempt<T>),
+    /// The delta is in the range of f64.
+    Narrow(State<T>),
+    /// The delta is below it.
+    Wide {
+        z: Extended<T>,
+        e: Bound,
+        m: usize,
+        n: u32,
+    },
     Ends(Found),
 }
 
-/// The orbit of c in units of 2^scale.
-#[inline(always)]
-pub fn follow<T: Mantissa>(setting: &Setting<'_>, table: &Table<T>, c: Complex<T>, counts: &mut Counts) -> Found {
-    let scale = setting.scale;
-    // c in the plane, 0 below the range of f64.
-    let in_range = scale > -1000;
-    let plain = if in_range { c.scaled(power_of_two(scale)) } else { Complex::ZERO };
-    let unit = if in_range { power_of_two(scale) } else { 0.0 };
-    let orbit = Orbit {
-        setting,
-        table,
-        c,
-        plain,
-        of_c: 4.0 * T::UNIT * REACH * unit + UNDERFLOW,
-        relative: 2.0 * T::UNIT * REACH,
-    };
-    let mut state = State { z: plain, e: orbit.of_c, m: 1, n: 1, trap: Trap::new() };
-    let mut wide = None;
-    if plain.size() < SMALL {
-        wide = Some((Extended::new(c, scale), Bound::new(orbit.relative, scale)));
-    }
-    loop {
-        let phase = match wide.take() {
-            Some((z, e)) => orbit.wide(&mut state, z, e, counts),
-            None => Phase::Changes,
-        };
-        let phase = match phase {
-            Phase::Changes => orbit.narrow(&mut state, counts),
-            other => other,
-        };
-        wide = match phase {
-            Phase::Ends(found) => return found,
-            Phase::Changes => Some((Extended::new(state.z, 0), Bound::of(state.e))),
-            Phase::Returns(Attempt { z, e, n, .. }) => {
-                (state.m, state.n) = (0, n);
-                Some((z, e))
-            }
-        };
-    }
-}
-
-struct Orbit<'a, T> {
+/// What of a view an orbit in a tier needs.
+#[derive(Debug)]
+struct Orbit<'a, T: Mantissa> {
     setting: &'a Setting<'a>,
     table: &'a Table<T>,
-    c: Complex<T>,
-    plain: Complex<T>,
+    /// What c is multiplied by for its value in the plane; 0 below the range of f64.
+    unit: f64,
     /// What a step adds to the error for c.
     of_c: f64,
     /// The error of c in units of 2^scale.
     relative: f64,
+    /// The roundings of |w|.
+    of_modulus: f64,
 }
 
-impl<T: Mantissa> Orbit<'_, T> {
+impl<T: Mantissa> Clone for Orbit<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T: Mantissa> Copy for Orbit<'_, T> {}
+
+/// One pixel.
+struct Pixel<T> {
+    /// c in units of 2^scale.
+    c: Complex<T>,
+    trap: Trap<T>,
+}
+
+/// What vectors found of a delta where it is not simply iterated.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    /// The orbit is within R for certain.
+    is_within: bool,
+    /// The orbit is smaller than its delta.
+    is_smaller: bool,
+}
+
+impl<'a, T: Mantissa> Orbit<'a, T> {
+    fn new(setting: &'a Setting<'a>, table: &'a Table<T>) -> Self {
+        let scale = setting.scale;
+        let unit = if scale > -1000 { power_of_two(scale) } else { 0.0 };
+        Self {
+            setting,
+            table,
+            unit,
+            of_c: 4.0 * T::UNIT * REACH * unit + UNDERFLOW,
+            relative: 2.0 * T::UNIT * REACH,
+            of_modulus: 8.0 * setting.escape_radius * T::UNIT,
+        }
+    }
+
+    /// c in the plane.
+    #[inline(always)]
+    fn plain(&self, c: Complex<T>) -> Complex<T> {
+        c.scaled(self.unit)
+    }
+
     /// Whether the flag to stop is set, looked at once in a while.
     #[inline(always)]
     fn stops(&self, count: u64) -> bool {
         count & STOP_MASK == 0 && self.setting.stop.load(Ordering::Relaxed)
     }
 
+    /// The beginning of an orbit.
     #[inline(always)]
-    fn narrow(&self, state: &mut State<T>, counts: &mut Counts) -> Phase<T> {
-        let Setting { reference, escape_radius, limit, .. } = *self.setting;
-        let last = reference.last();
-        let u = T::UNIT;
-        let of_modulus = 8.0 * escape_radius * u;
-        let State { mut z, mut e, mut m, mut n, .. } = *state;
+    fn begin(&self, c: Complex<T>) -> Phase<T> {
+        if let Some(start) = self.table.start.as_ref().filter(|start| start.n() <= u64::from(self.setting.limit)) {
+            let (m, n) = (start.m(), start.n() as u32);
+            return match start.narrow(c) {
+                Some(z) if z.size() >= SMALL => Phase::Narrow(State { z, e: start.e.to_f64() + UNDERFLOW, m, n }),
+                _ => Phase::Wide { z: start.wide(c), e: start.e, m, n },
+            };
+        }
+        let z = self.plain(c);
+        if z.size() >= SMALL {
+            return Phase::Narrow(State { z, e: self.of_c, m: 1, n: 1 });
+        }
+        let scale = self.setting.scale;
+        Phase::Wide { z: Extended::new(c, scale), e: Bound::new(self.relative, scale), m: 1, n: 1 }
+    }
+
+    /// Goes on with a delta that vectors do not iterate: to the end of the orbit or to a delta that they do.
+    #[inline(always)]
+    fn resolve(&self, pixel: &mut Pixel<T>, phase: Phase<T>, counts: &mut Counts) -> Result<State<T>, Found> {
+        let mut phase = phase;
         loop {
-            let reference_z = reference.at::<T>(m);
-            let mut w = reference_z + z;
-            let w_square = w.square();
-            let mut z_square = z.square();
-            let at_end = m == last;
-            if at_end {
-                e += reference.end_error.to_f64() + UNDERFLOW;
-            }
-            let off = e + of_modulus;
-            if !self.is_within(w_square, off) {
-                return self.ends(&mut state.trap, w, off, n);
-            }
-            if n == limit {
-                return Phase::Ends(Found::Stays);
-            }
-            let w_modulus = w_square.sqrt();
-            let mut anchor = reference_z;
-            if w_square < z_square || at_end {
-                e = (e + 2.0 * u * (anchor.taxicab() + w.taxicab()) + UNDERFLOW) * UP;
-                z = w;
-                z_square = w_square;
-                m = 0;
-                anchor = Complex::ZERO;
-                counts.rebases += 1;
-                match self.after_rebase(&mut state.trap, Extended::new(z, 0), Bound::of(e), n) {
-                    Next::Trapped => return Phase::Ends(Found::Stays),
-                    Next::Raise(radius) => e = radius.to_f64() * UP,
-                    Next::GoOn => {}
-                }
-                if z.size() < SMALL {
-                    (state.z, state.e, state.m, state.n) = (z, e, m, n);
-                    return Phase::Changes;
-                }
-            }
-            if m > 0 {
-                let reach = (z_square.sqrt() + e) * UP;
-                if let Some((entry, steps)) = self.longest(m, limit - n, reach) {
-                    self.apply(entry, &mut z, &mut e, reach);
-                    m += steps;
-                    n += steps as u32;
-                    counts.blocks += 1;
-                    if self.stops(counts.blocks) {
-                        return Phase::Ends(Found::Undecided);
-                    }
-                    if z.size() < SMALL {
-                        (state.z, state.e, state.m, state.n) = (z, e, m, n);
-                        return Phase::Changes;
-                    }
-                    continue;
-                }
-            }
-            let t = anchor + w;
-            e = ((2.0 * w_modulus + e) * e + 9.0 * u * z.taxicab() * t.taxicab() + self.of_c) * UP;
-            z = z * t + self.plain;
-            w = z;
-            m += 1;
-            n += 1;
-            counts.steps += 1;
-            if self.stops(counts.steps) {
-                return Phase::Ends(Found::Undecided);
-            }
-            if w.size() < SMALL {
-                (state.z, state.e, state.m, state.n) = (z, e, m, n);
-                return Phase::Changes;
-            }
+            phase = match phase {
+                Phase::Narrow(state) => return Ok(state),
+                Phase::Ends(found) => return Err(found),
+                Phase::Wide { z, e, m, n } => self.wide(pixel, (z, e), m, n, counts),
+            };
         }
     }
 
-    /// The longest block at m for deltas up to `reach` and at most `most` steps.
+    /// A rebase without anything else, before the end of the reference, with nothing to prove, and the step after it, unless a block may follow:
+    /// the new state.
     #[inline(always)]
-    fn longest(&self, m: usize, most: u32, reach: f64) -> Option<(&Entry<T>, usize)> {
-        let place = m - 1;
-        let mut found = None;
-        let aligned = place.trailing_zeros();
-        for (level, kept) in (FIRST..).zip(&self.table.levels) {
-            if level > aligned {
-                break;
-            }
-            let index = place >> level;
-            let Some(radius) = kept.radius.get(index) else { break };
-            if *radius < reach || most >> level == 0 {
-                break;
-            }
-            found = Some((kept, index, 1 << level));
+    fn rebased(&self, pixel: &mut Pixel<T>, z: Complex<T>, e: f64, m: usize, room: usize) -> Option<State<T>> {
+        let reference_z = self.setting.reference.at::<T>(m);
+        let w = reference_z + z;
+        if w.size() < SMALL || !pixel.trap.passes() {
+            return None;
         }
-        found.map(|(kept, index, steps)| (&kept.entries[index], steps))
+        let e = self.error_of_rebase(reference_z, w, e);
+        let modulus = w.square().sqrt();
+        if room == 0 || (modulus + e) * UP <= self.table.shortest_radius(0) {
+            return Some(State { z: w, e, m: 0, n: 0 });
+        }
+        // As `operations.rs` steps, with Z = 0.
+        let roundings = 9.0 * T::UNIT * w.taxicab() * w.taxicab();
+        let e = ((2.0 * modulus + e) * e + roundings + self.of_c) * UP;
+        Some(State { z: w * w + self.plain(pixel.c), e, m: 1, n: 1 })
     }
 
     #[inline(always)]
-    fn apply(&self, entry: &Entry<T>, z: &mut Complex<T>, e: &mut f64, reach: f64) {
-        let q = entry.q * *z;
-        let linear = entry.a + entry.s * self.c + q;
-        let derivative = (linear + q).square().sqrt();
-        let [k0, k1, k2, k3] = entry.k;
-        *e = ((derivative + entry.slack + entry.q_modulus * (*e + reach * SHARE)) * *e
-            + ((k3 * reach + k2) * reach + k1) * reach
-            + k0
-            + (entry.by_c + entry.s_modulus * reach) * self.relative)
-            * UP;
-        *z = linear * *z + (entry.b + entry.t * self.c) * self.c;
+    fn error_of_rebase(&self, reference_z: Complex<T>, w: Complex<T>, e: f64) -> f64 {
+        (e + 2.0 * T::UNIT * (reference_z.taxicab() + w.taxicab()) + UNDERFLOW) * UP
+    }
+
+    /// A delta in the range of f64 where something else than a step or a block follows.
+    #[inline(always)]
+    fn event(&self, pixel: &mut Pixel<T>, state: State<T>, event: Event, counts: &mut Counts) -> Phase<T> {
+        let Setting { reference, limit, .. } = *self.setting;
+        let State { z, mut e, m, n } = state;
+        let reference_z = reference.at::<T>(m);
+        let w = reference_z + z;
+        let at_end = m == reference.last();
+        if at_end {
+            e += reference.end_error.to_f64() + UNDERFLOW;
+        }
+        let off = e + self.of_modulus;
+        if !event.is_within || !self.is_within(w.square(), off) {
+            return self.ends(pixel, w, off, n);
+        }
+        if n == limit {
+            return Phase::Ends(Found::Stays);
+        }
+        if !event.is_smaller && !at_end {
+            // It is below the range of f64.
+            return Phase::Wide { z: Extended::new(z, 0), e: Bound::of(e), m, n };
+        }
+        counts.rebases += 1;
+        e = self.error_of_rebase(reference_z, w, e);
+        let (z, bound) = (Extended::new(w, 0), Bound::of(e));
+        match self.after_rebase(&mut pixel.trap, z, bound, n) {
+            Next::Trapped => Phase::Ends(Found::Stays),
+            Next::GoOn if w.size() >= SMALL => Phase::Narrow(State { z: w, e, m: 0, n }),
+            Next::Raise(radius) if w.size() >= SMALL => Phase::Narrow(State { z: w, e: radius.to_f64() * UP, m: 0, n }),
+            Next::GoOn => Phase::Wide { z, e: bound, m: 0, n },
+            Next::Raise(radius) => Phase::Wide { z, e: radius, m: 0, n },
+        }
     }
 }

@@ -20,6 +20,12 @@ const RELATIVE_ERROR: i32 = -112;
 /// Z_m below 2^-300 is kept with an exponent of its own.
 const TINY: f64 = 4.909_093_465_297_727e-91;
 
+/// Some Z_m one after the other.
+pub(super) type Window = [[f64; 2]; WINDOW];
+/// As many as orbits are stepped at once.
+pub(super) const WINDOW: usize = 1 << super::blocks::FIRST;
+const NO_WINDOW: Window = [[0.0; 2]; WINDOW];
+
 /// Why an orbit ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -36,10 +42,10 @@ pub enum End {
 /// A reference orbit Z_0 to Z_M.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// The parts of Z_m, rounded to f64.
-    pub high: Vec<[f64; 2]>,
+    /// The parts of Z_m, rounded to f64, and [`WINDOW`] - 1 zeros.
+    high: Vec<[f64; 2]>,
     /// What is left of them.
-    pub low: Vec<[f64; 2]>,
+    low: Vec<[f64; 2]>,
     /// Each Z_m, 0 < m, of less than 2^-300, in the order of m.
     pub tiny: Vec<(u32, Extended<Dd>)>,
     /// A bound on the absolute error of Z_M, which may be near 0.
@@ -92,7 +98,7 @@ impl Reference {
     /// The index M of the last Z.
     #[must_use]
     pub fn last(&self) -> usize {
-        self.high.len() - 1
+        self.high.len() - WINDOW
     }
 
     /// The entries that memory is allocated for.
@@ -105,6 +111,14 @@ impl Reference {
     #[must_use]
     pub fn bytes(entries: u64) -> u64 {
         entries * 32
+    }
+
+    /// The first or the second f64 of the parts of Z_m and of those after it, of which there are zeros beyond the last.
+    #[inline(always)]
+    pub(super) fn window(&self, part: usize, m: usize) -> &Window {
+        let list = if part == 0 { &self.high } else { &self.low };
+        let start = m.min(self.last());
+        list[start..].first_chunk().unwrap_or(&NO_WINDOW)
     }
 
     /// Z_m.
@@ -160,7 +174,7 @@ impl Reference {
             let z = pair(&at[0], &at[1]);
             let modulus = Bound::modulus(z);
             let kept = z.in_range().unwrap_or(Complex::ZERO);
-            if orbit.high.len() == orbit.high.capacity() {
+            if orbit.high.len() + WINDOW > orbit.high.capacity() {
                 let more = orbit.high.len().max(4096);
                 if orbit.high.len() + more > most.max(8192)
                     || orbit.high.try_reserve_exact(more).is_err()
@@ -191,6 +205,8 @@ impl Reference {
                     return Err(NoReference::TooFewBits);
                 }
                 orbit.end = end;
+                orbit.high.extend_from_slice(&NO_WINDOW[1..]);
+                orbit.low.extend_from_slice(&NO_WINDOW[1..]);
                 orbit.end_error = absolute.plus(modulus.times(Bound::new(1.0, -103)));
                 return Ok(orbit);
             }

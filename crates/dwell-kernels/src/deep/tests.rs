@@ -1,12 +1,12 @@
 //! Tests of deltas, blocks and bounds against orbits in fixed point, which share no code with them but the limbs.
 
-use super::blocks::{FIRST, REACH, Table};
+use super::blocks::{REACH, Table};
 use super::direct::{self, Point};
 use super::extended::{Bound, Extended};
-use super::limbs::Fixed;
+use super::limbs::{Fixed, Stepper};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::orbit::{Found, Setting};
-use super::reference::{End, NoReference, Reference};
+use super::reference::{End, NoReference, Reference, pair};
 use super::{TableSetting, decide, table};
 use crate::level::Level;
 use crate::test_random::Random;
@@ -95,6 +95,55 @@ fn place(random: &mut Random, scale: i32, limit: u32) -> Place {
     }
 }
 
+/// A view a thousand times as large as a copy of the set, about its nucleus: the reference ends there and is far shorter than orbits.
+fn place_at_a_nucleus(random: &mut Random) -> Place {
+    let (limbs, stop) = (13, AtomicBool::new(false));
+    loop {
+        let [x, y] = boundary_point(random);
+        let mut parts = [fixed(random, x, limbs), fixed(random, y, limbs)];
+        let of = |parts: &[Fixed; 2], scale: i32| {
+            Reference::new([&parts[0], &parts[1]], Bound::new(REACH, scale), 4.0, 20_000, 1 << 20, &stop)
+        };
+        let period = match of(&parts, -70) {
+            Ok(reference) if reference.end == End::Period => reference.last(),
+            _ => continue,
+        };
+        // Newton's method for Z_period = 0, with a derivative of 53 bits.
+        let mut size = Bound::ZERO;
+        for _ in 0..6 {
+            let (mut z, mut stepper) = (parts.clone(), Stepper::new(limbs));
+            let one = Extended::new(Complex { re: 1.0, im: 0.0 }, 0);
+            let (mut by_c, mut by_z) = (one, one);
+            for _ in 1..period {
+                let twice = Extended::<f64>::of(pair(&z[0], &z[1])).doubled();
+                by_c = twice.times(by_c).plus(one);
+                by_z = twice.times(by_z);
+                stepper.step(&mut z, [&parts[0], &parts[1]]);
+            }
+            // -Z / (dZ / dC) = -Z conj(dZ / dC) / |dZ / dC|^2.
+            let square = Bound::modulus(by_c).times(Bound::modulus(by_c));
+            let conjugate = Extended { m: Complex { re: by_c.m.re, im: -by_c.m.im }, e: by_c.e };
+            let step = Extended::<f64>::of(pair(&z[0], &z[1])).times(conjugate);
+            let unit = Bound::ONE.over(square);
+            let by = |part: f64| Dd::whole(-part * unit.in_unit(unit.exponent()));
+            let scale = step.e + unit.exponent();
+            if scale > -500 {
+                let [x, y] = parts;
+                parts = [plus(x, by(step.m.re), scale), plus(y, by(step.m.im), scale)];
+            }
+            size = Bound::ONE.over(Bound::modulus(by_z).times(Bound::modulus(by_z)));
+        }
+        let scale = size.exponent() + 10;
+        if !(-400..-100).contains(&scale) {
+            continue;
+        }
+        match of(&parts, scale) {
+            Ok(reference) if reference.end == End::Period => return Place { parts, scale, reference },
+            _ => {}
+        }
+    }
+}
+
 fn offset(random: &mut Random) -> Complex<Dd> {
     let part =
         |random: &mut Random| Dd::sum((random.unit() - 0.5) * 1.4, (random.unit() - 0.5) * 2_f64.powi(-60)).scaled(1.0);
@@ -134,7 +183,8 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
     for number in 0..60 {
         let scale = -[3, 20, 45, 60, 90, 150, 300, 450, 700, 1300][number % 10];
         let limit = if number % 3 == 0 { 300 } else { 20_000 };
-        let place = place(&mut random, scale, limit);
+        let place = if number % 10 == 3 { place_at_a_nucleus(&mut random) } else { place(&mut random, scale, limit) };
+        let scale = place.scale;
         periods += usize::from(place.reference.end == End::Period);
         let pixels: Vec<Complex<Dd>> = (0..24).map(|_| offset(&mut random)).collect();
         let smooth = number % 2 == 0;
@@ -183,40 +233,88 @@ fn stepped(reference: &Reference, m: usize, steps: usize, z: Extended<Dd>, c: Ex
 fn blocks_are_within_their_bounds_and_need_them() {
     let mut random = Random(5);
     let stop = AtomicBool::new(false);
-    let (mut checked, mut beyond_roundings) = (0, 0);
+    let (mut checked, mut from_zero, mut beyond_roundings) = (0, 0, 0);
     for scale in [-40, -45, -80, -200, -460, -900] {
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
         let tolerance = 2_f64.powi(-26);
         let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, stop: &stop };
         let table: Table<Dd> = table(Level::best(), setting).unwrap();
-        for (level, kept) in (FIRST..).zip(&table.levels) {
-            for (index, entry) in kept.entries.iter().enumerate().filter(|(i, _)| kept.radius[*i] > 0.0).step_by(7) {
-                let radius = kept.radius[index];
-                for _ in 0..4 {
-                    let c = offset(&mut random);
-                    let size = radius * random.unit() * 2_f64.powi(-((random.unit() * 20.0) as i32));
-                    let [x, y] = direction(&mut random);
-                    let z = Complex { re: Dd::whole(size * x), im: Dd::whole(size * y) };
-                    let wide = Extended::new(c, scale);
-                    let exact = stepped(reference, 1 + (index << level), 1 << level, Extended::new(z, 0), wide);
-                    let block = (entry.a + entry.s * c + entry.q * z) * z + (entry.b + entry.t * c) * c;
-                    let minus = Complex { re: -block.re, im: -block.im };
-                    let off = Bound::modulus(exact.plus(Extended::new(minus, 0))).to_f64();
-                    let reach = size * (1.0 + 1e-12);
-                    let [k0, k1, k2, k3] = entry.k;
-                    let bound = ((k3 * reach + k2) * reach + k1) * reach + k0;
-                    // The comparison itself has roundings of 2^-100 of the values, times the steps.
-                    let own = 2_f64.powi(-97) * f64::from(1 << level) * (exact.taxicab().to_f64() + reach * 4.0);
-                    assert!(off <= bound + own, "scale {scale}, level {level}: {off:e} of {bound:e}");
-                    checked += 1;
-                    beyond_roundings += usize::from(off > 1e3 * own);
-                }
+        for (m, steps, radius, entry) in table.all().step_by(7) {
+            for _ in 0..4 {
+                let c = offset(&mut random);
+                let size = radius * random.unit() * 2_f64.powi(-((random.unit() * 20.0) as i32));
+                let [x, y] = direction(&mut random);
+                let z = Complex { re: Dd::whole(size * x), im: Dd::whole(size * y) };
+                let exact = stepped(reference, m, steps, Extended::new(z, 0), Extended::new(c, scale));
+                let block = (entry.a + entry.s * c + entry.q * z) * z + (entry.b + entry.t * c) * c;
+                let minus = Complex { re: -block.re, im: -block.im };
+                let off = Bound::modulus(exact.plus(Extended::new(minus, 0))).to_f64();
+                let reach = size * (1.0 + 1e-12);
+                let [k0, k1, k2, k3] = entry.k;
+                let bound = ((k3 * reach + k2) * reach + k1) * reach + k0;
+                // The comparison itself has roundings of 2^-100 of the values, times the steps.
+                let own = 2_f64.powi(-97) * steps as f64 * (exact.taxicab().to_f64() + reach * 4.0);
+                assert!(off <= bound + own, "scale {scale}, {steps} steps at {m}: {off:e} of {bound:e}");
+                checked += 1;
+                from_zero += usize::from(m == 0);
+                beyond_roundings += usize::from(off > 1e3 * own);
             }
         }
     }
-    assert!(checked > 1000, "{checked} blocks were checked");
+    assert!(checked > 1000 && from_zero > 20, "{checked} blocks were checked, {from_zero} from 0");
     assert!(beyond_roundings * 4 > checked, "a bound without the remainder is caught: {beyond_roundings} of {checked}");
+}
+
+/// The beginning of all pixels is that of each, and some are long.
+#[test]
+fn beginnings_are_those_of_each_pixel() {
+    let mut random = Random(6);
+    let stop = AtomicBool::new(false);
+    let (mut checked, mut periods) = (0, 0);
+    for number in 0..24 {
+        let place = if number % 2 == 0 {
+            place_at_a_nucleus(&mut random)
+        } else {
+            place(&mut random, [-60, -300, -500, -900][number / 2 % 4], 20_000)
+        };
+        let scale = place.scale;
+        let reference = &place.reference;
+        let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance: 2_f64.powi(-26), stop: &stop };
+        let table: Table<Dd> = table(Level::best(), setting).unwrap();
+        let Some(start) = table.start else { continue };
+        for _ in 0..8 {
+            let c = offset(&mut random);
+            let wide = Extended::new(c, scale);
+            // Steps from m = 1, rebased where the reference ends.
+            let (mut z, mut m) = (wide, 1);
+            for _ in 1..start.n() {
+                if m == reference.last() {
+                    (z, m) = (reference.extended::<Dd>(m).plus(z), 0);
+                }
+                z = stepped(reference, m, 1, z, wide);
+                m += 1;
+            }
+            if m != start.m() {
+                (z, m) = (reference.extended::<Dd>(m).plus(z), 0);
+            }
+            assert_eq!(m, start.m());
+            let mut found = start.wide(c);
+            if let Some(narrow) = start.narrow(c) {
+                assert!(
+                    Bound::modulus(found.plus(Extended::new(Complex { re: -narrow.re, im: -narrow.im }, 0))).to_f64()
+                        <= start.e.to_f64()
+                );
+            }
+            found.m = Complex { re: -found.m.re, im: -found.m.im };
+            let off = Bound::modulus(z.plus(found));
+            let own = z.taxicab().times(Bound::new(start.n() as f64, -97));
+            assert!(!start.e.plus(own).below(off), "2^{scale}: {off:?} of {:?}", start.e);
+            checked += 1;
+            periods += usize::from(start.n() > reference.last() as u64);
+        }
+    }
+    assert!(checked > 100 && periods > 10, "{checked} pixels, {periods} beyond the first period");
 }
 
 #[test]
@@ -259,7 +357,7 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
             let parts = [fixed(&mut random, x, 8), fixed(&mut random, y, 8)];
             let limit = u32::MAX - 1;
             let radius = Bound::new(REACH, scale);
-            let reference = Reference::new([&parts[0], &parts[1]], radius, 4.0, 1 << 16, 1 << 20, &stop).unwrap();
+            let mut reference = Reference::new([&parts[0], &parts[1]], radius, 4.0, 1 << 16, 1 << 20, &stop).unwrap();
             let is_deep = scale < -50;
             assert!(
                 !is_deep || matches!(reference.end, End::Trap | End::Period),
@@ -267,7 +365,7 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
                 reference.end
             );
             // The view-wide proof is for the whole view; a view of 2^-12 is decided point by point.
-            let reference = Reference { end: if is_deep { reference.end } else { End::Limit }, ..reference };
+            reference.end = if is_deep { reference.end } else { End::Limit };
             let place = Place { parts, scale, reference };
             let pixels: Vec<Complex<Dd>> = (0..8).map(|_| offset(&mut random)).collect();
             let found = by_deltas::<f64>(&place, 2_f64.powi(-26), limit, true, &pixels);

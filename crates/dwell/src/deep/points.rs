@@ -46,8 +46,7 @@ impl DeepPoints {
         let side = |half: &Rational, pixels: u32| half.magnitude().times_whole(i64::from(pixels) + 1);
         let reach = side(&half_pixel[0], view.size.width).plus(&side(&half_pixel[1], view.size.height));
         let scale = reach.floor_log2().unwrap_or(0) + 1;
-        let shared = Shared::new(centre, scale, settings, limits);
-        Self::with(view, Arc::new(shared))
+        Self::with(view, Shared::of(centre, scale, settings, limits))
     }
 
     fn with(view: &View, shared: Arc<Shared>) -> Result<Self, InputError> {

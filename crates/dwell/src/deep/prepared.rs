@@ -18,7 +18,7 @@ use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::{Dd, Mantissa};
 use dwell_kernels::deep::reference::{End, NoReference, Reference};
 use dwell_kernels::deep::{NoTable, TableSetting, table};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Bits of a reference beyond those of the view. Its errors grow as deltas do, so that they stay this far below the size of a pixel's
@@ -72,8 +72,30 @@ struct Used {
     of_blocks: Duration,
 }
 
+/// The last view that was planned. Plans of the same view at the same time, as those of its probe and of its picture, share the reference and the blocks;
+/// they are freed with the last of these plans.
+static LAST: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
+
 impl Shared {
-    pub(super) fn new(centre: [Rational; 2], scale: i64, settings: &Settings, limits: &Limits) -> Self {
+    /// What a view shares with the last one, if that is still in use and differs in its pixels alone; or nothing yet.
+    pub(super) fn of(centre: [Rational; 2], scale: i64, settings: &Settings, limits: &Limits) -> Arc<Self> {
+        let new = Self::new(centre, scale, settings, limits);
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = last.upgrade().filter(|found| found.is_like(&new)) {
+            return found;
+        }
+        let new = Arc::new(new);
+        *last = Arc::downgrade(&new);
+        new
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.centre == other.centre
+            && (self.scale, self.most_bytes) == (other.scale, other.most_bytes)
+            && self.radius == other.radius
+    }
+
+    fn new(centre: [Rational; 2], scale: i64, settings: &Settings, limits: &Limits) -> Self {
         let radius = settings.escape_radius.to_rational();
         Self {
             centre,

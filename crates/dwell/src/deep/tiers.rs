@@ -52,7 +52,8 @@ pub(crate) struct DeepCall<'a> {
 impl DeepBuffers {
     /// Bytes of the buffers for lists of so many pixels.
     pub(crate) fn bytes(pixels: usize) -> usize {
-        2 * pixels * (size_of::<u32>() + size_of::<Complex<f64>>() + size_of::<Complex<Dd>>() + size_of::<Found>())
+        let each = size_of::<u32>() + size_of::<Complex<f64>>() + size_of::<Complex<Dd>>() + size_of::<Found>();
+        2 * pixels * each + dwell_kernels::deep::BYTES_OF_CALL
     }
 
     /// What the tiers did since the last call of this function.

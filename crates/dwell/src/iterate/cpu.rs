@@ -223,7 +223,7 @@ impl Engine for CpuEngine {
         let rows = rows.clamp(1, height);
         let strategy = task.strategy.with(task.channels);
         if let Points::Deep(points) = task.plan.points() {
-            return self.deep_requirements(task, points);
+            return self.deep_requirements(task, points, rows);
         }
         let tile = self.tile(strategy, u64::from(width) * u64::from(rows), width);
         let tile = TileSize { width: tile.width.min(width), height: tile.height.min(rows) };

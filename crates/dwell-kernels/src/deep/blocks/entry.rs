@@ -13,16 +13,12 @@ pub(in crate::deep) struct Entry<T> {
     pub(in crate::deep) q: Complex<T>,
     pub(in crate::deep) s: Complex<T>,
     pub(in crate::deep) t: Complex<T>,
-    /// Bounds of truncation, coefficients and roundings: a cubic in |z| + e, the constant first.
+    /// Bounds of truncation, coefficients, roundings and the error of c: a cubic in |z| + e, the constant first.
     pub(in crate::deep) k: [f64; 4],
-    /// |Q|, and 2 / [`SHARE`] of its error.
-    pub(in crate::deep) q_modulus: f64,
-    /// |S|.
-    pub(in crate::deep) s_modulus: f64,
     /// What is added to the derivative by z for the roundings and errors of A and S.
     pub(in crate::deep) slack: f64,
-    /// A bound on the derivative by c, in units of 2^scale.
-    pub(in crate::deep) by_c: f64,
+    /// |Q|, and 2 / [`SHARE`] of its error.
+    pub(in crate::deep) q_modulus: f64,
 }
 
 /// A block as orbits use it, of any magnitude.
@@ -42,19 +38,51 @@ pub(in crate::deep) struct WideEntry<T> {
 }
 
 impl<T: Mantissa> Entry<T> {
-    /// In the place of a block that cannot be used.
-    pub(super) const NONE: Self = Self {
-        a: Complex::ZERO,
-        b: Complex::ZERO,
-        q: Complex::ZERO,
-        s: Complex::ZERO,
-        t: Complex::ZERO,
-        k: [0.0; 4],
-        q_modulus: 0.0,
-        s_modulus: 0.0,
-        slack: 0.0,
-        by_c: 0.0,
-    };
+    /// Writes ten parts of coefficients, in the order of their names, each with its f64, and then six bounds.
+    pub(super) fn write(&self, lines: &mut T::Lines) {
+        let Self { a, b, q, s, t, k: [k0, k1, k2, k3], slack, q_modulus } = *self;
+        let parts = [a, b, q, s, t].into_iter().flat_map(|part| [part.re, part.im]);
+        let numbers = parts.flat_map(|part| (0..T::PARTS).map(move |index| part.part(index)));
+        let places = lines.as_mut().iter_mut().flat_map(|line| &mut line.0);
+        for (place, number) in places.zip(numbers.chain([k0, k1, k2, k3, slack, q_modulus])) {
+            *place = number;
+        }
+    }
+
+    /// Reads what [`Self::write`] wrote.
+    pub(in crate::deep) fn read(lines: &T::Lines) -> Self {
+        let lines = lines.as_ref();
+        let at = |index: usize| lines[index / 8].0[index % 8];
+        let number = |index: usize| T::from_parts(|part| at(index * T::PARTS + part));
+        let complex = |index: usize| Complex { re: number(2 * index), im: number(2 * index + 1) };
+        let bound = |index: usize| at(10 * T::PARTS + index);
+        Self {
+            a: complex(0),
+            b: complex(1),
+            q: complex(2),
+            s: complex(3),
+            t: complex(4),
+            k: [bound(0), bound(1), bound(2), bound(3)],
+            slack: bound(4),
+            q_modulus: bound(5),
+        }
+    }
+
+    /// With exponents, but without a radius. The error of c is in k.
+    pub(super) fn widened(&self) -> WideEntry<T> {
+        let [a, b, q, s, t] = [self.a, self.b, self.q, self.s, self.t].map(|part| Extended::new(part, 0));
+        WideEntry {
+            a,
+            b,
+            q,
+            s,
+            t,
+            k: self.k.map(Bound::of),
+            slack: Bound::of(self.slack),
+            q_modulus: Bound::of(self.q_modulus),
+            ..WideEntry::NONE
+        }
+    }
 }
 
 /// The values by which orbits use a block.
@@ -116,21 +144,20 @@ impl<T: Mantissa> WideEntry<T> {
         }
         let [k0, k1, k2, k3] = self.k.map(Bound::to_f64);
         let [q_modulus, s_modulus] = [self.q_modulus, self.s_modulus].map(Bound::to_f64);
+        // The error of c adds to the constant and, by S, to the linear part.
+        let of_c = 2.0 * T::UNIT * REACH;
         let entry = Entry {
             a: self.a.in_range()?,
             b: self.b.in_range()?,
             q: self.q.in_range()?,
             s: self.s.in_range()?,
             t: self.t.in_range()?,
-            k: [k0 + UNDERFLOW, k1, k2, k3],
-            q_modulus,
-            s_modulus,
+            k: [k0 + (self.by_c.to_f64() + UNDERFLOW) * of_c + UNDERFLOW, k1 + s_modulus * of_c, k2, k3]
+                .map(|k| k * (1.0 + 1e-13)),
             slack: self.slack.to_f64(),
-            by_c: self.by_c.to_f64() + UNDERFLOW,
+            q_modulus,
         };
-        [k0, k1, k2, k3, q_modulus, s_modulus, entry.slack, entry.by_c]
-            .iter()
-            .all(|v| v.is_finite())
-            .then_some((radius, entry))
+        let bounds = entry.k.into_iter().chain([q_modulus, entry.slack]);
+        bounds.into_iter().all(f64::is_finite).then_some((radius, entry))
     }
 }

@@ -69,18 +69,15 @@ impl Block {
         let (output, remainder) = domain.remainder(y);
         let constant = self.constant(y);
         let mut merged = self.coefficients(y);
-        // Small enough for the tolerance: d3 R^2 + d2 R + d1 <= tolerance |A|, and d0 <= tolerance |B|.
-        let of_a = Bound::modulus(self.a).times(Bound::modulus(y.a)).times(domain.radius);
-        let target = tolerance * ratio(of_a, output);
-        if remainder[1] >= target || Bound::modulus(merged.b).by(tolerance).below(constant) {
+        if Bound::modulus(merged.b).by(tolerance).below(constant) {
             return None;
         }
-        let s = most([0.0, remainder[2], remainder[3], 0.0], target - remainder[1]);
+        let s = self.share_within(y, &domain, output, remainder, &merged, tolerance)?;
         let per_radius = Bound::ONE.over(domain.radius);
         let squared = per_radius.times(per_radius);
         merged.delta = [
             constant,
-            output.times(per_radius).by(remainder[1]),
+            if self.is_from_zero() { self.of_first_degree(y) } else { output.times(per_radius).by(remainder[1]) },
             output.times(squared).by(remainder[2]),
             output.times(squared).times(per_radius).by(remainder[3]),
         ];
@@ -88,11 +85,39 @@ impl Block {
         Some(merged)
     }
 
+    /// The share of the radius on which the remainder is small enough for the tolerance: d3 R^2 + d2 R + d1 <= tolerance |A|, or for a block from
+    /// m = 0, where A is 0, d3 R + d2 <= tolerance |Q|.
+    #[inline(always)]
+    fn share_within(
+        &self,
+        y: &Self,
+        domain: &Domain,
+        output: Bound,
+        remainder: Cubic,
+        merged: &Self,
+        tolerance: f64,
+    ) -> Option<f64> {
+        let [_, d1, d2, d3] = remainder;
+        if self.is_from_zero() {
+            let of_q = Bound::modulus(merged.q).times(domain.radius).times(domain.radius);
+            let target = tolerance * ratio(of_q, output);
+            return (d2 < target).then(|| if d3 <= target - d2 { 1.0 } else { (target - d2) / d3 });
+        }
+        let of_a = Bound::modulus(self.a).times(Bound::modulus(y.a)).times(domain.radius);
+        let target = tolerance * ratio(of_a, output);
+        (d1 < target).then(|| most([0.0, d2, d3, 0.0], target - d1))
+    }
+
     /// The largest disc whose image is within the radius of `y`.
     #[inline(always)]
     fn domain(&self, y: &Self) -> Option<Domain> {
         let [a, b, q, s, t] = [self.a, self.b, self.q, self.s, self.t].map(Bound::modulus);
-        let radius = self.radius;
+        let mut radius = self.radius;
+        if self.is_from_zero() && !q.is_zero() {
+            // The radius of y may be too small a share of this block's values for f64, which are squares of deltas.
+            let of_y = y.radius.over(q).sqrt();
+            radius = if of_y.below(radius) { of_y } else { radius };
+        }
         let squared = radius.times(radius);
         let value = a
             .times(radius)
@@ -132,6 +157,28 @@ impl Block {
         let in_square = l.times(n).by(2.0).plus(n.times(n)).plus(d.times(both.by(2.0).plus(d)));
         let of_self = ya.times(d).plus(yq.times(in_square)).plus(ys.by(REACH).times(n.plus(d)));
         of_self.plus(at(&y.delta, both.plus(d).by(UP))).by(UP)
+    }
+
+    /// Whether this begins with the step from m = 0, whose A is 0.
+    fn is_from_zero(&self) -> bool {
+        self.a.m.size() == 0.0
+    }
+
+    /// The part of the remainder of a block from m = 0 with |z|. It has a factor of c, so that it may be far below the part with |z|^2, as the
+    /// constant is.
+    fn of_first_degree(&self, y: &Self) -> Bound {
+        let [ya, yq, ys] = [y.a, y.q, y.s].map(Bound::modulus);
+        let [d0, d1, ..] = self.delta;
+        let (l0, n0) = (Bound::modulus(self.b).by(REACH), Bound::modulus(self.t).by(REACH * REACH));
+        let n1 = Bound::modulus(self.s).by(REACH);
+        let (t0, t1) = (l0.plus(n0).plus(d0), n1.plus(d1));
+        // Of 2 L N + N^2 + D (2 L + 2 N + D).
+        let of_neighbours = l0.plus(n0).times(n1).by(2.0);
+        let of_rest = d1.times(l0.plus(n0).by(2.0).plus(d0)).plus(d0.times(n1.by(2.0).plus(d1)));
+        let [_, y1, y2, y3] = y.delta;
+        let of_y = y1.plus(y2.times(t0).by(2.0)).plus(y3.times(t0).times(t0).by(3.0)).times(t1);
+        let of_self = ya.times(d1).plus(yq.times(of_neighbours.plus(of_rest))).plus(ys.by(REACH).times(n1.plus(d1)));
+        of_self.plus(of_y).by(UP)
     }
 
     /// The coefficients of this block and then `y`, with their majorants.

@@ -1,14 +1,13 @@
 //! The test of escape, and smooth values of orbits that have escaped.
 
-use super::trap::Trap;
-use super::{Found, Orbit, Phase, SMOOTH_BITS, Setting, UP};
+use super::{Attempt, Found, Orbit, Phase, Pixel, SMOOTH_BITS, Setting, UP};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use fearless_simd::{Fallback, SimdBase};
 
 /// |z|^2 beyond which a smooth value is taken: 256^2.
 pub(in crate::deep) const SMOOTH_SQUARED: f64 = 65536.0;
 /// The roundings of |w|^2 and R^2 in f64, relative to R^2: 4 u.
-const ROUNDING: f64 = 4.0 * f64::UNIT;
+pub(super) const ROUNDING: f64 = 4.0 * f64::UNIT;
 /// The greatest number of further steps for a smooth value.
 const MOST_STEPS: u32 = 200;
 
@@ -23,16 +22,16 @@ impl<T: Mantissa> Orbit<'_, T> {
 
     /// An orbit that is not within R for certain at n: the end of the attempt under way, or its own.
     #[inline(always)]
-    pub(super) fn ends(&self, trap: &mut Trap<T>, w: Complex<T>, off: f64, n: u32) -> Phase<T> {
-        match trap.attempt.take() {
-            Some(attempt) => Phase::Returns(attempt),
-            None => Phase::Ends(self.at_escape(w, off, n)),
+    pub(super) fn ends(&self, pixel: &mut Pixel<T>, w: Complex<T>, off: f64, n: u32) -> Phase<T> {
+        match pixel.trap.attempt.take() {
+            Some(Attempt { z, e, n, .. }) => Phase::Wide { z, e, m: 0, n },
+            None => Phase::Ends(self.at_escape(pixel.c, w, off, n)),
         }
     }
 
     /// An orbit that is not within R for certain at n.
     #[inline(never)]
-    fn at_escape(&self, mut w: Complex<T>, mut off: f64, n: u32) -> Found {
+    fn at_escape(&self, c: Complex<T>, mut w: Complex<T>, mut off: f64, n: u32) -> Found {
         let Setting { reference, escape, smooth, .. } = *self.setting;
         if !is_outside(w, off, escape) {
             return Found::Undecided;
@@ -40,7 +39,7 @@ impl<T: Mantissa> Orbit<'_, T> {
         if !smooth {
             return Found::Escapes(n, 0);
         }
-        let c = reference.at::<T>(1) + self.plain;
+        let c = reference.at::<T>(1) + self.plain(c);
         let u = T::UNIT;
         for at in n..n.saturating_add(MOST_STEPS) {
             if is_outside(w, off, SMOOTH_SQUARED) {

@@ -47,6 +47,16 @@ impl<T> Trap<T> {
     }
 }
 
+impl<T> Trap<T> {
+    /// Counts a rebase, if nothing is to be proved at it.
+    #[inline(always)]
+    pub(super) fn passes(&mut self) -> bool {
+        let passes = self.attempt.is_none() && self.rebases + 1 < self.next;
+        self.rebases += u64::from(passes);
+        passes
+    }
+}
+
 impl<T: Mantissa> Orbit<'_, T> {
     /// After a rebase at n to z, known to within e.
     #[inline(never)]

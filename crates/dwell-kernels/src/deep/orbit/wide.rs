@@ -5,8 +5,8 @@
 //! `UNDERFLOW` covers in e.
 
 use super::trap::Next;
-use super::{Counts, Found, Orbit, Phase, SMALL, Setting, State, UNDERFLOW, UP};
-use crate::deep::blocks::{FIRST, REACH, SHARE, WideEntry};
+use super::{Counts, Found, Orbit, Phase, Pixel, SMALL, Setting, State, UNDERFLOW, UP};
+use crate::deep::blocks::{REACH, SHARE, WideEntry};
 use crate::deep::extended::{Bound, Extended, power_of_two};
 use crate::deep::mantissa::{Complex, Mantissa};
 
@@ -56,29 +56,34 @@ impl<T: Mantissa> Delta<T> {
 impl<T: Mantissa> Orbit<'_, T> {
     /// Deltas of any magnitude.
     #[inline(always)]
-    pub(super) fn wide(&self, state: &mut State<T>, z: Extended<T>, e: Bound, counts: &mut Counts) -> Phase<T> {
-        let Setting { reference, escape_radius, limit, scale, .. } = *self.setting;
+    pub(super) fn wide(
+        &self,
+        pixel: &mut Pixel<T>,
+        (z, e): (Extended<T>, Bound),
+        mut m: usize,
+        mut n: u32,
+        counts: &mut Counts,
+    ) -> Phase<T> {
+        let Setting { reference, limit, scale, .. } = *self.setting;
         let last = reference.last();
         let u = T::UNIT;
-        let of_modulus = 8.0 * escape_radius * u;
-        let (mut m, mut n) = (state.m, state.n);
         let mut delta = Delta::new(z, e);
         let of_c = 4.0 * u * REACH;
         loop {
             if delta.z.e >= SMALL_EXPONENT {
                 let narrow_z = delta.z.in_range().unwrap_or(Complex::ZERO);
                 if narrow_z.size() >= SMALL {
-                    (state.z, state.e, state.m, state.n) = (narrow_z, delta.bound().to_f64() + UNDERFLOW, m, n);
-                    return Phase::Changes;
+                    return Phase::Narrow(State { z: narrow_z, e: delta.bound().to_f64() + UNDERFLOW, m, n });
                 }
             }
             let reference_z = reference.at::<T>(m);
             let at_end = m == last;
-            let off = delta.bound().to_f64() + of_modulus + if at_end { reference.end_error.to_f64() } else { 0.0 };
+            let off =
+                delta.bound().to_f64() + self.of_modulus + if at_end { reference.end_error.to_f64() } else { 0.0 };
             let w = reference_z + delta.z.in_range().unwrap_or(Complex::ZERO);
             let is_useless = delta.e.is_nan() || delta.e > TOO_MUCH;
             if is_useless || !self.is_within(w.square(), off + UNDERFLOW) {
-                return self.ends(&mut state.trap, w, if is_useless { f64::INFINITY } else { off }, n);
+                return self.ends(pixel, w, if is_useless { f64::INFINITY } else { off }, n);
             }
             if n == limit {
                 return Phase::Ends(Found::Stays);
@@ -91,23 +96,23 @@ impl<T: Mantissa> Orbit<'_, T> {
             if is_near_zero && self.rebase_wide(&mut delta, m, at_end) {
                 m = 0;
                 counts.rebases += 1;
-                match self.after_rebase(&mut state.trap, delta.z, delta.bound(), n) {
-                    Next::Trapped => return Phase::Ends(Found::Stays),
-                    Next::Raise(radius) => delta = Delta::new(delta.z, radius),
-                    Next::GoOn => {}
+                if !pixel.trap.passes() {
+                    match self.after_rebase(&mut pixel.trap, delta.z, delta.bound(), n) {
+                        Next::Trapped => return Phase::Ends(Found::Stays),
+                        Next::Raise(radius) => delta = Delta::new(delta.z, radius),
+                        Next::GoOn => {}
+                    }
                 }
                 if delta.z.e > SMALL_EXPONENT {
                     continue;
                 }
             }
-            if m > 0 {
-                let reach = Bound::new((delta.z.m.square().sqrt() + delta.e) * UP, delta.z.e);
-                if let Some((entry, steps)) = self.longest_wide(m, limit - n, reach) {
-                    delta = self.apply_wide(entry, delta);
-                    m += steps;
-                    n += steps as u32;
-                    continue;
-                }
+            let reach = Bound::new((delta.z.m.square().sqrt() + delta.e) * UP, delta.z.e);
+            if let Some((entry, steps)) = self.table.longest_wide(m, (limit - n) as usize, reach) {
+                delta = self.apply_wide(entry, pixel.c, delta);
+                m += steps;
+                n += steps as u32;
+                continue;
             }
             // Away from 0, Z + z is Z, and 2 Z + z is 2 Z, to far below a rounding.
             let (sum, t) = if m == 0 {
@@ -126,14 +131,14 @@ impl<T: Mantissa> Orbit<'_, T> {
             let by_c = if by_c < 1e300 { by_c } else { 1.0 };
             let growth = 2.0 * sum.m.square().sqrt() * power(sum.e - t.e) + e * power(z.e - t.e);
             let error = (growth * e + 9.0 * u * z.m.taxicab() * t.m.taxicab()) * product + of_c * by_c;
-            delta = Delta::scaled((z.m * t.m).scaled(product) + self.c.scaled(by_c), error * UP, unit);
+            delta = Delta::scaled((z.m * t.m).scaled(product) + pixel.c.scaled(by_c), error * UP, unit);
             m += 1;
             n += 1;
         }
     }
 
     /// Rebases where the orbit is smaller than its delta, or the reference ends. Whether it did.
-    #[inline(never)]
+    #[inline(always)]
     fn rebase_wide(&self, delta: &mut Delta<T>, m: usize, at_end: bool) -> bool {
         let reference = self.setting.reference;
         let exact = reference.extended::<T>(m);
@@ -150,15 +155,15 @@ impl<T: Mantissa> Orbit<'_, T> {
     }
 
     #[inline(always)]
-    fn apply_wide(&self, entry: &WideEntry<T>, delta: Delta<T>) -> Delta<T> {
+    fn apply_wide(&self, entry: &WideEntry<T>, c: Complex<T>, delta: Delta<T>) -> Delta<T> {
         let Delta { z: Extended { m: z, e: k }, e } = delta;
         let WideEntry { a, b, q, s, t, .. } = entry;
         // A + S c + Q z in units of 2^l, B + T c in units of 2^f, the result in units of 2^g.
         let l = a.e.max(s.e).max(q.e + k);
         let q_z = (q.m * z).scaled(power(q.e + k - l));
-        let linear = a.m.scaled(power(a.e - l)) + (s.m * self.c).scaled(power(s.e - l)) + q_z;
+        let linear = a.m.scaled(power(a.e - l)) + (s.m * c).scaled(power(s.e - l)) + q_z;
         let f = b.e.max(t.e);
-        let free = (b.m.scaled(power(b.e - f)) + (t.m * self.c).scaled(power(t.e - f))) * self.c;
+        let free = (b.m.scaled(power(b.e - f)) + (t.m * c).scaled(power(t.e - f))) * c;
         let g = (l + k).max(f);
         let (of_linear, of_free) = (power(l + k - g), power(f - g));
         let result = (linear * z).scaled(of_linear) + free.scaled(of_free);
@@ -173,23 +178,5 @@ impl<T: Mantissa> Orbit<'_, T> {
             + in_unit(k0, g);
         let by_c = (in_unit(entry.by_c, g) + in_unit(entry.s_modulus, g - k) * reach) * self.relative;
         Delta::scaled(result, (derivative * e * of_linear + truncation + by_c) * UP, g)
-    }
-
-    #[inline(always)]
-    fn longest_wide(&self, m: usize, most: u32, reach: Bound) -> Option<(&WideEntry<T>, usize)> {
-        let place = m - 1;
-        let mut found = None;
-        let aligned = place.trailing_zeros();
-        for (level, kept) in (FIRST..).zip(&self.table.levels) {
-            if level > aligned || most >> level == 0 {
-                break;
-            }
-            let Some(radius) = kept.wide_radius.get(place >> level) else { break };
-            if radius.is_zero() || radius.below(reach) {
-                break;
-            }
-            found = Some((kept, place >> level, 1 << level));
-        }
-        found.map(|(kept, index, steps)| (&kept.wide[index], steps))
     }
 }

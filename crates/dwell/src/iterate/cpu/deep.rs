@@ -16,8 +16,12 @@ use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// Tiles are small, since a pixel may take milliseconds; but a list of what a tier leaves of one still has some pixels.
-const TILE: TileSize = TileSize { width: 64, height: 16 };
+/// The least and the greatest number of pixels of a tile. A pixel may take milliseconds, so that tiles are small where there are many threads; but vectors
+/// are full only where a list of what a tier leaves, one pixel in a thousand, still has some.
+const LEAST_AREA: u64 = 1 << 10;
+const MOST_AREA: u64 = 1 << 14;
+/// Tiles for each thread, where there are enough pixels: at the end few threads are idle.
+const TILES_PER_THREAD: u64 = 8;
 /// What the memory is for, in messages.
 const WHAT: &str = "a tile";
 
@@ -66,16 +70,23 @@ impl CpuEngine {
         computed
     }
 
-    pub(super) fn deep_requirements(&self, task: &Task<'_>, points: &DeepPoints) -> Requirements {
-        let pixels = self.deep_tile().width as usize * self.deep_tile().height as usize;
+    pub(super) fn deep_requirements(&self, task: &Task<'_>, points: &DeepPoints, rows: u32) -> Requirements {
+        let tile = self.deep_tile(u64::from(task.plan.size().width) * u64::from(rows));
+        let pixels = tile.width as usize * tile.height as usize;
         let of_thread = DeepBuffers::bytes(pixels) + pixels * (size_of::<(u32, u32)>() + size_of::<f64>() + 4);
         let threads = self.pool.threads() as u64;
         let host_bytes = points.shared.bytes(task.plan.limit()) + threads * of_thread as u64;
         Requirements { host_bytes, ..Requirements::default() }
     }
 
-    fn deep_tile(&self) -> TileSize {
-        self.tile.unwrap_or(TILE)
+    /// The tiles of so many pixels.
+    fn deep_tile(&self, pixels: u64) -> TileSize {
+        let fitting = || {
+            let area = (pixels / (TILES_PER_THREAD * self.pool.threads() as u64)).clamp(LEAST_AREA, MOST_AREA);
+            let height = 1 << (area.ilog2() / 2);
+            TileSize { width: (area as u32) / height, height }
+        };
+        self.tile.unwrap_or_else(fitting)
     }
 
     fn take_deep_buffers(&self) -> Box<TileBuffers> {
@@ -96,7 +107,8 @@ impl CpuEngine {
         let limit = task.plan.limit();
         let Control { cancel, progress } = *control;
         let call = self.deep_call(points, limit, cancel);
-        let tiles = Tiles::new(rows, self.deep_tile());
+        let pixels = u64::from(rows.width()) * rows.rows().len() as u64;
+        let tiles = Tiles::new(rows, self.deep_tile(pixels));
         let start = || -> Result<_, Error> { Ok((self.take_deep_buffers(), Duration::ZERO)) };
         let work = |(buffers, _): &mut (Box<TileBuffers>, Duration), mut tile: Tile<'_>| -> Result<(), Error> {
             cancel.check()?;

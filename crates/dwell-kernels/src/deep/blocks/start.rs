@@ -1,0 +1,172 @@
+//! The beginning that all pixels of a view share: blocks applied to the delta as a polynomial of c.
+//!
+//! Every pixel begins with z = c, at m = 1. As long as the same blocks and steps are valid for all c of the view, the delta is
+//!
+//! ```text
+//! z = P + (B + T c) c + d,    |d| <= D
+//! ```
+//!
+//! for all of them, and one chain of blocks replaces the same operations of every pixel: a series approximation (K. I. Martin, 2013) of the second
+//! degree with a proof. A block y after it has
+//!
+//! ```text
+//! P' = (A + Q P) P,    B' = (A + 2 Q P) B + S P + B_y,    T' = A T + S B + Q (2 P T + B^2) + T_y
+//! D' = (|A + S c + 2 Q z| + |Q| D) D + |Q| (2 |B T| + |T|^2) + |S T| + k(|z| + D)
+//! ```
+//!
+//! with k of the block, which has 9 u for each of its terms: no monomial of P', B' and T' has more than two products and four sums. At the end of
+//! the reference P is rebased by Z_M. The chain ends where no block and no step is valid for the whole view, or D exceeds the
+//! tolerance of the blocks.
+
+use super::merge::Block;
+use super::{REACH, SHARE, Table, WideEntry, wide};
+use crate::deep::TableSetting;
+use crate::deep::extended::{Bound, Extended};
+use crate::deep::mantissa::{Complex, Dd, Mantissa};
+use crate::deep::reference::End;
+
+/// For the roundings of a bound.
+const UP: f64 = 1.0 + 1e-13;
+/// The most operations, some ten milliseconds: a view within an attracted disc goes round for ever.
+const MOST: usize = 1 << 15;
+/// The exponent of B from which the polynomial is evaluated in the range of f64.
+const IN_RANGE: i32 = -400;
+
+/// A polynomial of c, in units of 2^scale.
+#[derive(Clone, Copy, Debug)]
+struct Chain<T> {
+    p: Extended<T>,
+    b: Extended<T>,
+    t: Extended<T>,
+    d: Bound,
+    m: usize,
+    n: u64,
+}
+
+/// Where the pixels of a view begin.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::deep) struct Start<T> {
+    chain: Chain<T>,
+    /// P, B and T where all are in the range of f64.
+    in_range: Option<[Complex<T>; 3]>,
+    /// A bound on the error of z, that of c included.
+    pub(in crate::deep) e: Bound,
+}
+
+impl<T: Mantissa> Chain<T> {
+    /// |P|, |B c|, |T c^2| and a bound on |z|.
+    fn moduli(&self) -> [Bound; 4] {
+        let [p, b, t] = [self.p, self.b, self.t].map(Bound::modulus);
+        let (b, t) = (b.by(REACH * UP), t.by(REACH * REACH * UP));
+        [p, b, t, p.plus(b).plus(t).plus(self.d).by(UP)]
+    }
+
+    /// This chain and then a block.
+    fn then(&self, y: &WideEntry<T>, steps: usize) -> Self {
+        let Self { p, b, t, d, .. } = *self;
+        let q_p = y.q.times(p);
+        let [_, of_b, of_t, reach] = self.moduli();
+        let [a, s, q] = [y.a, y.s, y.q].map(Bound::modulus);
+        let derivative = a
+            .plus(s.by(REACH))
+            .plus(q.times(reach).by(2.0))
+            .plus(y.slack)
+            .plus(y.q_modulus.times(d.plus(reach.by(SHARE))));
+        let cut = q.times(of_b.by(2.0).plus(of_t)).times(of_t).plus(s.by(REACH).times(of_t));
+        let [k0, k1, k2, k3] = y.k;
+        let k = k3.times(reach).plus(k2).times(reach).plus(k1).times(reach).plus(k0);
+        Self {
+            p: y.a.plus(q_p).times(p),
+            b: y.a.plus(q_p.doubled()).times(b).plus(y.s.times(p)).plus(y.b),
+            t: y.a.times(t).plus(y.s.times(b)).plus(y.q.times(p.times(t).doubled().plus(b.times(b)))).plus(y.t),
+            d: derivative.times(d).plus(cut).plus(k).by(UP),
+            m: self.m + steps,
+            n: self.n + steps as u64,
+        }
+    }
+
+    /// The next operation, if one is valid for the whole view and within the tolerance.
+    fn next(&self, table: &Table<T>, setting: &TableSetting<'_>) -> Option<Self> {
+        let TableSetting { reference, scale, escape_radius, tolerance, .. } = *setting;
+        let [.., reach] = self.moduli();
+        if self.m == reference.last() {
+            if reference.end != End::Period {
+                return None;
+            }
+            let z = reference.extended::<T>(self.m);
+            let p = z.plus(self.p);
+            let rounding = z.taxicab().plus(p.taxicab()).by(2.0 * T::UNIT);
+            let d = self.d.plus(rounding).plus(reference.end_error).by(UP);
+            return Some(Self { p, d, m: 0, ..*self }).filter(|next| next.is_within(tolerance));
+        }
+        let next = match table.longest_of_either(self.m, reach) {
+            Some((entry, steps)) => self.then(&entry, steps),
+            None => {
+                let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
+                let step = Block::step(reference.extended(self.m), unit, escape_radius)?;
+                if step.radius.below(reach) {
+                    return None;
+                }
+                self.then(&wide(&step, 1), 1)
+            }
+        };
+        next.is_within(tolerance).then_some(next)
+    }
+
+    fn is_within(&self, tolerance: f64) -> bool {
+        let [_, b, t, _] = self.moduli();
+        self.d.below(b.plus(t).by(tolerance))
+    }
+}
+
+impl<T: Mantissa> Start<T> {
+    /// The longest chain; `None` where it would be of no use.
+    pub(super) fn new(table: &Table<T>, setting: &TableSetting<'_>) -> Option<Self> {
+        let one = Complex::of(Complex { re: Dd::whole(1.0), im: Dd::ZERO });
+        let b = Extended::new(one, setting.scale);
+        let mut chain = Chain { p: Extended::ZERO, b, t: Extended::ZERO, d: Bound::ZERO, m: 1, n: 1 };
+        for _ in 0..MOST {
+            match chain.next(table, setting) {
+                Some(next) => chain = next,
+                None => break,
+            }
+        }
+        if chain.n == 1 {
+            return None;
+        }
+        let [p, b, t, _] = chain.moduli();
+        let rounding = p.plus(b).plus(t).by(9.0 * T::UNIT);
+        let of_c = b.plus(t.by(2.0)).by(2.0 * T::UNIT * REACH);
+        let is_in_range = Bound::modulus(chain.b).exponent() > IN_RANGE;
+        let in_range = || Some([chain.p.in_range()?, chain.b.in_range()?, chain.t.in_range()?]);
+        Some(Self {
+            chain,
+            in_range: if is_in_range { in_range() } else { None },
+            e: chain.d.plus(rounding).plus(of_c).by(UP),
+        })
+    }
+
+    /// The index in the reference.
+    pub(in crate::deep) fn m(&self) -> usize {
+        self.chain.m
+    }
+
+    /// The number of steps.
+    pub(in crate::deep) fn n(&self) -> u64 {
+        self.chain.n
+    }
+
+    /// The delta of c, where all of it is in the range of f64.
+    #[inline(always)]
+    pub(in crate::deep) fn narrow(&self, c: Complex<T>) -> Option<Complex<T>> {
+        let [p, b, t] = self.in_range?;
+        Some(p + (b + t * c) * c)
+    }
+
+    /// The delta of c.
+    pub(in crate::deep) fn wide(&self, c: Complex<T>) -> Extended<T> {
+        let Chain { p, b, t, .. } = self.chain;
+        let c = Extended::new(c, 0);
+        p.plus(b.plus(t.times(c)).times(c))
+    }
+}

@@ -1,0 +1,212 @@
+//! The operations on orbits in lanes: the test of a value, steps, and blocks.
+
+use super::escape::ROUNDING;
+use super::pile::Orbits;
+use super::{Orbit, SMALL, UP};
+use crate::deep::blocks::{FIRST, SHARE};
+use crate::deep::lanes::{ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals, pairs, transposed};
+use crate::deep::mantissa::{Complex, Mantissa};
+use crate::deep::reference::Window;
+use fearless_simd::Simd;
+
+/// Whole numbers of lanes.
+pub(super) type Indices = [usize; LANES];
+
+/// 2^52: in the sum of it and a smaller whole number the low bits are those of the number.
+const ABOVE: f64 = 4_503_599_627_370_496.0;
+
+/// The whole numbers of lanes.
+#[inline(always)]
+pub(super) fn indices<S: Simd>(simd: S, numbers: Reals<S>) -> Indices {
+    let mut sums = [0.0; LANES];
+    (numbers + Reals::splat(simd, ABOVE)).store(&mut sums);
+    let mut indices = [0; LANES];
+    for lane in 0..Reals::<S>::LEN {
+        indices[lane] = (sums[lane].to_bits() & ((1 << 52) - 1)) as usize;
+    }
+    indices
+}
+
+/// Values of the reference, in order, of each part and lane.
+pub(super) type Windows<'a> = [[&'a Window; LANES]; 2];
+
+/// The value of an orbit, and what may follow.
+pub(super) struct Value<T: Mantissa, S: Simd> {
+    reference: ComplexLanes<T, S>,
+    w: ComplexLanes<T, S>,
+    w_square: Reals<S>,
+    z_square: Reals<S>,
+    /// Within R for certain.
+    pub(super) is_within: Marks<S>,
+    /// The orbit is smaller than its delta.
+    pub(super) is_smaller: Marks<S>,
+    /// Within R, not smaller, and in the range of f64.
+    pub(super) goes_on: Marks<S>,
+}
+
+impl<T: Mantissa> Orbit<'_, T> {
+    /// The values of the reference from m on.
+    #[inline(always)]
+    pub(super) fn windows(&self, at: &Indices) -> Windows<'_> {
+        let reference = self.setting.reference;
+        let mut windows = [[reference.window(0, 0); LANES]; 2];
+        for lane in 0..LANES {
+            windows[0][lane] = reference.window(0, at[lane]);
+            if T::PARTS == 2 {
+                windows[1][lane] = reference.window(1, at[lane]);
+            }
+        }
+        windows
+    }
+
+    /// The values of the reference, `step` after the first.
+    #[inline(always)]
+    fn reference_at<S: Simd>(simd: S, windows: &Windows<'_>, step: usize) -> ComplexLanes<T, S> {
+        let [re, im] = pairs(
+            simd,
+            #[inline(always)]
+            |lane| &windows[0][lane][step],
+        );
+        let [re_low, im_low] = if T::PARTS == 1 {
+            [re, im]
+        } else {
+            pairs(
+                simd,
+                #[inline(always)]
+                |lane| &windows[1][lane][step],
+            )
+        };
+        let number =
+            |high: Reals<S>, low: Reals<S>| <T::Lanes<S>>::from_parts(|part| if part == 0 { high } else { low });
+        Complex { re: number(re, re_low), im: number(im, im_low) }
+    }
+
+    #[inline(always)]
+    pub(super) fn value<S: Simd>(
+        &self,
+        simd: S,
+        z: ComplexLanes<T, S>,
+        e: Reals<S>,
+        windows: &Windows<'_>,
+        step: usize,
+    ) -> Value<T, S> {
+        let splat = |x: f64| Reals::splat(simd, x);
+        let reference = Self::reference_at(simd, windows, step);
+        let w = reference + z;
+        let (w_square, z_square) = (w.square_of(), z.square_of());
+        let off = e + splat(self.of_modulus);
+        let escape = self.setting.escape;
+        let doubt = (splat(2.0 * self.setting.escape_radius) + off) * off + splat(escape * ROUNDING);
+        let is_within = w_square.at_most(splat(escape) - doubt * splat(UP));
+        let is_smaller = w_square.less(z_square);
+        let in_range = splat(SMALL * SMALL).at_most(z_square);
+        let goes_on = is_within & !is_smaller & in_range;
+        Value { reference, w, w_square, z_square, is_within, is_smaller, goes_on }
+    }
+
+    /// The lanes at which the shortest block is valid, if one may begin there.
+    #[inline(always)]
+    pub(super) fn with_block<S: Simd>(&self, simd: S, e: Reals<S>, value: &Value<T, S>, at: &Indices) -> Marks<S> {
+        let reach = (value.z_square.sqrt() + e) * Reals::splat(simd, UP);
+        let radii = Reals::from_fn(
+            simd,
+            #[inline(always)]
+            |lane| self.table.shortest_radius(at[lane]),
+        );
+        reach.at_most(radii)
+    }
+
+    /// One step of every lane: z and e.
+    #[inline(always)]
+    fn stepped<S: Simd>(
+        &self,
+        simd: S,
+        (z, e): (ComplexLanes<T, S>, Reals<S>),
+        plain: ComplexLanes<T, S>,
+        value: &Value<T, S>,
+    ) -> (ComplexLanes<T, S>, Reals<S>) {
+        let splat = |x: f64| Reals::splat(simd, x);
+        let t = value.reference + value.w;
+        let growth = splat(2.0) * value.w_square.sqrt() + e;
+        let roundings = splat(9.0 * T::UNIT) * z.taxicab_of() * t.taxicab_of();
+        (z * t + plain, (growth * e + roundings + splat(self.of_c)) * splat(UP))
+    }
+
+    /// Up to so many steps as `count` of each lane has, the first of them certain; a lane in which an orbit does not go on stays there.
+    /// The number of steps.
+    ///
+    /// All lanes are stepped, and each takes the last of its valid states in the end: so the deltas do not wait for the bounds.
+    #[inline(always)]
+    pub(super) fn steps<S: Simd>(
+        &self,
+        simd: S,
+        orbits: &mut Orbits<T, S>,
+        count: Reals<S>,
+        active: Marks<S>,
+    ) -> usize {
+        let splat = |x: f64| Reals::splat(simd, x);
+        let unit = splat(self.unit);
+        let plain = Complex { re: orbits.c.re.scaled(unit), im: orbits.c.im.scaled(unit) };
+        let windows = self.windows(&indices(simd, orbits.m));
+        let mut value = self.value(simd, orbits.z, orbits.e, &windows, 0);
+        let (mut z, mut e) = self.stepped(simd, (orbits.z, orbits.e), plain, &value);
+        let mut mask = active;
+        orbits.z = z.where_else(mask, orbits.z);
+        orbits.e = e.where_else(mask, orbits.e);
+        let mut taken = splat(1.0).where_else(mask, splat(0.0));
+        let mut number = mask.count();
+        for step in 1..1 << FIRST {
+            value = self.value(simd, z, e, &windows, step);
+            mask = mask & value.goes_on & splat(step as f64).less(count);
+            (z, e) = self.stepped(simd, (z, e), plain, &value);
+            orbits.z = z.where_else(mask, orbits.z);
+            orbits.e = e.where_else(mask, orbits.e);
+            taken = splat((step + 1) as f64).where_else(mask, taken);
+            number += mask.count();
+        }
+        orbits.m = orbits.m + taken;
+        orbits.room = orbits.room - taken;
+        number
+    }
+
+    /// A block in the lanes of a mask, all of which have one. The deltas of the others are lost.
+    #[inline(always)]
+    pub(super) fn block<S: Simd>(&self, simd: S, orbits: &mut Orbits<T, S>, active: Marks<S>) {
+        let splat = |x: f64| Reals::splat(simd, x);
+        let Orbits { z, c, e, .. } = *orbits;
+        let reach = (z.square_of().sqrt() + e) * splat(UP);
+        let m = indices(simd, orbits.m);
+        // Only near the limit is a block too long for it.
+        let last = splat(self.setting.reference.last() as f64);
+        let room = ((orbits.room.less(last) & active).bits() != 0).then(|| indices(simd, orbits.room));
+        let (mut reaches, mut steps) = ([0.0; LANES], [0; LANES]);
+        reach.store(&mut reaches);
+        let mut entries = [self.table.any(); LANES];
+        for lane in 0..Reals::<S>::LEN {
+            let (entry, of_entry) = self.table.longest(simd, m[lane], room.map(|room| room[lane]), reaches[lane]);
+            entries[lane] = entry;
+            steps[lane] = of_entry;
+        }
+        let columns = transposed::<T, S>(simd, &entries);
+        let number = |index: usize| <T::Lanes<S>>::from_parts(|part| columns[index * T::PARTS + part]);
+        let complex = |index: usize| Complex { re: number(2 * index), im: number(2 * index + 1) };
+        let [of_a, of_b, of_q, of_s, of_t] = [complex(0), complex(1), complex(2), complex(3), complex(4)];
+        let bound = |index: usize| columns[10 * T::PARTS + index];
+        let [k0, k1, k2, k3, slack, q_modulus] = [bound(0), bound(1), bound(2), bound(3), bound(4), bound(5)];
+        let q = of_q * z;
+        let linear = of_a + of_s * c + q;
+        let derivative = (linear + q).square_of().sqrt();
+        let by_z = derivative + slack + q_modulus * (e + reach * splat(SHARE));
+        let k = ((k3 * reach + k2) * reach + k1) * reach + k0;
+        orbits.e = (by_z * e + k) * splat(UP);
+        orbits.z = linear * z + (of_b + of_t * c) * c;
+        let steps = Reals::from_fn(
+            simd,
+            #[inline(always)]
+            |lane| f64::from_bits(ABOVE.to_bits() | steps[lane] as u64),
+        );
+        let steps = (steps - splat(ABOVE)).where_else(active, splat(0.0));
+        orbits.m = orbits.m + steps;
+        orbits.room = orbits.room - steps;
+    }
+}

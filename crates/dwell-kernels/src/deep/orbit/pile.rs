@@ -1,0 +1,173 @@
+//! Orbits under way in columns, so that vectors of them can be loaded, and parts of vectors appended.
+
+use crate::deep::lanes::{ComplexLanes, LANES, Lanes, Marks, Reals};
+use crate::deep::mantissa::{Complex, Mantissa};
+use fearless_simd::Simd;
+use std::marker::PhantomData;
+
+/// The most orbits of a pile: their columns stay in the first cache.
+pub(super) const MOST: usize = 256;
+/// A column, with room for a whole vector after the last orbit.
+const COLUMN: usize = MOST + LANES;
+
+/// The columns before those of z and c.
+const E: usize = 0;
+const M: usize = 1;
+const ROOM: usize = 2;
+const SLOT: usize = 3;
+const EVENTS: usize = 4;
+const Z: usize = 5;
+/// As many as pairs have.
+const COLUMNS: usize = Z + 8;
+
+/// Orbits in lanes. m, room and slot are whole numbers below 2^52.
+pub(super) struct Orbits<T: Mantissa, S: Simd> {
+    pub(super) z: ComplexLanes<T, S>,
+    /// In units of 2^scale.
+    pub(super) c: ComplexLanes<T, S>,
+    pub(super) e: Reals<S>,
+    /// The index in the reference.
+    pub(super) m: Reals<S>,
+    /// Steps up to the limit, or 2^50 if there are more.
+    pub(super) room: Reals<S>,
+    /// Which pixel it is.
+    pub(super) slot: Reals<S>,
+}
+
+/// One orbit of a pile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<T> {
+    pub(super) z: Complex<T>,
+    pub(super) c: Complex<T>,
+    pub(super) e: f64,
+    pub(super) m: usize,
+    pub(super) room: usize,
+    pub(super) slot: usize,
+}
+
+/// Vectors of a column are cache lines.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Column([f64; COLUMN]);
+
+/// Bytes of a list.
+pub(super) const BYTES: usize = size_of::<[Column; COLUMNS]>();
+
+/// A list of orbits.
+pub(super) struct Pile<T> {
+    columns: Box<[Column; COLUMNS]>,
+    len: usize,
+    of: PhantomData<T>,
+}
+
+impl<T: Mantissa> Pile<T> {
+    /// The first columns of the parts of z and c.
+    const NUMBERS: [usize; 4] = [Z, Z + T::PARTS, Z + 2 * T::PARTS, Z + 3 * T::PARTS];
+
+    pub(super) fn new() -> Self {
+        Self { columns: Box::new([Column([0.0; COLUMN]); COLUMNS]), len: 0, of: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    #[inline(always)]
+    fn vector<S: Simd>(&self, simd: S, column: usize, at: usize) -> Reals<S> {
+        Reals::load(simd, &self.columns[column].0[at..])
+    }
+
+    #[inline(always)]
+    fn vectors<S: Simd>(&self, simd: S, column: usize, at: usize) -> T::Lanes<S> {
+        <T::Lanes<S>>::from_parts(
+            #[inline(always)]
+            |part| self.vector(simd, column + part, at),
+        )
+    }
+
+    /// The orbits from `at` on. Lanes beyond the last one hold what was there before, or zeros.
+    #[inline(always)]
+    pub(super) fn load<S: Simd>(&self, simd: S, at: usize) -> Orbits<T, S> {
+        let [z_re, z_im, c_re, c_im] = Self::NUMBERS;
+        Orbits {
+            z: Complex { re: self.vectors(simd, z_re, at), im: self.vectors(simd, z_im, at) },
+            c: Complex { re: self.vectors(simd, c_re, at), im: self.vectors(simd, c_im, at) },
+            e: self.vector(simd, E, at),
+            m: self.vector(simd, M, at),
+            room: self.vector(simd, ROOM, at),
+            slot: self.vector(simd, SLOT, at),
+        }
+    }
+
+    #[inline(always)]
+    fn number(&self, column: usize, at: usize) -> T {
+        T::from_parts(
+            #[inline(always)]
+            |part| self.columns[column + part].0[at],
+        )
+    }
+
+    /// One orbit, and what [`Self::append_with`] noted.
+    #[inline(always)]
+    pub(super) fn row(&self, at: usize) -> (Row<T>, usize) {
+        let [z_re, z_im, c_re, c_im] = Self::NUMBERS;
+        let row = Row {
+            z: Complex { re: self.number(z_re, at), im: self.number(z_im, at) },
+            c: Complex { re: self.number(c_re, at), im: self.number(c_im, at) },
+            e: self.columns[E].0[at],
+            m: self.columns[M].0[at] as usize,
+            room: self.columns[ROOM].0[at] as usize,
+            slot: self.columns[SLOT].0[at] as usize,
+        };
+        (row, self.columns[EVENTS].0[at] as usize)
+    }
+
+    /// Adds an orbit.
+    #[inline(always)]
+    pub(super) fn push(&mut self, row: Row<T>) {
+        let at = self.len;
+        assert!(at < MOST, "a pile has room for all orbits under way");
+        for (column, number) in Self::NUMBERS.into_iter().zip([row.z.re, row.z.im, row.c.re, row.c.im]) {
+            for part in 0..T::PARTS {
+                self.columns[column + part].0[at] = number.part(part);
+            }
+        }
+        for (column, value) in [(E, row.e), (M, row.m as f64), (ROOM, row.room as f64), (SLOT, row.slot as f64)] {
+            self.columns[column].0[at] = value;
+        }
+        self.len += 1;
+    }
+
+    /// Adds the orbits that are marked.
+    #[inline(always)]
+    pub(super) fn append<S: Simd>(&mut self, orbits: &Orbits<T, S>, marks: Marks<S>) {
+        // Not more than the most, which the compiler then knows of each column.
+        let at = self.len.min(MOST);
+        let columns = &mut *self.columns;
+        let numbers = [orbits.z.re, orbits.z.im, orbits.c.re, orbits.c.im];
+        for (column, number) in Self::NUMBERS.into_iter().zip(numbers) {
+            for part in 0..T::PARTS {
+                number.part(part).store_marked(marks, &mut columns[column + part].0[at..]);
+            }
+        }
+        orbits.e.store_marked(marks, &mut columns[E].0[at..]);
+        orbits.m.store_marked(marks, &mut columns[M].0[at..]);
+        orbits.room.store_marked(marks, &mut columns[ROOM].0[at..]);
+        orbits.slot.store_marked(marks, &mut columns[SLOT].0[at..]);
+        self.len = at + marks.count();
+    }
+
+    /// Adds the orbits that are marked, with a note to each.
+    #[inline(always)]
+    pub(super) fn append_with<S: Simd>(&mut self, orbits: &Orbits<T, S>, notes: Reals<S>, marks: Marks<S>) {
+        let at = self.len.min(MOST);
+        notes.store_marked(marks, &mut self.columns[EVENTS].0[at..]);
+        self.append(orbits, marks);
+    }
+}
