@@ -10,14 +10,14 @@ use crate::deep::reference::Window;
 use fearless_simd::Simd;
 
 /// Whole numbers of lanes.
-pub(super) type Indices = [usize; LANES];
+type Indices = [usize; LANES];
 
 /// 2^52: in the sum of it and a smaller whole number the low bits are those of the number.
 const ABOVE: f64 = 4_503_599_627_370_496.0;
 
 /// The whole numbers of lanes.
 #[inline(always)]
-pub(super) fn indices<S: Simd>(simd: S, numbers: Reals<S>) -> Indices {
+fn indices<S: Simd>(simd: S, numbers: Reals<S>) -> Indices {
     let mut sums = [0.0; LANES];
     (numbers + Reals::splat(simd, ABOVE)).store(&mut sums);
     let mut indices = [0; LANES];
@@ -28,7 +28,7 @@ pub(super) fn indices<S: Simd>(simd: S, numbers: Reals<S>) -> Indices {
 }
 
 /// Values of the reference, in order, of each part and lane.
-pub(super) type Windows<'a> = [[&'a Window; LANES]; 2];
+type Windows<'a> = [[&'a Window; LANES]; 2];
 
 /// The value of an orbit, and what may follow.
 pub(super) struct Value<T: Mantissa, S: Simd> {
@@ -44,10 +44,35 @@ pub(super) struct Value<T: Mantissa, S: Simd> {
     pub(super) goes_on: Marks<S>,
 }
 
-impl<T: Mantissa> Orbit<'_, T> {
+/// Where orbits are.
+pub(super) struct Here<'a, T: Mantissa, S: Simd> {
+    at: Indices,
+    windows: Windows<'a>,
+    pub(super) value: Value<T, S>,
+    /// (m - 1) modulo 4, which is 0 where a block may begin, and 3 for m = 0.
+    pub(super) after_origin: Reals<S>,
+    /// Steps up to the limit and the end of the reference.
+    pub(super) most: Reals<S>,
+}
+
+impl<'a, T: Mantissa> Orbit<'a, T> {
+    /// Where orbits are.
+    #[inline(always)]
+    pub(super) fn here<S: Simd>(&self, simd: S, orbits: &Orbits<T, S>) -> Here<'a, T, S> {
+        let splat = |x: f64| Reals::splat(simd, x);
+        let at = indices(simd, orbits.m);
+        let windows = self.windows(&at);
+        let value = self.value(simd, orbits.z, orbits.e, &windows, 0);
+        let before = orbits.m - splat(1.0);
+        let period = f64::from(1 << FIRST);
+        let after_origin = before - (before * splat(1.0 / period)).floor() * splat(period);
+        let last = self.setting.reference.last() as f64;
+        Here { at, windows, value, after_origin, most: orbits.room.min(splat(last) - orbits.m) }
+    }
+
     /// The values of the reference from m on.
     #[inline(always)]
-    pub(super) fn windows(&self, at: &Indices) -> Windows<'_> {
+    fn windows(&self, at: &Indices) -> Windows<'a> {
         let reference = self.setting.reference;
         let mut windows = [[reference.window(0, 0); LANES]; 2];
         for lane in 0..LANES {
@@ -82,7 +107,7 @@ impl<T: Mantissa> Orbit<'_, T> {
     }
 
     #[inline(always)]
-    pub(super) fn value<S: Simd>(
+    fn value<S: Simd>(
         &self,
         simd: S,
         z: ComplexLanes<T, S>,
@@ -106,12 +131,12 @@ impl<T: Mantissa> Orbit<'_, T> {
 
     /// The lanes at which the shortest block is valid, if one may begin there.
     #[inline(always)]
-    pub(super) fn with_block<S: Simd>(&self, simd: S, e: Reals<S>, value: &Value<T, S>, at: &Indices) -> Marks<S> {
-        let reach = (value.z_square.sqrt() + e) * Reals::splat(simd, UP);
+    pub(super) fn with_block<S: Simd>(&self, simd: S, e: Reals<S>, here: &Here<'_, T, S>) -> Marks<S> {
+        let reach = (here.value.z_square.sqrt() + e) * Reals::splat(simd, UP);
         let radii = Reals::from_fn(
             simd,
             #[inline(always)]
-            |lane| self.table.shortest_radius(at[lane]),
+            |lane| self.table.shortest_radius(here.at[lane]),
         );
         reach.at_most(radii)
     }
@@ -132,8 +157,8 @@ impl<T: Mantissa> Orbit<'_, T> {
         (z * t + plain, (growth * e + roundings + splat(self.of_c)) * splat(UP))
     }
 
-    /// Up to so many steps as `count` of each lane has, the first of them certain; a lane in which an orbit does not go on stays there.
-    /// The number of steps.
+    /// Steps from here to the next place of a block, of which the first is certain; a lane in which an orbit does not go on stays there. The number of
+    /// steps.
     ///
     /// All lanes are stepped, and each takes the last of its valid states in the end: so the deltas do not wait for the bounds.
     #[inline(always)]
@@ -141,14 +166,14 @@ impl<T: Mantissa> Orbit<'_, T> {
         &self,
         simd: S,
         orbits: &mut Orbits<T, S>,
-        count: Reals<S>,
+        here: Here<'_, T, S>,
         active: Marks<S>,
     ) -> usize {
         let splat = |x: f64| Reals::splat(simd, x);
         let unit = splat(self.unit);
         let plain = Complex { re: orbits.c.re.scaled(unit), im: orbits.c.im.scaled(unit) };
-        let windows = self.windows(&indices(simd, orbits.m));
-        let mut value = self.value(simd, orbits.z, orbits.e, &windows, 0);
+        let Here { windows, mut value, after_origin, most, .. } = here;
+        let count = (splat(f64::from(1 << FIRST)) - after_origin).min(most);
         let (mut z, mut e) = self.stepped(simd, (orbits.z, orbits.e), plain, &value);
         let mut mask = active;
         orbits.z = z.where_else(mask, orbits.z);

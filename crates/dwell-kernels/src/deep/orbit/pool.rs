@@ -16,7 +16,7 @@
 //! - two vectors side by side in each operation: 1.34, 0.59, and twice the code;
 //! - arrays that are filled lane by lane and then loaded as vectors wait for their stores: up to 1.6 times the time.
 
-use super::operations::indices;
+use super::operations::Here;
 use super::pile::{self, MOST, Orbits, Pile, Row};
 use super::{Counts, Event, Found, Orbit, Phase, Pixel, Setting, State, Trap};
 use crate::deep::blocks::{FIRST, Table};
@@ -27,6 +27,11 @@ use std::sync::atomic::Ordering;
 
 /// The greatest room that a lane holds.
 const MOST_ROOM: usize = 1 << 50;
+
+/// Where there are so many steps for each block,
+const FEW_BLOCKS: u64 = 4;
+/// orbits are stepped so many times over before they are sorted.
+const MOST_RUNS: usize = 4;
 
 /// A pixel under way.
 struct Slot<T> {
@@ -57,6 +62,13 @@ impl<T: Mantissa> Lists<T> {
     fn len(&self) -> usize {
         self.fresh.len() + self.blocks.len() + self.steps.len() + self.rare.len()
     }
+}
+
+/// What is next in the lanes of a vector.
+struct Next<'a, T: Mantissa, S: Simd> {
+    here: Here<'a, T, S>,
+    block: Marks<S>,
+    step: Marks<S>,
 }
 
 /// Bytes of the orbits under way: two rounds of four lists, and what is kept of each pixel.
@@ -158,32 +170,28 @@ impl<'a, T: Mantissa> Pool<'a, T> {
     ///
     /// Nothing here depends on the orbits but by marks: a branch would be mispredicted, and only once all that it depends on is computed.
     #[inline(always)]
-    fn sort<S: Simd>(&mut self, simd: S, orbits: &Orbits<T, S>, active: Marks<S>) {
+    fn sort<S: Simd>(&mut self, simd: S, orbits: &Orbits<T, S>, next: &Next<'a, T, S>, active: Marks<S>) {
         let splat = |x: f64| Reals::splat(simd, x);
-        let at = indices(simd, orbits.m);
-        let value = self.orbit.value(simd, orbits.z, orbits.e, &self.orbit.windows(&at), 0);
-        let (after_origin, most) = self.places(simd, orbits);
-        let goes_on = value.goes_on & splat(0.0).less(most) & active;
-        // The shortest block is that from m = 0, with one step more than four.
-        let is_origin = after_origin.min(orbits.m).at_most(splat(0.0));
-        let may_begin = is_origin & splat(f64::from(1 << FIRST)).less(most);
-        let block = self.orbit.with_block(simd, orbits.e, &value, &at) & may_begin & goes_on;
-        self.next.blocks.append(orbits, block);
-        self.next.steps.append(orbits, goes_on & !block);
-        let events =
-            splat(1.0).where_else(value.is_within, splat(0.0)) + splat(2.0).where_else(value.is_smaller, splat(0.0));
-        self.next.rare.append_with(orbits, events, active & !goes_on);
+        let Next { here, block, step } = next;
+        self.next.blocks.append(orbits, *block);
+        self.next.steps.append(orbits, *step);
+        let of_value = &here.value;
+        let events = splat(1.0).where_else(of_value.is_within, splat(0.0))
+            + splat(2.0).where_else(of_value.is_smaller, splat(0.0));
+        self.next.rare.append_with(orbits, events, active & !*block & !*step);
     }
 
-    /// (m - 1) modulo 4, which is 0 where a block may begin, and 3 for m = 0; and the steps up to the limit and the end of the reference.
+    /// What is next of the orbits of a mask.
     #[inline(always)]
-    fn places<S: Simd>(&self, simd: S, orbits: &Orbits<T, S>) -> (Reals<S>, Reals<S>) {
+    fn next<S: Simd>(&self, simd: S, orbits: &Orbits<T, S>, active: Marks<S>) -> Next<'a, T, S> {
         let splat = |x: f64| Reals::splat(simd, x);
-        let before = orbits.m - splat(1.0);
-        let period = f64::from(1 << FIRST);
-        let after_origin = before - (before * splat(1.0 / period)).floor() * splat(period);
-        let last = self.orbit.setting.reference.last() as f64;
-        (after_origin, orbits.room.min(splat(last) - orbits.m))
+        let here = self.orbit.here(simd, orbits);
+        let goes_on = here.value.goes_on & splat(0.0).less(here.most) & active;
+        // The shortest block is that from m = 0, with one step more than four.
+        let is_origin = here.after_origin.min(orbits.m).at_most(splat(0.0));
+        let may_begin = is_origin & splat(f64::from(1 << FIRST)).less(here.most);
+        let block = self.orbit.with_block(simd, orbits.e, &here) & may_begin & goes_on;
+        Next { here, block, step: goes_on & !block }
     }
 
     /// Sorts the orbits of which nothing is known.
@@ -192,7 +200,8 @@ impl<'a, T: Mantissa> Pool<'a, T> {
         for at in (0..self.now.fresh.len()).step_by(Reals::<S>::LEN) {
             let orbits = self.now.fresh.load(simd, at);
             let active = Marks::first(simd, self.now.fresh.len() - at);
-            self.sort(simd, &orbits, active);
+            let next = self.next(simd, &orbits, active);
+            self.sort(simd, &orbits, &next, active);
         }
         self.now.fresh.clear();
     }
@@ -204,23 +213,31 @@ impl<'a, T: Mantissa> Pool<'a, T> {
             let mut orbits = self.now.blocks.load(simd, at);
             let active = Marks::first(simd, self.now.blocks.len() - at);
             self.orbit.block(simd, &mut orbits, active);
-            self.sort(simd, &orbits, active);
+            let next = self.next(simd, &orbits, active);
+            self.sort(simd, &orbits, &next, active);
         }
         self.counts.blocks += self.now.blocks.len() as u64;
         self.now.blocks.clear();
     }
 
-    /// Steps the others, up to the next m at which a block may begin.
+    /// Steps the others, up to the next m at which a block may begin; and on where few blocks are found.
     #[inline(always)]
     fn step<S: Simd>(&mut self, simd: S) {
+        let runs = if self.counts.steps > FEW_BLOCKS * self.counts.blocks { MOST_RUNS } else { 1 };
         for at in (0..self.now.steps.len()).step_by(Reals::<S>::LEN) {
             let mut orbits = self.now.steps.load(simd, at);
             let active = Marks::first(simd, self.now.steps.len() - at);
-            let (after_origin, most) = self.places(simd, &orbits);
-            let count = (Reals::splat(simd, f64::from(1 << FIRST)) - after_origin).min(most);
-            let steps = self.orbit.steps(simd, &mut orbits, count, active);
-            self.counts.steps += steps as u64;
-            self.sort(simd, &orbits, active);
+            let here = self.orbit.here(simd, &orbits);
+            self.counts.steps += self.orbit.steps(simd, &mut orbits, here, active) as u64;
+            let mut next = self.next(simd, &orbits, active);
+            for _ in 1..runs {
+                if 2 * next.step.count() < Reals::<S>::LEN {
+                    break;
+                }
+                self.counts.steps += self.orbit.steps(simd, &mut orbits, next.here, next.step) as u64;
+                next = self.next(simd, &orbits, active);
+            }
+            self.sort(simd, &orbits, &next, active);
         }
         self.now.steps.clear();
     }
