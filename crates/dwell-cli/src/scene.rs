@@ -365,7 +365,10 @@ fn iteration(args: &IterationArgs, scene: &mut Scene) -> Result<(), Failure> {
     if let Some(text) = &args.precision {
         scene.automatic.number = is_auto(text);
         if !scene.automatic.number {
-            settings.number = text.parse()?;
+            settings.number = text.parse().map_err(|mut unknown: dwell::UnknownName| {
+                unknown.known.push("auto");
+                unknown
+            })?;
         }
     }
     if let Some(text) = &args.rounding {

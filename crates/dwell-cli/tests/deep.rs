@@ -51,3 +51,14 @@ fn a_limit_of_memory_holds_for_a_deep_view() {
     assert!(ran.err.contains("memory") || ran.err.contains("needs"), "{}", ran.err);
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
+
+#[test]
+fn messages_name_what_a_deep_view_takes() {
+    let folder = Folder::new();
+    let ran = folder.run("render kf-1e50 --size 32x18 -o a.png --precision f16".split(' '));
+    assert!(ran.err.contains("(accepted: f32, f64, exact, auto)"), "{}", ran.err);
+    let ran = folder.run("render rf-dragon --size 32x18 -o a.png --max-memory 100M".split(' '));
+    assert!(ran.code == 2 && ran.err.contains("hint: allow more with --max-memory"), "{}", ran.err);
+    let plan = folder.good("render kf-1e50 --size 32x18 --dry-run").text();
+    assert!(plan.contains("exact arithmetic") && !plan.contains("fused") && !plan.contains("tiles"), "{plan}");
+}

@@ -93,7 +93,9 @@ fn peak_memory_matches_the_plan() {
                     ["planned_memory_bytes", "peak_memory_bytes"].map(|key| stats[key].as_u64().unwrap());
                 greatest = peak.max(greatest);
                 println!("| `{line} {samples}` | {} | {} |", planned >> 20, peak >> 20);
-                let too_much = planned > greatest + greatest / 10 + SLACK && !is_refined;
+                // Nor is what entries of a journal take: they are made by the clock.
+                let is_known = !is_refined && !line.contains("--sync-interval");
+                let too_much = planned > greatest + greatest / 10 + SLACK && is_known;
                 if peak > planned + planned / 10 + SLACK || too_much && run == MOST_RUNS {
                     wrong.push(format!("{line} {samples}: {} MiB planned, {} MiB taken", planned >> 20, peak >> 20));
                 }

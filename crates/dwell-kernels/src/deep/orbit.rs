@@ -34,6 +34,8 @@ mod escape;
 mod operations;
 mod pile;
 mod pool;
+#[cfg(test)]
+mod tests;
 mod trap;
 mod wide;
 

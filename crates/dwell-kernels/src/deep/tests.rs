@@ -48,7 +48,7 @@ fn plus(mut at: Fixed, v: Dd, scale: i32) -> Fixed {
 }
 
 /// A point of the unit circle, to a few roundings.
-fn direction(random: &mut Random) -> [f64; 2] {
+pub(super) fn direction(random: &mut Random) -> [f64; 2] {
     let [x, y] = [random.unit() - 0.5, random.unit() - 0.5];
     let modulus = (x * x + y * y).sqrt();
     [x / modulus, y / modulus]
@@ -72,14 +72,14 @@ fn boundary_point(random: &mut Random) -> [f64; 2] {
     outside
 }
 
-struct Place {
+pub(super) struct Place {
     parts: [Fixed; 2],
     scale: i32,
-    reference: Reference,
+    pub(super) reference: Reference,
 }
 
 /// A place with a view of 2^scale about a point near the boundary.
-fn place(random: &mut Random, scale: i32, limit: u32) -> Place {
+pub(super) fn place(random: &mut Random, scale: i32, limit: u32) -> Place {
     let mut limbs = 3 + ((170 - scale) as usize).div_ceil(64);
     let [x, y] = boundary_point(random);
     let seed = random.0;
@@ -144,7 +144,7 @@ fn place_at_a_nucleus(random: &mut Random) -> Place {
     }
 }
 
-fn offset(random: &mut Random) -> Complex<Dd> {
+pub(super) fn offset(random: &mut Random) -> Complex<Dd> {
     let part =
         |random: &mut Random| Dd::sum((random.unit() - 0.5) * 1.4, (random.unit() - 0.5) * 2_f64.powi(-60)).scaled(1.0);
     Complex { re: part(random), im: part(random) }
@@ -217,7 +217,7 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
 }
 
 /// The delta after `steps` steps from m, in pairs of f64 with exponents, and whether every iterate of a view's point stays within 2.
-fn stepped(reference: &Reference, m: usize, steps: usize, z: Extended<Dd>, c: Extended<Dd>) -> Extended<Dd> {
+pub(super) fn stepped(reference: &Reference, m: usize, steps: usize, z: Extended<Dd>, c: Extended<Dd>) -> Extended<Dd> {
     let mut z = z;
     for step in 0..steps {
         let w = reference.extended::<Dd>(m + step).plus(z);

@@ -3,7 +3,7 @@
 use super::files::{self, File};
 use crate::error_text::Failure;
 use crate::{output, progress_bar};
-use dwell::{Colouring, Format, Found, Journaling, Layout, Request, Samples, Scene, escape, store};
+use dwell::{Colouring, Format, Found, Journaling, Layout, NumberKind, Request, Samples, Scene, escape, store};
 
 /// Prints the plan of a render without rendering.
 pub(super) fn print(
@@ -25,30 +25,25 @@ pub(super) fn print(
     } else if request.paint.samples == Samples::Auto && files.iter().any(|(_, format)| format.is_picture()) {
         line("samples", "auto: 1 a pixel, and up to 16 more where neighbours differ visibly".to_owned());
     }
-    line(
-        "iterate",
-        format!(
-            "{} in {}, {}, limit {}{}; {}, shortcuts {}",
-            plan.formula().name(),
-            plan.number().name(),
-            plan.recipe().name(),
-            plan.limit(),
-            if found.is_some_and(|found| found.limit.is_some()) { " (auto)" } else { "" },
-            request.strategy.name(),
-            info.shortcuts
-        ),
-    );
+    let is_exact = plan.number() == NumberKind::Exact;
+    let number = if is_exact {
+        "exact arithmetic, each dwell proved".to_owned()
+    } else {
+        format!("{}, {}", plan.number().name(), plan.recipe().name())
+    };
+    let limit = if found.is_some_and(|found| found.limit.is_some()) { " (auto)" } else { "" };
+    let method =
+        if is_exact { String::new() } else { format!("; {}, shortcuts {}", request.strategy.name(), info.shortcuts) };
+    line("iterate", format!("{} in {number}, limit {}{limit}{method}", plan.formula().name(), plan.limit()));
     found.into_iter().for_each(|found| automatic(found, scene, &mut line));
-    let tile = dwell::tile_of(engine, request.strategy, layout, size.width);
+    let tiles = if is_exact {
+        String::new()
+    } else {
+        format!(", tiles of {} pixels", dwell::tile_of(engine, request.strategy, layout, size.width))
+    };
     line(
         "engine",
-        format!(
-            "{} {}, {} threads, {}, tiles of {tile} pixels",
-            info.name,
-            info.level,
-            engine.pool().threads(),
-            info.schedule
-        ),
+        format!("{} {}, {} threads, {}{tiles}", info.name, info.level, engine.pool().threads(), info.schedule),
     );
     let twice = if layout.passes > 1 { ", twice: the colours depend on the whole field" } else { "" };
     line(

@@ -1,0 +1,210 @@
+//! Steps and blocks of vectors against exact ones, with bounds that each of their parts is needed for.
+
+use super::operations::Here;
+use super::pile::{Pile, Row};
+use super::{Orbit, Setting};
+use crate::deep::blocks::{FIRST, Table};
+use crate::deep::extended::{Bound, Extended};
+use crate::deep::lanes::{Marks, Reals};
+use crate::deep::mantissa::{Complex, Dd, Mantissa};
+use crate::deep::tests::{direction, offset, place, stepped};
+use crate::deep::{TableSetting, table};
+use crate::level::{Kernel, Level};
+use crate::test_random::Random;
+use fearless_simd::Simd;
+use std::sync::atomic::AtomicBool;
+
+/// What is done with the orbits of a list.
+#[derive(Clone, Copy, PartialEq)]
+enum What {
+    Look,
+    Step,
+    Block,
+}
+
+struct Run<'a, T: Mantissa> {
+    orbit: Orbit<'a, T>,
+    rows: &'a [Row<T>],
+    what: What,
+}
+
+impl<T: Mantissa> Kernel for Run<'_, T> {
+    /// The orbits afterwards, and whether a block was valid before.
+    type Output = Vec<(Row<T>, bool)>;
+    #[inline(always)]
+    fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> Self::Output {
+        let mut out = Vec::new();
+        for rows in self.rows.chunks(Reals::<S>::LEN) {
+            let (mut before, mut after) = (Pile::new(), Pile::new());
+            rows.iter().for_each(|row| before.push(*row));
+            let mut orbits = before.load(simd, 0);
+            let active = Marks::first(simd, rows.len());
+            let here: Here<'_, T, S> = self.orbit.here(simd, &orbits);
+            let with_block = self.orbit.with_block(simd, orbits.e, &here).bits();
+            match self.what {
+                What::Look => {}
+                What::Step => assert_eq!(self.orbit.steps(simd, &mut orbits, here, active), 4 * rows.len()),
+                What::Block => self.orbit.block(simd, &mut orbits, active),
+            }
+            after.append(&orbits, active);
+            out.extend((0..rows.len()).map(|at| (after.row(at).0, with_block >> at & 1 != 0)));
+        }
+        out
+    }
+}
+
+fn distance(exact: Extended<Dd>, found: Complex<Dd>) -> f64 {
+    let minus = Complex { re: -found.re, im: -found.im };
+    Bound::modulus(exact.plus(Extended::new(minus, 0))).to_f64()
+}
+
+fn in_pairs<T: Mantissa>(z: Complex<T>) -> Complex<Dd> {
+    let pair = |part: T| Dd::from_parts(|index| if index < T::PARTS { part.part(index) } else { 0.0 });
+    Complex { re: pair(z.re), im: pair(z.im) }
+}
+
+/// A delta in a direction.
+fn delta<T: Mantissa>(random: &mut Random, size: f64) -> Complex<T> {
+    let [x, y] = direction(random);
+    Complex::of(Complex { re: Dd::whole(size * x), im: Dd::whole(size * y) })
+}
+
+#[test]
+fn steps_are_within_their_bounds_and_need_the_roundings() {
+    let mut random = Random(31);
+    let stop = AtomicBool::new(false);
+    let (mut checked, mut needed) = (0, 0);
+    for number in 0..6 {
+        let scale = [-60, -90, -150][number % 3];
+        let place = place(&mut random, scale, 4000);
+        let reference = &place.reference;
+        let of_table = TableSetting { reference, scale, escape_radius: 2.0, tolerance: 2_f64.powi(-26), stop: &stop };
+        let setting =
+            Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 5000, smooth: false, stop: &stop };
+        let table: Table<f64> = table(Level::best(), of_table).unwrap();
+        let orbit = Orbit::new(&setting, &table);
+        let rows: Vec<Row<f64>> = (0..200)
+            .map(|_| {
+                let m = 1 + 4 * (random.next() as usize % (reference.last() / 4 - 2));
+                // Smaller than Z, and far from it: the orbit stays where Z is.
+                let near = (0..4).map(|step| reference.at::<f64>(m + step).size()).fold(1.0, f64::min);
+                let size = near * 2_f64.powi(-8 - (random.next() % 20) as i32);
+                Row { z: delta(&mut random, size), c: Complex::of(offset(&mut random)), e: 0.0, m, room: 4000, slot: 0 }
+            })
+            .collect();
+        for level in Level::available() {
+            let found = level.run(Run { orbit, rows: &rows, what: What::Step });
+            for (before, (after, _)) in rows.iter().zip(found) {
+                let c = Extended::new(in_pairs(before.c), scale);
+                let exact = stepped(reference, before.m, 1 << FIRST, Extended::new(in_pairs(before.z), 0), c);
+                let off = distance(exact, in_pairs(after.z));
+                assert!(off <= after.e, "{off:e} of {:e} at {}", after.e, before.m);
+                assert_eq!((after.m, after.room), (before.m + 4, before.room - 4));
+                checked += 1;
+                // What is added for the error of c is far below the roundings.
+                needed += usize::from(off > 1e3 * orbit.of_c);
+            }
+        }
+    }
+    assert!(needed * 2 > checked, "a bound without roundings is caught: {needed} of {checked}");
+}
+
+#[test]
+fn blocks_hold_for_every_delta_within_the_bound_and_are_not_taken_beyond() {
+    let mut random = Random(32);
+    let stop = AtomicBool::new(false);
+    let (mut taken, mut refused, mut large) = (0, 0, 0);
+    for scale in [-60, -90, -300] {
+        let place = place(&mut random, scale, 4000);
+        let reference = &place.reference;
+        let of_table = TableSetting { reference, scale, escape_radius: 2.0, tolerance: 2_f64.powi(-26), stop: &stop };
+        let setting =
+            Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, stop: &stop };
+        let table: Table<Dd> = table(Level::best(), of_table).unwrap();
+        let orbit = Orbit::new(&setting, &table);
+        let shortest = table.all().filter(|(m, steps, ..)| *steps == if *m == 0 { 5 } else { 4 });
+        let (mut rows, mut radii) = (Vec::new(), Vec::new());
+        for (m, _, radius, _) in shortest.step_by(3) {
+            // |z| + e below the radius, and above it, though |z| alone is below.
+            for (of_z, of_e) in [(0.6, 0.3), (0.3, 0.6), (0.6, 0.5), (0.95, 0.1)] {
+                let (z, c) = (delta::<Dd>(&mut random, radius * of_z), offset(&mut random));
+                rows.push(Row { z, c, e: radius * of_e, m, room: 4000, slot: 0 });
+                radii.push(of_z + of_e);
+            }
+        }
+        let level = Level::best();
+        let looked = level.run(Run { orbit, rows: &rows, what: What::Look });
+        for ((_, with_block), share) in looked.iter().zip(&radii) {
+            assert_eq!(
+                *with_block,
+                *share < 1.0,
+                "a block is taken where |z| + e is within its radius, and only there"
+            );
+            refused += usize::from(!with_block);
+        }
+        let rows: Vec<Row<Dd>> =
+            rows.into_iter().zip(&radii).filter(|(_, share)| **share < 1.0).map(|(r, _)| r).collect();
+        let found = level.run(Run { orbit, rows: &rows, what: What::Block });
+        for (before, (after, _)) in rows.iter().zip(found) {
+            // A delta at the edge of what the bound allows.
+            let edge = before.z + delta::<Dd>(&mut random, before.e * (1.0 - 1e-9));
+            let exact = stepped(
+                reference,
+                before.m,
+                after.m - before.m,
+                Extended::new(edge, 0),
+                Extended::new(before.c, scale),
+            );
+            let off = distance(exact, after.z);
+            assert!(off <= after.e, "{off:e} of {:e} after {} steps", after.e, after.m - before.m);
+            let reach = Bound::modulus(Extended::new(before.z, 0)).to_f64() + before.e;
+            let of_taken = table.all().find(|(m, steps, ..)| (*m, m + steps) == (before.m, after.m));
+            assert!(of_taken.is_some_and(|(_, _, radius, _)| reach <= radius), "|z| + e is within the radius");
+            taken += 1;
+            large += usize::from(off > 0.2 * after.e);
+        }
+    }
+    assert!(
+        taken > 200 && refused > 200 && large * 4 > taken,
+        "{taken} taken, {large} of them near the bound, {refused} refused"
+    );
+}
+
+/// Blocks of numbers that are exact at first, far within the radius: what is off is the roundings.
+#[test]
+fn blocks_of_exact_deltas_are_within_their_bounds_and_need_the_roundings() {
+    let mut random = Random(33);
+    let stop = AtomicBool::new(false);
+    let (mut checked, mut from_zero, mut near) = (0, 0, 0);
+    for scale in [-60, -150, -300] {
+        let place = place(&mut random, scale, 4000);
+        let reference = &place.reference;
+        let of_table = TableSetting { reference, scale, escape_radius: 2.0, tolerance: 2_f64.powi(-26), stop: &stop };
+        let setting =
+            Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, stop: &stop };
+        let table: Table<f64> = table(Level::best(), of_table).unwrap();
+        let orbit = Orbit::new(&setting, &table);
+        let rows: Vec<Row<f64>> = table
+            .all()
+            .filter(|(m, steps, ..)| *m == 0 || *steps == 4)
+            .flat_map(|(m, _, radius, _)| [(m, radius); 4])
+            .map(|(m, radius)| {
+                let size = radius * 2_f64.powi(-30 - (random.next() % 8) as i32);
+                let z = delta(&mut random, size);
+                Row { z, c: Complex::of(offset(&mut random)), e: 0.0, m, room: 4000, slot: 0 }
+            })
+            .collect();
+        let found = Level::best().run(Run { orbit, rows: &rows, what: What::Block });
+        for (before, (after, _)) in rows.iter().zip(found) {
+            let c = Extended::new(in_pairs(before.c), scale);
+            let exact = stepped(reference, before.m, after.m - before.m, Extended::new(in_pairs(before.z), 0), c);
+            let off = distance(exact, in_pairs(after.z));
+            assert!(off <= after.e, "{off:e} of {:e} after {} steps from {}", after.e, after.m - before.m, before.m);
+            checked += 1;
+            from_zero += usize::from(before.m == 0);
+            near += usize::from(off > 1e-2 * after.e);
+        }
+    }
+    assert!(checked > 1000 && from_zero > 20, "{checked} blocks, {from_zero} from 0");
+    assert!(near * 2 > checked, "a bound without roundings is caught: {near} of {checked}");
+}
