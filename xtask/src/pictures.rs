@@ -10,7 +10,8 @@ use std::path::Path;
 use std::process::Command;
 
 /// File, location, size in pixels.
-const PICTURES: [(&str, &str, (u32, u32)); 1] = [("docs/seahorse.png", "shallow-seahorse", (1200, 675))];
+const PICTURES: [(&str, &str, (u32, u32)); 2] =
+    [("docs/seahorse.png", "shallow-seahorse", (1200, 675)), ("docs/deep.png", "rf-flake", (640, 360))];
 
 /// File, location and look of the pictures of looks, and their size in pixels.
 const LOOKS: [(&str, &str, Look); 4] = [
