@@ -8,7 +8,7 @@ use fearless_simd::{ExtractToken, Select, Simd, SimdBase, SimdFloat, SimdMask};
 pub(crate) const MAX_LANES: usize = 16;
 
 /// A vector of numbers of the native width of the level `S`.
-pub(crate) struct Vector<S: Simd, N: Number>(pub(crate) N::Native<S>);
+pub struct Vector<S: Simd, N: Number>(pub(crate) N::Native<S>);
 
 /// A mask over the lanes of a [`Vector`].
 pub(crate) type Mask<S, N> = <<N as fearless_simd::SimdFloatElement>::Native<S> as SimdBase<S>>::Mask;
@@ -29,6 +29,11 @@ impl<S: Simd, N: Number> Vector<S, N> {
     #[inline(always)]
     pub(crate) fn splat(simd: S, v: N) -> Self {
         Self(N::Native::<S>::splat(simd, v))
+    }
+    /// A vector with a number for each lane.
+    #[inline(always)]
+    pub(crate) fn from_fn(simd: S, of: impl FnMut(usize) -> N) -> Self {
+        Self(N::Native::<S>::from_fn(simd, of))
     }
     /// Loads the first [`Self::LEN`] numbers of `slice`.
     #[inline(always)]
@@ -170,5 +175,28 @@ impl<S: Simd, N: Number> Arithmetic for Vector<S, N> {
     fn negated_where_negative(self, s: Self) -> Self {
         let zero = Self::splat(self.0.token(), N::default());
         self.neg().where_else(s.less(zero), self)
+    }
+}
+
+macro_rules! operator {
+    ($name:ident, $method:ident) => {
+        impl<S: Simd, N: Number> std::ops::$name for Vector<S, N> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, o: Self) -> Self {
+                Arithmetic::$method(self, o)
+            }
+        }
+    };
+}
+operator!(Add, add);
+operator!(Sub, sub);
+operator!(Mul, mul);
+
+impl<S: Simd, N: Number> std::ops::Neg for Vector<S, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Arithmetic::neg(self)
     }
 }

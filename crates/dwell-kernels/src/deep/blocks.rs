@@ -34,12 +34,13 @@ use super::extended::{Bound, Extended};
 use super::lanes::{LANES, Reals};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::{NoTable, TableSetting};
+use crate::vector::bits;
 use entry::wide;
 pub(in crate::deep) use entry::{Entry, WideEntry};
 use fearless_simd::Simd;
 use merge::Block;
 use path::Path;
-use places::{OF_ZERO, first_of, lengths, origin, origins};
+use places::{OF_ZERO, first_of, lengths, origin, origin_after, origins};
 pub(in crate::deep) use start::Start;
 use std::sync::atomic::Ordering;
 
@@ -226,7 +227,7 @@ impl<T: Mantissa> Table<T> {
     /// The origin at or after m, or the last.
     #[inline(always)]
     fn origin_at(&self, m: usize) -> (usize, &Origin) {
-        let origin = ((m + (1 << FIRST) - 1) >> FIRST).min(self.origins.len() - 1);
+        let origin = origin_after(m).min(self.origins.len() - 1);
         (origin, &self.origins[origin])
     }
 
@@ -257,7 +258,7 @@ impl<T: Mantissa> Table<T> {
         // Radii fall with the length.
         loop {
             let radii = Reals::load(simd, &self.radius[first + found..]);
-            let valid = reach.at_most(radii).bits() & lengths >> found;
+            let valid = bits::<S, _>(reach.at_most(radii)) & lengths >> found;
             let length = valid.trailing_ones() as usize;
             found += length;
             if length < Reals::<S>::LEN {

@@ -1,14 +1,15 @@
 //! The numbers that deltas are iterated in: f64, and pairs of f64 with twice the bits; one of them, or a vector.
 
-use super::lanes::{Lanes, Line, Reals};
+use super::lanes::{Lanes, Line};
 use crate::arithmetic::Arithmetic;
+use crate::vector::Vector;
 use fearless_simd::Simd;
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// A number, or a vector of numbers to which each operation is applied lane by lane.
 pub trait Real: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {}
 impl Real for f64 {}
-impl<S: Simd> Real for Reals<S> {}
+impl<S: Simd> Real for Vector<S, f64> {}
 impl<F: Arithmetic> Real for Pair<F> {}
 
 /// A number type of a tier.
@@ -38,7 +39,7 @@ pub trait Mantissa: Real + Send + Sync + 'static {
 }
 
 impl Mantissa for f64 {
-    type Lanes<S: Simd> = Reals<S>;
+    type Lanes<S: Simd> = Vector<S, Self>;
     const PARTS: usize = 1;
     type Lines = [Line; 2];
     const NO_LINES: Self::Lines = [Line::ZERO; 2];
@@ -148,7 +149,7 @@ impl<F: Arithmetic> Mul for Pair<F> {
 }
 
 impl Mantissa for Dd {
-    type Lanes<S: Simd> = Pair<Reals<S>>;
+    type Lanes<S: Simd> = Pair<Vector<S, f64>>;
     const PARTS: usize = 2;
     type Lines = [Line; 4];
     const NO_LINES: Self::Lines = [Line::ZERO; 4];

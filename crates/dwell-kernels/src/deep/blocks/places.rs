@@ -10,11 +10,17 @@ pub(super) const OF_ZERO: usize = 63;
 /// The lengths of blocks from m = 1: up to 2^33 steps.
 const OF_ONE: usize = 32;
 
+/// The origin of m, or that of the next m at which a block may begin.
+#[inline(always)]
+pub(super) fn origin_after(m: usize) -> usize {
+    (m + (1 << FIRST) - 1) >> FIRST
+}
+
 /// The origin of m, if a block may begin there.
 #[inline(always)]
 pub(super) fn origin(m: usize) -> Option<usize> {
     let is_one = m.wrapping_sub(1) & ((1 << FIRST) - 1) == 0;
-    (is_one || m == 0).then_some((m + (1 << FIRST) - 1) >> FIRST)
+    (is_one || m == 0).then(|| origin_after(m))
 }
 
 /// The number of origins of a reference of so many steps after the first.

@@ -7,6 +7,7 @@ use crate::deep::blocks::{FIRST, SHARE};
 use crate::deep::lanes::{ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals, pairs, transposed};
 use crate::deep::mantissa::{Complex, Mantissa};
 use crate::deep::reference::Window;
+use crate::vector::bits;
 use fearless_simd::Simd;
 
 /// Whole numbers of lanes.
@@ -42,6 +43,12 @@ pub(super) struct Value<T: Mantissa, S: Simd> {
     pub(super) is_smaller: Marks<S>,
     /// Within R, not smaller, and in the range of f64.
     pub(super) goes_on: Marks<S>,
+}
+
+/// How many lanes are marked.
+#[inline(always)]
+pub(super) fn count_of<S: Simd>(marks: Marks<S>) -> usize {
+    bits::<S, _>(marks).count_ones() as usize
 }
 
 /// Where orbits are.
@@ -179,7 +186,7 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
         orbits.z = z.where_else(mask, orbits.z);
         orbits.e = e.where_else(mask, orbits.e);
         let mut taken = splat(1.0).where_else(mask, splat(0.0));
-        let mut number = mask.count();
+        let mut number = count_of::<S>(mask);
         for step in 1..1 << FIRST {
             value = self.value(simd, z, e, &windows, step);
             mask = mask & value.goes_on & splat(step as f64).less(count);
@@ -187,7 +194,7 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
             orbits.z = z.where_else(mask, orbits.z);
             orbits.e = e.where_else(mask, orbits.e);
             taken = splat((step + 1) as f64).where_else(mask, taken);
-            number += mask.count();
+            number += count_of::<S>(mask);
         }
         orbits.m = orbits.m + taken;
         orbits.room = orbits.room - taken;
@@ -203,7 +210,7 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
         let m = indices(simd, orbits.m);
         // Only near the limit is a block too long for it.
         let last = splat(self.setting.reference.last() as f64);
-        let room = ((orbits.room.less(last) & active).bits() != 0).then(|| indices(simd, orbits.room));
+        let room = (bits::<S, _>(orbits.room.less(last) & active) != 0).then(|| indices(simd, orbits.room));
         let (mut reaches, mut steps) = ([0.0; LANES], [0; LANES]);
         reach.store(&mut reaches);
         let mut entries = [self.table.any(); LANES];

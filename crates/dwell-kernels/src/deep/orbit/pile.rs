@@ -1,5 +1,6 @@
 //! Orbits under way in columns, so that vectors of them can be loaded, and parts of vectors appended.
 
+use super::operations::count_of;
 use crate::deep::lanes::{ComplexLanes, LANES, Lanes, Marks, Reals};
 use crate::deep::mantissa::{Complex, Mantissa};
 use fearless_simd::Simd;
@@ -28,7 +29,7 @@ pub(super) struct Orbits<T: Mantissa, S: Simd> {
     pub(super) e: Reals<S>,
     /// The index in the reference.
     pub(super) m: Reals<S>,
-    /// Steps up to the limit, or 2^50 if there are more.
+    /// Steps up to the limit.
     pub(super) room: Reals<S>,
     /// Which pixel it is.
     pub(super) slot: Reals<S>,
@@ -153,21 +154,21 @@ impl<T: Mantissa> Pile<T> {
         let numbers = [orbits.z.re, orbits.z.im, orbits.c.re, orbits.c.im];
         for (column, number) in Self::NUMBERS.into_iter().zip(numbers) {
             for part in 0..T::PARTS {
-                number.part(part).store_marked(marks, &mut columns[column + part].0[at..]);
+                number.part(part).compress(marks).store(&mut columns[column + part].0[at..]);
             }
         }
-        orbits.e.store_marked(marks, &mut columns[E].0[at..]);
-        orbits.m.store_marked(marks, &mut columns[M].0[at..]);
-        orbits.room.store_marked(marks, &mut columns[ROOM].0[at..]);
-        orbits.slot.store_marked(marks, &mut columns[SLOT].0[at..]);
-        self.len = at + marks.count();
+        orbits.e.compress(marks).store(&mut columns[E].0[at..]);
+        orbits.m.compress(marks).store(&mut columns[M].0[at..]);
+        orbits.room.compress(marks).store(&mut columns[ROOM].0[at..]);
+        orbits.slot.compress(marks).store(&mut columns[SLOT].0[at..]);
+        self.len = at + count_of::<S>(marks);
     }
 
     /// Adds the orbits that are marked, with a note to each.
     #[inline(always)]
     pub(super) fn append_with<S: Simd>(&mut self, orbits: &Orbits<T, S>, notes: Reals<S>, marks: Marks<S>) {
         let at = self.len.min(MOST);
-        notes.store_marked(marks, &mut self.columns[EVENTS].0[at..]);
+        notes.compress(marks).store(&mut self.columns[EVENTS].0[at..]);
         self.append(orbits, marks);
     }
 }

@@ -16,7 +16,7 @@
 //! - two vectors side by side in each operation: 1.34, 0.59, and twice the code;
 //! - arrays that are filled lane by lane and then loaded as vectors wait for their stores: up to 1.6 times the time.
 
-use super::operations::Here;
+use super::operations::{Here, count_of};
 use super::pile::{self, MOST, Orbits, Pile, Row};
 use super::{Counts, Event, Found, Orbit, Phase, Pixel, Setting, State, Trap};
 use crate::deep::blocks::{FIRST, Table};
@@ -24,9 +24,6 @@ use crate::deep::lanes::{Marks, Reals};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use fearless_simd::Simd;
 use std::sync::atomic::Ordering;
-
-/// The greatest room that a lane holds.
-const MOST_ROOM: usize = 1 << 50;
 
 /// Where there are so many steps for each block,
 const FEW_BLOCKS: u64 = 4;
@@ -155,7 +152,7 @@ impl<'a, T: Mantissa> Pool<'a, T> {
         match state {
             Ok(State { z, e, m, n }) => {
                 *ahead = u64::from(n).wrapping_sub(m as u64);
-                let room = ((orbit.setting.limit - n) as usize).min(MOST_ROOM);
+                let room = (orbit.setting.limit - n) as usize;
                 Some(Row { z, c: pixel.c, e, m, room, slot: place })
             }
             Err(end) => {
@@ -199,7 +196,7 @@ impl<'a, T: Mantissa> Pool<'a, T> {
     fn sort_fresh<S: Simd>(&mut self, simd: S) {
         for at in (0..self.now.fresh.len()).step_by(Reals::<S>::LEN) {
             let orbits = self.now.fresh.load(simd, at);
-            let active = Marks::first(simd, self.now.fresh.len() - at);
+            let active = Reals::<S>::first_lanes(simd, self.now.fresh.len() - at);
             let next = self.next(simd, &orbits, active);
             self.sort(simd, &orbits, &next, active);
         }
@@ -211,7 +208,7 @@ impl<'a, T: Mantissa> Pool<'a, T> {
     fn apply_blocks<S: Simd>(&mut self, simd: S) {
         for at in (0..self.now.blocks.len()).step_by(Reals::<S>::LEN) {
             let mut orbits = self.now.blocks.load(simd, at);
-            let active = Marks::first(simd, self.now.blocks.len() - at);
+            let active = Reals::<S>::first_lanes(simd, self.now.blocks.len() - at);
             self.orbit.block(simd, &mut orbits, active);
             let next = self.next(simd, &orbits, active);
             self.sort(simd, &orbits, &next, active);
@@ -226,12 +223,12 @@ impl<'a, T: Mantissa> Pool<'a, T> {
         let runs = if self.counts.steps > FEW_BLOCKS * self.counts.blocks { MOST_RUNS } else { 1 };
         for at in (0..self.now.steps.len()).step_by(Reals::<S>::LEN) {
             let mut orbits = self.now.steps.load(simd, at);
-            let active = Marks::first(simd, self.now.steps.len() - at);
+            let active = Reals::<S>::first_lanes(simd, self.now.steps.len() - at);
             let here = self.orbit.here(simd, &orbits);
             self.counts.steps += self.orbit.steps(simd, &mut orbits, here, active) as u64;
             let mut next = self.next(simd, &orbits, active);
             for _ in 1..runs {
-                if 2 * next.step.count() < Reals::<S>::LEN {
+                if 2 * count_of::<S>(next.step) < Reals::<S>::LEN {
                     break;
                 }
                 self.counts.steps += self.orbit.steps(simd, &mut orbits, next.here, next.step) as u64;

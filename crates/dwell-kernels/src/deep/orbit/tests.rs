@@ -5,12 +5,14 @@ use super::pile::{Pile, Row};
 use super::{Orbit, Setting};
 use crate::deep::blocks::{FIRST, Table};
 use crate::deep::extended::{Bound, Extended};
-use crate::deep::lanes::{Marks, Reals};
+use crate::deep::lanes::Reals;
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
+use crate::deep::reference::Reference;
 use crate::deep::tests::{direction, offset, place, stepped};
 use crate::deep::{TableSetting, table};
 use crate::level::{Kernel, Level};
 use crate::test_random::Random;
+use crate::vector::bits;
 use fearless_simd::Simd;
 use std::sync::atomic::AtomicBool;
 
@@ -38,9 +40,9 @@ impl<T: Mantissa> Kernel for Run<'_, T> {
             let (mut before, mut after) = (Pile::new(), Pile::new());
             rows.iter().for_each(|row| before.push(*row));
             let mut orbits = before.load(simd, 0);
-            let active = Marks::first(simd, rows.len());
+            let active = Reals::<S>::first_lanes(simd, rows.len());
             let here: Here<'_, T, S> = self.orbit.here(simd, &orbits);
-            let with_block = self.orbit.with_block(simd, orbits.e, &here).bits();
+            let with_block = bits::<S, _>(self.orbit.with_block(simd, orbits.e, &here));
             match self.what {
                 What::Look => {}
                 What::Step => assert_eq!(self.orbit.steps(simd, &mut orbits, here, active), 4 * rows.len()),
@@ -51,6 +53,16 @@ impl<T: Mantissa> Kernel for Run<'_, T> {
         }
         out
     }
+}
+
+fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a AtomicBool) -> Setting<'a> {
+    Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, stop }
+}
+
+fn blocks_of<T: Mantissa>(setting: &Setting<'_>) -> Table<T> {
+    let Setting { reference, scale, escape_radius, stop, .. } = *setting;
+    let tolerance = 2_f64.powi(-26);
+    table(Level::best(), TableSetting { reference, scale, escape_radius, tolerance, stop }).unwrap()
 }
 
 fn distance(exact: Extended<Dd>, found: Complex<Dd>) -> f64 {
@@ -78,10 +90,8 @@ fn steps_are_within_their_bounds_and_need_the_roundings() {
         let scale = [-60, -90, -150][number % 3];
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
-        let of_table = TableSetting { reference, scale, escape_radius: 2.0, tolerance: 2_f64.powi(-26), stop: &stop };
-        let setting =
-            Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 5000, smooth: false, stop: &stop };
-        let table: Table<f64> = table(Level::best(), of_table).unwrap();
+        let setting = setting(reference, scale, &stop);
+        let table = blocks_of::<f64>(&setting);
         let orbit = Orbit::new(&setting, &table);
         let rows: Vec<Row<f64>> = (0..200)
             .map(|_| {
@@ -117,10 +127,8 @@ fn blocks_hold_for_every_delta_within_the_bound_and_are_not_taken_beyond() {
     for scale in [-60, -90, -300] {
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
-        let of_table = TableSetting { reference, scale, escape_radius: 2.0, tolerance: 2_f64.powi(-26), stop: &stop };
-        let setting =
-            Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, stop: &stop };
-        let table: Table<Dd> = table(Level::best(), of_table).unwrap();
+        let setting = setting(reference, scale, &stop);
+        let table = blocks_of::<Dd>(&setting);
         let orbit = Orbit::new(&setting, &table);
         let shortest = table.all().filter(|(m, steps, ..)| *steps == if *m == 0 { 5 } else { 4 });
         let (mut rows, mut radii) = (Vec::new(), Vec::new());
@@ -179,10 +187,8 @@ fn blocks_of_exact_deltas_are_within_their_bounds_and_need_the_roundings() {
     for scale in [-60, -150, -300] {
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
-        let of_table = TableSetting { reference, scale, escape_radius: 2.0, tolerance: 2_f64.powi(-26), stop: &stop };
-        let setting =
-            Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, stop: &stop };
-        let table: Table<f64> = table(Level::best(), of_table).unwrap();
+        let setting = setting(reference, scale, &stop);
+        let table = blocks_of::<f64>(&setting);
         let orbit = Orbit::new(&setting, &table);
         let rows: Vec<Row<f64>> = table
             .all()
