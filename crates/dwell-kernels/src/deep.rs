@@ -11,6 +11,7 @@
 //! blocks with proofs are this project's.
 
 pub mod blocks;
+pub mod derivative;
 pub mod direct;
 pub mod extended;
 mod lanes;
@@ -91,17 +92,21 @@ pub fn decide<T: Mantissa>(
     found: &mut [Found],
 ) -> Counts {
     assert_eq!(pixels.len(), found.len(), "the lists differ in length");
-    level.run(DecideKernel { setting, table, pixels, found })
+    if setting.units.is_some() {
+        level.run(DecideKernel::<T, true> { setting, table, pixels, found })
+    } else {
+        level.run(DecideKernel::<T, false> { setting, table, pixels, found })
+    }
 }
 
-struct DecideKernel<'a, T: Mantissa> {
+struct DecideKernel<'a, T: Mantissa, const DERIVED: bool> {
     setting: &'a Setting<'a>,
     table: &'a Table<T>,
     pixels: &'a [Complex<T>],
     found: &'a mut [Found],
 }
 
-impl<T: Mantissa> Kernel for DecideKernel<'_, T> {
+impl<T: Mantissa, const DERIVED: bool> Kernel for DecideKernel<'_, T, DERIVED> {
     type Output = Counts;
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> Counts {
@@ -109,6 +114,6 @@ impl<T: Mantissa> Kernel for DecideKernel<'_, T> {
             self.found.fill(Found::Stays);
             return Counts::default();
         }
-        Pool::new(self.setting, self.table).run(simd, self.pixels, self.found)
+        Pool::<T, DERIVED>::new(self.setting, self.table).run(simd, self.pixels, self.found)
     }
 }

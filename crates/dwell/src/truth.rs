@@ -7,8 +7,8 @@
 
 pub(crate) mod exact_points;
 mod fast_paths;
-mod smooth_values;
 mod true_dwells;
+mod values;
 
 pub use true_dwells::{Method, TrueDwells};
 
@@ -18,7 +18,9 @@ use crate::exact::rational::Rational;
 use crate::truth::exact_points::{Enclosed, ExactPoint};
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, UnsignedAbs};
+use dwell_kernels::deep::derivative::Values;
 use dwell_kernels::{Fold, Formula, with_standard_floats};
+pub(crate) use values::Wanted;
 
 /// The dwell of a point without rounding error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,25 +83,21 @@ fn dwell_of(
     ArbitraryPrecision { map, limit, radius, starts_within: true, cancel }.decide(pixel, first)
 }
 
-/// The dwell of a point of a view, with its smooth value in units of 2^-`fraction_bits` where that is wanted, by iteration in
-/// arbitrary precision, with `first_bits` bits at first.
+/// The dwell of a point of a view, with the values that are wanted, by iteration in arbitrary precision, with `first_bits` bits at first.
 ///
 /// # Errors
 /// [`Error::Interrupted`] after `cancel` was set.
-pub(crate) fn dwell_and_smooth_value(
+pub(crate) fn dwell_and_values(
     point: &ExactPoint<'_>,
     limit: u32,
     radius: &Rational,
     first_bits: usize,
-    fraction_bits: Option<u32>,
+    wanted: Wanted<'_>,
     cancel: &Cancel,
-) -> Result<(Truth, i64), Error> {
+) -> Result<(Truth, Values), Error> {
     let map = ExactMap { formula: Formula::MANDELBROT, julia: None };
     let of = |starts_within: bool| ArbitraryPrecision { map: &map, limit, radius, starts_within, cancel };
-    let decided = |of: ArbitraryPrecision<'_>, pixel: &dyn Enclosed| match fraction_bits {
-        None => Ok((of.decide(pixel, first_bits)?, 0)),
-        Some(fraction_bits) => of.decide_smooth(pixel, first_bits, fraction_bits),
-    };
+    let decided = |of: ArbitraryPrecision<'_>, pixel: &dyn Enclosed| of.decide_with_values(pixel, first_bits, wanted);
     // A rational point is used directly: binary fractions have no error, and |z_1| = R is compared exactly.
     match point.rational() {
         Some(pixel) => {
@@ -126,32 +124,36 @@ impl ArbitraryPrecision<'_> {
     fn decide(self, pixel: &(impl Enclosed + ?Sized), first_bits: usize) -> Result<Truth, Error> {
         let mut bits = first_bits;
         loop {
-            match self.attempt(pixel, bits)?.truth {
+            match self.attempt(pixel, bits, false)?.truth {
                 Truth::Undecided { .. } if bits < MAX_BITS => bits *= 2,
                 decided => return Ok(decided),
             }
         }
     }
 
-    /// The dwell of a point with its smooth value in units of 2^-`fraction_bits`, rounded to nearest; 0 where it does not escape.
-    fn decide_smooth(
+    /// The dwell of a point with the values that are wanted, which are 0 where it does not escape.
+    fn decide_with_values(
         self,
         pixel: &(impl Enclosed + ?Sized),
         first_bits: usize,
-        fraction_bits: u32,
-    ) -> Result<(Truth, i64), Error> {
+        wanted: Wanted<'_>,
+    ) -> Result<(Truth, Values), Error> {
         let mut bits = first_bits;
         loop {
-            let attempt = self.attempt(pixel, bits)?;
-            let smooth = match (attempt.truth, attempt.escaped) {
-                (Truth::Dwell(n), Some(z)) => self.smooth_units(n, z, &attempt.c, bits, fraction_bits)?,
-                (Truth::Dwell(_), None) => Some(0),
-                (Truth::Undecided { .. }, _) => None,
+            let attempt = self.attempt(pixel, bits, wanted.units.is_some())?;
+            let truth = attempt.truth;
+            let values = match truth {
+                Truth::Dwell(n) if n > 0 && wanted.is_any() => self.values(n, attempt, bits, wanted)?,
+                Truth::Dwell(_) => Some(Values::default()),
+                Truth::Undecided { .. } => None,
             };
-            match smooth {
-                Some(smooth) => return Ok((attempt.truth, smooth)),
+            match values {
+                Some(values) => return Ok((truth, values)),
                 None if bits < MAX_BITS => bits *= 2,
-                None => return Ok((Truth::Undecided { n: 0 }, 0)),
+                None => {
+                    let undecided = if let Truth::Dwell(n) = truth { Truth::Undecided { n } } else { truth };
+                    return Ok((undecided, Values::default()));
+                }
             }
         }
     }
@@ -160,9 +162,15 @@ impl ArbitraryPrecision<'_> {
 /// What an attempt with some number of bits found.
 struct Attempt {
     truth: Truth,
-    /// z_n of a point that escapes at n.
-    escaped: Option<Fixed>,
+    /// The orbit at its end.
+    orbit: Orbit,
     c: Fixed,
+}
+
+/// A value of an orbit, with its derivative by the pixel where that is wanted.
+struct Orbit {
+    z: Fixed,
+    derivative: Option<Fixed>,
 }
 
 /// A complex number in fixed point and a bound on its error, both in units of the last place.
@@ -179,6 +187,10 @@ impl Fixed {
         // The distance from the lower left corner of the box to any of its points is at most width plus height.
         let diameter = Bound::above(&(right - &x)).plus(Bound::above(&(above - &y)));
         Self { x, y, error: diameter }
+    }
+
+    fn one(bits: usize) -> Self {
+        Self { x: IBig::ONE << bits, y: IBig::ZERO, error: Bound::ZERO }
     }
 
     /// x^2 and y^2, with twice the bits, and an upper bound on |z| in units of the last place.
@@ -211,11 +223,12 @@ impl Fixed {
 }
 
 impl ArbitraryPrecision<'_> {
-    fn attempt(self, pixel: &(impl Enclosed + ?Sized), bits: usize) -> Result<Attempt, Error> {
+    fn attempt(self, pixel: &(impl Enclosed + ?Sized), bits: usize, with_derivative: bool) -> Result<Attempt, Error> {
         let ArbitraryPrecision { map, limit, radius, starts_within, cancel } = self;
-        let mut z = Fixed::of(pixel, bits);
+        let z = Fixed::of(pixel, bits);
         let c = map.julia.as_ref().map_or_else(|| z.clone(), |c| Fixed::of(c, bits));
-        let without_escape = |truth: Truth, c: Fixed| Ok(Attempt { truth, escaped: None, c });
+        let mut orbit = Orbit { z, derivative: with_derivative.then(|| Fixed::one(bits)) };
+        let ended = |truth: Truth, orbit: Orbit, c: Fixed| Ok(Attempt { truth, orbit, c });
         // R^2 with 2P bits.
         let radius_squared = radius.times(radius).floor_scaled(2 * bits);
         let exact_radius = radius.times(radius).is_whole_scaled(2 * bits);
@@ -223,6 +236,7 @@ impl ArbitraryPrecision<'_> {
             if n & 0x3ff == 0 {
                 cancel.check()?;
             }
+            let z = &orbit.z;
             let (xx, yy, modulus) = z.squares();
             // | |z|^2 - |z_n|^2 | <= 2|z|e + e^2, and truncation reduced R^2 by less than one unit.
             let slack = modulus.times(z.error).times(Bound::TWO).plus(z.error.times(z.error));
@@ -230,24 +244,34 @@ impl ArbitraryPrecision<'_> {
             let certain = slack.is_zero() && exact_radius || Bound::below(&difference) > slack.plus(Bound::TWO);
             let known_within = n == 1 && starts_within;
             if !certain && !known_within {
-                return without_escape(Truth::Undecided { n }, c);
+                return ended(Truth::Undecided { n }, orbit, c);
             }
             if difference > IBig::ZERO && !known_within {
-                return Ok(Attempt { truth: Truth::Dwell(n), escaped: Some(z), c });
+                return ended(Truth::Dwell(n), orbit, c);
             }
             if n == limit {
                 break;
             }
-            z = self.next(z, &c, (xx, yy, modulus), bits);
-            if z.error.exponent_above() > i64::try_from(bits).unwrap_or(i64::MAX) - 8 {
-                return without_escape(Truth::Undecided { n }, c);
+            orbit = self.next(orbit, &c, (xx, yy, modulus), bits);
+            if orbit.z.error.exponent_above() > i64::try_from(bits).unwrap_or(i64::MAX) - 8 {
+                return ended(Truth::Undecided { n }, orbit, c);
             }
         }
-        without_escape(Truth::Dwell(0), c)
+        ended(Truth::Dwell(0), orbit, c)
+    }
+
+    /// What follows in an orbit with the squares of z. Derivatives are those of z^2 + c by c.
+    fn next(self, Orbit { z, derivative }: Orbit, c: &Fixed, squares: (IBig, IBig, Bound), bits: usize) -> Orbit {
+        let derivative = derivative.map(|derivative| {
+            let Fixed { x, y, error } = z.times(&derivative, bits);
+            let one = IBig::ONE << bits;
+            Fixed { x: (x << 1_usize) + one, y: y << 1_usize, error: error.times(Bound::TWO) }
+        });
+        Orbit { z: self.next_z(z, c, squares, bits), derivative }
     }
 
     /// The z after `z`, whose squares are given.
-    fn next(self, z: Fixed, c: &Fixed, squares: (IBig, IBig, Bound), bits: usize) -> Fixed {
+    fn next_z(self, z: Fixed, c: &Fixed, squares: (IBig, IBig, Bound), bits: usize) -> Fixed {
         let (power, fold) = (self.map.formula.power(), self.map.formula.fold());
         // Folding does not increase the distance between two points, so the error bound stays valid.
         let w = match fold {
@@ -319,6 +343,10 @@ impl Bound {
         // A summand below the other by more than a factor 2^60 is covered by the rounding up.
         let gap = (big.e - small.e).min(60);
         Self::up(big.m + small.m * 2f64.powi(-i32::try_from(gap).unwrap_or(60)), big.e)
+    }
+    /// The value in f64, for one that is not large.
+    fn to_f64(self) -> f64 {
+        self.m * 2_f64.powi(i32::try_from(self.e.max(-1000)).unwrap_or(1023).min(1023))
     }
     fn exponent_above(self) -> i64 {
         if self.is_zero() { i64::MIN } else { self.e + 1 }

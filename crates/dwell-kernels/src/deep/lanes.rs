@@ -85,6 +85,8 @@ pub(super) trait ComplexInLanes<S: Simd> {
     fn square_of(self) -> Reals<S>;
     /// |re| + |im|, in f64.
     fn taxicab_of(self) -> Reals<S>;
+    /// The first f64 of each part.
+    fn in_f64(self) -> Complex<Reals<S>>;
     /// The lanes of this that are marked, and those of another elsewhere.
     fn where_else(self, marks: Marks<S>, other: Self) -> Self;
 }
@@ -98,6 +100,10 @@ impl<S: Simd, L: Lanes<S>> ComplexInLanes<S> for Complex<L> {
     #[inline(always)]
     fn taxicab_of(self) -> Reals<S> {
         self.re.part(0).abs() + self.im.part(0).abs()
+    }
+    #[inline(always)]
+    fn in_f64(self) -> Complex<Reals<S>> {
+        Complex { re: self.re.part(0), im: self.im.part(0) }
     }
     #[inline(always)]
     fn where_else(self, marks: Marks<S>, other: Self) -> Self {

@@ -40,20 +40,18 @@ mod trap;
 mod wide;
 
 use super::blocks::{REACH, Table};
+use super::derivative::{self, Derivative, Far, Values, WideDerivative};
+use super::derivative::{UNDERFLOW, UP};
 use super::extended::{Bound, Extended, power_of_two};
 use super::mantissa::{Complex, Mantissa};
 use super::reference::Reference;
-pub(super) use escape::{SMOOTH_SQUARED, smooth_value};
+pub(super) use escape::{SMOOTH_SQUARED, values};
 pub(super) use pool::{BYTES, Pool};
 use std::sync::atomic::{AtomicBool, Ordering};
 use trap::{Attempt, Next, Trap};
 
-/// For the roundings of a bound.
-const UP: f64 = 1.0 + 1.0 / 35_184_372_088_832.0;
 /// Deltas below this are kept with an exponent: 2^-430.
 const SMALL: f64 = 3.6e-130;
-/// Added to bounds for results below the range of f64.
-const UNDERFLOW: f64 = 1.0e-290;
 /// Operations between two looks at the flag to stop, less one: a fraction of a millisecond.
 const STOP_MASK: u64 = 0xfff;
 /// Bits after the point of a smooth value. With 16, twelve times as many pixels of kf-1e50 need more than f64 as for dwells alone; with 12
@@ -75,6 +73,8 @@ pub struct Setting<'a> {
     pub limit: u32,
     /// Whether smooth values are wanted.
     pub smooth: bool,
+    /// What distances and slopes are expressed in, where they are wanted.
+    pub units: Option<derivative::Units>,
     /// Set to stop: orbits then end undecided.
     pub stop: &'a AtomicBool,
 }
@@ -82,8 +82,8 @@ pub struct Setting<'a> {
 /// What is known of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found {
-    /// It escapes at n, with the smooth value in units of 2^-[`SMOOTH_BITS`] where that was wanted.
-    Escapes(u32, i64),
+    /// It escapes at n, with the values that were wanted.
+    Escapes(u32, Values),
     /// It does not escape up to the limit.
     Stays,
     /// Not decided with these numbers.
@@ -108,6 +108,7 @@ pub struct Counts {
 struct State<T> {
     z: Complex<T>,
     e: f64,
+    derivative: Derivative,
     m: usize,
     n: u32,
 }
@@ -120,15 +121,16 @@ enum Phase<T> {
     Wide {
         z: Extended<T>,
         e: Bound,
+        derivative: WideDerivative,
         m: usize,
         n: u32,
     },
     Ends(Found),
 }
 
-/// What of a view an orbit in a tier needs.
+/// What of a view an orbit in a tier needs. Its derivative is iterated, too, where `DERIVED`.
 #[derive(Debug)]
-struct Orbit<'a, T: Mantissa> {
+struct Orbit<'a, T: Mantissa, const DERIVED: bool> {
     setting: &'a Setting<'a>,
     table: &'a Table<T>,
     /// What c is multiplied by for its value in the plane; 0 below the range of f64.
@@ -139,14 +141,16 @@ struct Orbit<'a, T: Mantissa> {
     relative: f64,
     /// The roundings of |w|.
     of_modulus: f64,
+    /// 1 / ([`REACH`] - |c|), at least.
+    over_margin: f64,
 }
 
-impl<T: Mantissa> Clone for Orbit<'_, T> {
+impl<T: Mantissa, const DERIVED: bool> Clone for Orbit<'_, T, DERIVED> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<T: Mantissa> Copy for Orbit<'_, T> {}
+impl<T: Mantissa, const DERIVED: bool> Copy for Orbit<'_, T, DERIVED> {}
 
 /// One pixel.
 struct Pixel<T> {
@@ -164,7 +168,7 @@ struct Event {
     is_smaller: bool,
 }
 
-impl<'a, T: Mantissa> Orbit<'a, T> {
+impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
     fn new(setting: &'a Setting<'a>, table: &'a Table<T>) -> Self {
         let scale = setting.scale;
         let unit = if scale > -1000 { power_of_two(scale) } else { 0.0 };
@@ -175,6 +179,7 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
             of_c: 4.0 * T::UNIT * REACH * unit + UNDERFLOW,
             relative: 2.0 * T::UNIT * REACH,
             of_modulus: 8.0 * setting.escape_radius * T::UNIT,
+            over_margin: setting.units.map_or(0.0, |units| UP / (REACH - units.farthest)),
         }
     }
 
@@ -193,19 +198,24 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
     /// The beginning of an orbit.
     #[inline(always)]
     fn begin(&self, c: Complex<T>) -> Phase<T> {
+        let scale = self.setting.scale;
         if let Some(start) = self.table.start.as_ref().filter(|start| start.n() <= u64::from(self.setting.limit)) {
             let (m, n) = (start.m(), start.n() as u32);
+            let of_start = if DERIVED { start.derivative(c, self.over_margin) } else { WideDerivative::first(scale) };
             return match start.narrow(c) {
-                Some(z) if z.size() >= SMALL => Phase::Narrow(State { z, e: start.e.to_f64() + UNDERFLOW, m, n }),
-                _ => Phase::Wide { z: start.wide(c), e: start.e, m, n },
+                Some(z) if z.size() >= SMALL => {
+                    let e = start.e.to_f64() + UNDERFLOW;
+                    Phase::Narrow(State { z, e, derivative: of_start.narrow(), m, n })
+                }
+                _ => Phase::Wide { z: start.wide(c), e: start.e, derivative: of_start, m, n },
             };
         }
         let z = self.plain(c);
+        let derivative = WideDerivative::first(scale);
         if z.size() >= SMALL {
-            return Phase::Narrow(State { z, e: self.of_c, m: 1, n: 1 });
+            return Phase::Narrow(State { z, e: self.of_c, derivative: derivative.narrow(), m: 1, n: 1 });
         }
-        let scale = self.setting.scale;
-        Phase::Wide { z: Extended::new(c, scale), e: Bound::new(self.relative, scale), m: 1, n: 1 }
+        Phase::Wide { z: Extended::new(c, scale), e: Bound::new(self.relative, scale), derivative, m: 1, n: 1 }
     }
 
     /// Goes on with a delta that vectors do not iterate: to the end of the orbit or to a delta that they do.
@@ -216,15 +226,16 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
             phase = match phase {
                 Phase::Narrow(state) => return Ok(state),
                 Phase::Ends(found) => return Err(found),
-                Phase::Wide { z, e, m, n } => self.wide(pixel, (z, e), m, n, counts),
+                Phase::Wide { z, e, derivative, m, n } => self.wide(pixel, (z, e, derivative), m, n, counts),
             };
         }
     }
 
     /// A rebase without anything else, before the end of the reference, with nothing to prove, and the step after it, unless a block may follow:
-    /// the new state.
+    /// the new state, with n counted from here.
     #[inline(always)]
-    fn rebased(&self, pixel: &mut Pixel<T>, z: Complex<T>, e: f64, m: usize, room: usize) -> Option<State<T>> {
+    fn rebased(&self, pixel: &mut Pixel<T>, state: State<T>, room: usize) -> Option<State<T>> {
+        let State { z, e, derivative, m, .. } = state;
         let reference_z = self.setting.reference.at::<T>(m);
         let w = reference_z + z;
         if w.size() < SMALL || !pixel.trap.passes() {
@@ -232,13 +243,14 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
         }
         let e = self.error_of_rebase(reference_z, w, e);
         let modulus = w.square().sqrt();
-        if room == 0 || (modulus + e) * UP <= self.table.shortest_radius(0) {
-            return Some(State { z: w, e, m: 0, n: 0 });
+        if room == 0 || (modulus + e) * UP * Self::REACHES <= self.table.shortest_radius(0) {
+            return Some(State { z: w, e, derivative, m: 0, n: 0 });
         }
         // As `operations.rs` steps, with Z = 0.
         let roundings = 9.0 * T::UNIT * w.taxicab() * w.taxicab();
+        let derivative = if DERIVED { derivative.stepped(w.to_f64(), modulus, e, self.unit) } else { Derivative::NONE };
         let e = ((2.0 * modulus + e) * e + roundings + self.of_c) * UP;
-        Some(State { z: w * w + self.plain(pixel.c), e, m: 1, n: 1 })
+        Some(State { z: w * w + self.plain(pixel.c), e, derivative, m: 1, n: 1 })
     }
 
     #[inline(always)]
@@ -250,7 +262,7 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
     #[inline(always)]
     fn event(&self, pixel: &mut Pixel<T>, state: State<T>, event: Event, counts: &mut Counts) -> Phase<T> {
         let Setting { reference, limit, .. } = *self.setting;
-        let State { z, mut e, m, n } = state;
+        let State { z, mut e, derivative, m, n } = state;
         let reference_z = reference.at::<T>(m);
         let w = reference_z + z;
         let at_end = m == reference.last();
@@ -259,24 +271,29 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
         }
         let off = e + self.of_modulus;
         if !event.is_within || !self.is_within(w.square(), off) {
-            return self.ends(pixel, w, off, n);
+            return self.ends(pixel, (w, off, derivative.widened()), n);
         }
         if n == limit {
             return Phase::Ends(Found::Stays);
         }
         if !event.is_smaller && !at_end {
             // It is below the range of f64.
-            return Phase::Wide { z: Extended::new(z, 0), e: Bound::of(e), m, n };
+            let derivative = derivative.widened();
+            return Phase::Wide { z: Extended::new(z, 0), e: Bound::of(e), derivative, m, n };
         }
         counts.rebases += 1;
         e = self.error_of_rebase(reference_z, w, e);
         let (z, bound) = (Extended::new(w, 0), Bound::of(e));
-        match self.after_rebase(&mut pixel.trap, z, bound, n) {
+        let wide = derivative.widened();
+        let next = self.after_rebase(&mut pixel.trap, (z, bound, wide), n);
+        match next {
             Next::Trapped => Phase::Ends(Found::Stays),
-            Next::GoOn if w.size() >= SMALL => Phase::Narrow(State { z: w, e, m: 0, n }),
-            Next::Raise(radius) if w.size() >= SMALL => Phase::Narrow(State { z: w, e: radius.to_f64() * UP, m: 0, n }),
-            Next::GoOn => Phase::Wide { z, e: bound, m: 0, n },
-            Next::Raise(radius) => Phase::Wide { z, e: radius, m: 0, n },
+            Next::GoOn if w.size() >= SMALL => Phase::Narrow(State { z: w, e, derivative, m: 0, n }),
+            Next::Raise(radius) if w.size() >= SMALL => {
+                Phase::Narrow(State { z: w, e: radius.to_f64() * UP, derivative, m: 0, n })
+            }
+            Next::GoOn => Phase::Wide { z, e: bound, derivative: wide, m: 0, n },
+            Next::Raise(radius) => Phase::Wide { z, e: radius, derivative: wide, m: 0, n },
         }
     }
 }

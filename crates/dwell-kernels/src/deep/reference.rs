@@ -154,7 +154,7 @@ impl Reference {
         let n = x.limbs.len();
         let unit = -64 * i32::try_from(n - 1).unwrap_or(i32::MAX / 128);
         let mut at = [x.clone(), y.clone()];
-        let mut stepper = Stepper::new(n);
+        let mut stepper = Stepper::new([x, y]);
         let mut orbit = Self {
             high: vec![[0.0; 2]],
             low: vec![[0.0; 2]],
@@ -218,7 +218,7 @@ impl Reference {
             derivative = z.times(derivative).doubled().plus(Extended::new(Complex { re: 1.0, im: 0.0 }, 0));
             let growth = modulus.by(2.0).plus(absolute);
             error = growth.times(error).plus(eight).by(1.0 + 1e-14);
-            stepper.step(&mut at, [x, y]);
+            stepper.step(&mut at);
         }
         unreachable!("a limit has 32 bits")
     }

@@ -1,6 +1,7 @@
 //! Tests of deltas, blocks and bounds against orbits in fixed point, which share no code with them but the limbs.
 
 use super::blocks::{REACH, Table};
+use super::derivative::Units;
 use super::direct::{self, Point};
 use super::extended::{Bound, Extended};
 use super::limbs::{Fixed, Stepper};
@@ -111,14 +112,14 @@ fn place_at_a_nucleus(random: &mut Random) -> Place {
         // Newton's method for Z_period = 0, with a derivative of 53 bits.
         let mut size = Bound::ZERO;
         for _ in 0..6 {
-            let (mut z, mut stepper) = (parts.clone(), Stepper::new(limbs));
+            let (mut z, mut stepper) = (parts.clone(), Stepper::new([&parts[0], &parts[1]]));
             let one = Extended::new(Complex { re: 1.0, im: 0.0 }, 0);
             let (mut by_c, mut by_z) = (one, one);
             for _ in 1..period {
                 let twice = Extended::<f64>::of(pair(&z[0], &z[1])).doubled();
                 by_c = twice.times(by_c).plus(one);
                 by_z = twice.times(by_z);
-                stepper.step(&mut z, [&parts[0], &parts[1]]);
+                stepper.step(&mut z);
             }
             // -Z / (dZ / dC) = -Z conj(dZ / dC) / |dZ / dC|^2.
             let square = Bound::modulus(by_c).times(Bound::modulus(by_c));
@@ -150,20 +151,28 @@ pub(super) fn offset(random: &mut Random) -> Complex<Dd> {
     Complex { re: part(random), im: part(random) }
 }
 
-/// What a tier finds of some pixels.
-fn by_deltas<T: Mantissa>(
-    place: &Place,
-    tolerance: f64,
+/// Units of distances and slopes for [`offset`]s, with pixels that are turned and stretched.
+pub(super) const UNITS: Units =
+    Units { height: 1.25, pixel: [Complex { re: 0.75, im: 0.25 }, Complex { re: -0.125, im: 1.0 }], farthest: 0.9901 };
+
+/// What is computed of pixels.
+#[derive(Clone, Copy)]
+struct Wanted {
     limit: u32,
     smooth: bool,
-    pixels: &[Complex<Dd>],
-) -> Vec<Found> {
+    units: Option<Units>,
+}
+
+/// What a tier finds of some pixels.
+fn by_deltas<T: Mantissa>(place: &Place, tolerance: f64, wanted: Wanted, pixels: &[Complex<Dd>]) -> Vec<Found> {
     let stop = AtomicBool::new(false);
     let level = Level::best();
     let Place { reference, scale, .. } = place;
     let of_table = TableSetting { reference, scale: *scale, escape_radius: 2.0, tolerance, stop: &stop };
     let table: Table<T> = table(level, of_table).unwrap();
-    let setting = Setting { reference, scale: *scale, escape_radius: 2.0, escape: 4.0, limit, smooth, stop: &stop };
+    let Wanted { limit, smooth, units } = wanted;
+    let scale = *scale;
+    let setting = Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit, smooth, units, stop: &stop };
     let pixels: Vec<Complex<T>> = pixels.iter().map(|pixel| Complex::of(*pixel)).collect();
     let mut found = vec![Found::Undecided; pixels.len()];
     decide(level, &setting, &table, &pixels, &mut found);
@@ -187,15 +196,16 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
         let scale = place.scale;
         periods += usize::from(place.reference.end == End::Period);
         let pixels: Vec<Complex<Dd>> = (0..24).map(|_| offset(&mut random)).collect();
-        let smooth = number % 2 == 0;
+        let wanted = Wanted { limit, smooth: number % 2 == 0, units: (number % 4 > 1).then_some(UNITS) };
         let stop = AtomicBool::new(false);
         let exact: Vec<Found> = pixels
             .iter()
             .map(|pixel| {
                 let x = plus(place.parts[0].clone(), pixel.re, scale);
                 let y = plus(place.parts[1].clone(), pixel.im, scale);
-                let point = Point { parts: [&x, &y], error: 0.0, escape: 4.0, limit, smooth, stop: &stop };
-                direct::follow(point)
+                let Wanted { limit, smooth, units } = wanted;
+                let units = units.map(|units| (units, scale));
+                direct::follow(Point { parts: [&x, &y], error: 0.0, escape: 4.0, limit, smooth, units, stop: &stop })
             })
             .collect();
         let check = |found: Vec<Found>, name: &str| {
@@ -207,10 +217,10 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
             }
             decided
         };
-        decided += check(by_deltas::<f64>(&place, 2_f64.powi(-26), limit, smooth, &pixels), "f64 2^-26");
-        decided += check(by_deltas::<f64>(&place, 2_f64.powi(-44), limit, smooth, &pixels), "f64 2^-44");
-        decided += check(by_deltas::<Dd>(&place, 2_f64.powi(-60), limit, smooth, &pixels), "pairs 2^-60");
-        decided += check(by_deltas::<Dd>(&place, 2_f64.powi(-88), limit, smooth, &pixels), "pairs 2^-88");
+        decided += check(by_deltas::<f64>(&place, 2_f64.powi(-26), wanted, &pixels), "f64 2^-26");
+        decided += check(by_deltas::<f64>(&place, 2_f64.powi(-44), wanted, &pixels), "f64 2^-44");
+        decided += check(by_deltas::<Dd>(&place, 2_f64.powi(-60), wanted, &pixels), "pairs 2^-60");
+        decided += check(by_deltas::<Dd>(&place, 2_f64.powi(-88), wanted, &pixels), "pairs 2^-88");
         total += 4 * pixels.len();
     }
     assert!(decided * 10 > total * 8 && periods > 10, "{decided} of {total} were decided, {periods} periods");
@@ -218,13 +228,25 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
 
 /// The delta after `steps` steps from m, in pairs of f64 with exponents, and whether every iterate of a view's point stays within 2.
 pub(super) fn stepped(reference: &Reference, m: usize, steps: usize, z: Extended<Dd>, c: Extended<Dd>) -> Extended<Dd> {
-    let mut z = z;
+    derived(reference, m, steps, [z, Extended::ZERO], c, Extended::ZERO)[0]
+}
+
+/// The delta and its derivative after `steps` steps from m, where a step adds `unit` to the derivative.
+pub(super) fn derived(
+    reference: &Reference,
+    m: usize,
+    steps: usize,
+    [mut z, mut d]: [Extended<Dd>; 2],
+    c: Extended<Dd>,
+    unit: Extended<Dd>,
+) -> [Extended<Dd>; 2] {
     for step in 0..steps {
         let w = reference.extended::<Dd>(m + step).plus(z);
         assert!(Bound::modulus(w).to_f64() < 2.0 + 1e-9, "an orbit escapes within a block");
         z = z.times(reference.extended::<Dd>(m + step).plus(w)).plus(c);
+        d = w.times(d).doubled().plus(unit);
     }
-    z
+    [z, d]
 }
 
 /// The greatest share of its bound that the error of a block takes, over random deltas in its domain, with the whole bound and without the part
@@ -287,12 +309,13 @@ fn beginnings_are_those_of_each_pixel() {
             let c = offset(&mut random);
             let wide = Extended::new(c, scale);
             // Steps from m = 1, rebased where the reference ends.
-            let (mut z, mut m) = (wide, 1);
+            let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
+            let (mut z, mut d, mut m) = (wide, unit, 1);
             for _ in 1..start.n() {
                 if m == reference.last() {
                     (z, m) = (reference.extended::<Dd>(m).plus(z), 0);
                 }
-                z = stepped(reference, m, 1, z, wide);
+                [z, d] = derived(reference, m, 1, [z, d], wide, unit);
                 m += 1;
             }
             if m != start.m() {
@@ -306,6 +329,10 @@ fn beginnings_are_those_of_each_pixel() {
                         <= start.e.to_f64()
                 );
             }
+            let minus = start.derivative(c, 1.0 / (REACH - UNITS.farthest));
+            let minus_d = Complex { re: Dd::whole(-minus.d.m.re), im: Dd::whole(-minus.d.m.im) };
+            let off = Bound::modulus(d.plus(Extended::new(minus_d, minus.d.e)));
+            assert!(!minus.off.below(off), "derivative at 2^{scale}: {off:?} of {:?}", minus.off);
             found.m = Complex { re: -found.m.re, im: -found.m.im };
             let off = Bound::modulus(z.plus(found));
             let own = z.taxicab().times(Bound::new(start.n() as f64, -97));
@@ -368,7 +395,8 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
             reference.end = if is_deep { reference.end } else { End::Limit };
             let place = Place { parts, scale, reference };
             let pixels: Vec<Complex<Dd>> = (0..8).map(|_| offset(&mut random)).collect();
-            let found = by_deltas::<f64>(&place, 2_f64.powi(-26), limit, true, &pixels);
+            let wanted = Wanted { limit, smooth: true, units: None };
+            let found = by_deltas::<f64>(&place, 2_f64.powi(-26), wanted, &pixels);
             assert_eq!(found, [Found::Stays; 8], "{x} {y} 2^{scale}");
         }
     }
@@ -388,9 +416,11 @@ fn nothing_that_escapes_is_trapped() {
             let reference = Reference::new([&parts[0], &parts[1]], radius, 4.0, limit, 1 << 22, &stop).unwrap();
             assert_ne!(reference.end, End::Trap);
             let place = Place { parts, scale, reference };
-            let found = by_deltas::<f64>(&place, 2_f64.powi(-26), limit, false, &[Complex::ZERO; 1]);
+            let wanted = Wanted { limit, smooth: false, units: None };
+            let found = by_deltas::<f64>(&place, 2_f64.powi(-26), wanted, &[Complex::ZERO; 1]);
             let [a, b] = [&place.parts[0], &place.parts[1]];
-            let point = Point { parts: [a, b], error: 0.0, escape: 4.0, limit, smooth: false, stop: &stop };
+            let point =
+                Point { parts: [a, b], error: 0.0, escape: 4.0, limit, smooth: false, units: None, stop: &stop };
             let exact = direct::follow(point);
             assert!(
                 found[0] == exact || found[0] == Found::Undecided,

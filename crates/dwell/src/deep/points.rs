@@ -13,6 +13,7 @@ use crate::truth::exact_points::ExactPoints;
 use crate::view::settings::Settings;
 use crate::view::{ExactFrame, Size, View};
 use dashu_int::IBig;
+use dwell_kernels::deep::derivative::Units;
 use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ pub struct DeepPoints {
     /// Half a pixel to the right and half a pixel up, in units of 2^scale.
     right: Complex<Dd>,
     up: Complex<Dd>,
+    /// What distances and slopes are expressed in.
+    units: Units,
     exact: Arc<ExactPoints>,
     pub(crate) shared: Arc<Shared>,
 }
@@ -57,7 +60,8 @@ impl DeepPoints {
         let exact = Arc::new(ExactPoints::new(view, 0));
         let vector = |[re, im]: &[Real; 2]| Complex { re: pair(re, shared.scale()), im: pair(im, shared.scale()) };
         let [right, up] = exact.half_pixels().map(vector);
-        Ok(Self { columns, rows, right, up, exact, shared })
+        let units = units(view.size, [right, up]);
+        Ok(Self { columns, rows, right, up, units, exact, shared })
     }
 
     /// The points of the same view with more columns and rows: `view` differs from that of these points in its size alone. The reference and
@@ -92,10 +96,29 @@ impl DeepPoints {
         times(self.right, self.columns[column as usize]) + times(self.up, self.rows[row as usize])
     }
 
+    /// What distances and slopes are expressed in.
+    pub(crate) fn units(&self) -> &Units {
+        &self.units
+    }
+
     /// The exact points, and the offset of a pixel in half pixels.
     pub(crate) fn exact(&self, column: u32, row: u32) -> (&ExactPoints, [i64; 2]) {
         (&self.exact, [self.columns[column as usize], self.rows[row as usize]])
     }
+}
+
+/// The units of distances and slopes, for the vectors of half a pixel.
+fn units(Size { width, height }: Size, [right, up]: [Complex<Dd>; 2]) -> Units {
+    let times = |vector: Complex<Dd>, k: f64| Complex { re: vector.re.to_f64() * k, im: vector.im.to_f64() * k };
+    let modulus = |vector: Complex<f64>| (vector.re * vector.re + vector.im * vector.im).sqrt();
+    let [width, height] = [f64::from(width), f64::from(height)];
+    let [side, top] = [times(right, width), times(up, height)];
+    // The farthest are beside a corner: no offset is above 1, and roundings are far below 1e-9.
+    let below = Complex { re: -top.re, im: -top.im };
+    let farthest = modulus(side + top).max(modulus(side + below)) * (1.0 + 1e-9);
+    // In heights of the view, as shallow views have them.
+    let in_heights = |vector: Complex<Dd>| times(vector, 1.0 / modulus(top));
+    Units { height: 2.0 * modulus(top), pixel: [right, up].map(in_heights), farthest: farthest.min(1.0) }
 }
 
 /// A real number in units of 2^scale, with a relative error of less than 2^-103.

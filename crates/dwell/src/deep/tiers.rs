@@ -3,31 +3,33 @@
 use super::points::DeepPoints;
 use super::prepared::{Prepared, in_limbs};
 use super::report::{DeepReport, Tier, TierReport};
+use super::values::Out;
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::{extend, resize};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
+use crate::field::channels::ChannelSlicesMut;
 use crate::truth::exact_points::Enclosed;
-use crate::truth::{Truth, dwell_and_smooth_value};
+use crate::truth::{Truth, Wanted, dwell_and_values};
 use dwell_kernels::Level;
 use dwell_kernels::deep::blocks::Table;
 use dwell_kernels::deep::direct;
 use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
-use dwell_kernels::deep::orbit::{Found, SMOOTH_BITS, Setting};
+use dwell_kernels::deep::orbit::{Found, Setting};
 use std::time::Instant;
 
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
 /// Bits of the first attempt in arbitrary precision beyond those of the view.
 const MORE_BITS: i64 = 128;
-/// Bits of the attempt in fixed point beyond those of the view: an error of one unit may grow so much more than the size of a pixel's delta.
-const FIXED_BITS: i64 = 200;
+/// Bits of the attempts in fixed point beyond those of the view: an error of one unit may grow so much more than the size of a pixel's delta.
+const FIXED_BITS: [i64; 2] = [130, 400];
 /// The error of a pixel in fixed point, in units: 4 for each part of its enclosure.
 const FIXED_ERROR: f64 = 6.0;
-/// The tiers for dwells alone and for smooth values, which need to be known closer to be decided: by measurement, the fastest.
+/// The tiers for dwells alone, and for other values, which need to be known closer to be decided: by measurement, the fastest.
 const OF_DWELLS: [usize; 4] = [0, 2, 3, 4];
-const OF_SMOOTH: [usize; 4] = [1, 2, 3, 4];
+const OF_VALUES: [usize; 4] = [1, 2, 3, 4];
 
 /// The buffers of a thread.
 #[derive(Debug, Default)]
@@ -67,7 +69,7 @@ impl DeepBuffers {
 }
 
 impl DeepCall<'_> {
-    /// Computes the dwells of pixels, given by columns and rows, and their smooth values where `smooth` is not empty.
+    /// Computes the dwells of pixels, given by columns and rows, and those of [`CHANNELS`](super::values::CHANNELS) that `out` has.
     ///
     /// # Errors
     /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted, or 2^20 bits do not decide a
@@ -76,13 +78,12 @@ impl DeepCall<'_> {
         &self,
         buffers: &mut DeepBuffers,
         places: &[(u32, u32)],
-        dwell: &mut [u32],
-        smooth: &mut [f64],
+        out: ChannelSlicesMut<'_>,
     ) -> Result<(), Error> {
         self.cancel.check()?;
         buffers.open.clear();
         extend(&mut buffers.open, 0..places.len() as u32, WHAT)?;
-        let mut out = Out { dwell, smooth };
+        let mut out = Out::new(out);
         if let Some(prepared) = self.points.shared.prepared(self.limit, self.cancel)? {
             self.compute_by_deltas(&prepared, buffers, places, &mut out)?;
         }
@@ -96,7 +97,7 @@ impl DeepCall<'_> {
         places: &[(u32, u32)],
         out: &mut Out<'_>,
     ) -> Result<(), Error> {
-        for tier in if out.smooth.is_empty() { OF_DWELLS } else { OF_SMOOTH } {
+        for tier in if out.is_dwells_alone() { OF_DWELLS } else { OF_VALUES } {
             if buffers.open.is_empty() {
                 return Ok(());
             }
@@ -122,13 +123,26 @@ impl DeepCall<'_> {
         places: &[(u32, u32)],
         out: &mut Out<'_>,
     ) -> Result<(), Error> {
+        for more_bits in FIXED_BITS {
+            self.attempt_in_fixed_point(more_bits, buffers, places, out)?;
+        }
+        Ok(())
+    }
+
+    fn attempt_in_fixed_point(
+        &self,
+        more_bits: i64,
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
+        out: &mut Out<'_>,
+    ) -> Result<(), Error> {
         let DeepBuffers { open, found, tiers, .. } = buffers;
         if open.is_empty() {
             return Ok(());
         }
         let began = Instant::now();
         let shared = &self.points.shared;
-        let bits = usize::try_from((FIXED_BITS - shared.scale()).max(FIXED_BITS)).unwrap_or(usize::MAX);
+        let bits = usize::try_from((more_bits - shared.scale()).max(more_bits)).unwrap_or(usize::MAX);
         let limbs = 1 + bits.div_ceil(64);
         resize(found, open.len(), Found::Undecided, WHAT)?;
         for (pixel, found) in open.iter().zip(&mut *found) {
@@ -141,7 +155,8 @@ impl DeepCall<'_> {
                 error: FIXED_ERROR,
                 escape: shared.escape(),
                 limit: self.limit,
-                smooth: !out.smooth.is_empty(),
+                smooth: out.smooth,
+                units: out.slopes.then(|| (*self.points.units(), shared.unit())),
                 stop: self.cancel.flag(),
             });
             self.cancel.check()?;
@@ -182,7 +197,8 @@ impl DeepCall<'_> {
             escape_radius: shared.escape_radius(),
             escape: shared.escape(),
             limit: self.limit,
-            smooth: !out.smooth.is_empty(),
+            smooth: out.smooth,
+            units: out.slopes.then(|| *self.points.units()),
             stop: self.cancel.flag(),
         };
         let counts = dwell_kernels::deep::decide(self.level, &setting, table, pixels, found);
@@ -217,13 +233,14 @@ impl DeepCall<'_> {
         let began = Instant::now();
         let shared = &self.points.shared;
         let bits = usize::try_from((MORE_BITS - shared.scale()).max(2 * MORE_BITS)).unwrap_or(usize::MAX);
-        let fraction_bits = (!out.smooth.is_empty()).then_some(SMOOTH_BITS);
+        let units = out.slopes.then(|| (self.points.units(), shared.scale()));
+        let wanted = Wanted { smooth: out.smooth, units };
         for pixel in &*open {
             let (column, row) = places[*pixel as usize];
             let (points, [right, up]) = self.points.exact(column, row);
             let point = points.at_half_pixels(right, up);
-            match dwell_and_smooth_value(&point, self.limit, shared.radius(), bits, fraction_bits, self.cancel)? {
-                (Truth::Dwell(n), units) => out.set(*pixel, n, units),
+            match dwell_and_values(&point, self.limit, shared.radius(), bits, wanted, self.cancel)? {
+                (Truth::Dwell(n), values) => out.set(*pixel, n, values),
                 (Truth::Undecided { n }, _) => return Err(undecided(column, row, n)),
             }
         }
@@ -253,83 +270,56 @@ fn add(tiers: &mut Vec<TierReport>, of_tier: TierReport) {
     }
 }
 
-/// What receives results.
-struct Out<'a> {
-    dwell: &'a mut [u32],
-    /// Empty where smooth values are not wanted.
-    smooth: &'a mut [f64],
-}
-
-impl Out<'_> {
-    /// Stores what was found of the open pixels, and leaves those of which nothing was.
-    fn take(&mut self, open: &mut Vec<u32>, found: &[Found]) {
-        let mut results = found.iter();
-        open.retain(|pixel| match results.next() {
-            Some(Found::Escapes(n, units)) => {
-                self.set(*pixel, *n, *units);
-                false
-            }
-            Some(Found::Stays) => {
-                self.set(*pixel, 0, 0);
-                false
-            }
-            _ => true,
-        });
-    }
-
-    fn set(&mut self, pixel: u32, dwell: u32, units: i64) {
-        self.dwell[pixel as usize] = dwell;
-        if let Some(smooth) = self.smooth.get_mut(pixel as usize) {
-            // Exact: the whole part has at most 33 bits.
-            *smooth = if dwell == 0 { 0.0 } else { units as f64 / f64::from(1_u32 << SMOOTH_BITS) };
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::values::CHANNELS;
     use super::*;
     use crate::base::limits::Limits;
+    use crate::field::channels::ChannelBuffers;
     use crate::view::settings::{NumberKind, Settings};
     use crate::view::{Size, View};
 
-    /// Dwells and smooth values of all pixels of a view, by all tiers or by the last one alone.
-    fn computed(points: &DeepPoints, size: Size, limit: u32, last_alone: bool) -> (Vec<u32>, Vec<f64>) {
+    /// All values of all pixels of a view, by all tiers or by the last one alone.
+    fn computed(points: &DeepPoints, size: Size, limit: u32, last_alone: bool) -> ChannelBuffers {
         let cancel = Cancel::default();
         let call = DeepCall { points, limit, level: Level::best(), cancel: &cancel };
         let places: Vec<_> =
             (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
-        let (mut dwell, mut smooth) = (vec![7; places.len()], vec![7.0; places.len()]);
+        let mut found = ChannelBuffers::default();
+        found.resize(places.len(), CHANNELS).unwrap();
         let mut buffers = DeepBuffers::default();
         if last_alone {
             buffers.open.extend(0..places.len() as u32);
-            let mut out = Out { dwell: &mut dwell, smooth: &mut smooth };
-            call.compute_exactly(&mut buffers, &places, &mut out).unwrap();
+            call.compute_exactly(&mut buffers, &places, &mut Out::new(found.slices_mut())).unwrap();
         } else {
-            call.compute(&mut buffers, &places, &mut dwell, &mut smooth).unwrap();
+            call.compute(&mut buffers, &places, found.slices_mut()).unwrap();
         }
-        (dwell, smooth)
+        found
     }
 
     #[test]
-    fn all_tiers_give_the_dwells_and_smooth_values_of_the_last() {
+    fn all_tiers_give_the_values_of_the_last() {
         let size = Size { width: 14, height: 10 };
         // A seahorse, an elephant, a spike that is real, a view from far away, and one of the whole set.
-        for (re, im, zoom, limit) in [
-            ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "1e13", 5000),
-            ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "3e27", 5000),
-            ("0.28693186889504513", "0.014286693904085048", "1e9", 3000),
-            ("-1.76877883727888640", "0", "1e22", 900),
-            ("0", "0", "1e-5", 50),
-            ("-0.5", "0", "0.7", 300),
-            ("3e9", "1e9", "1e3", 50),
-            ("-0.75", "0.0000000001", "1e11", 400),
+        for (re, im, zoom, rotation, limit) in [
+            ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "1e13", "0", 5000),
+            ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "3e27", "30", 5000),
+            ("0.28693186889504513", "0.014286693904085048", "1e9", "-7.5", 3000),
+            ("-1.76877883727888640", "0", "1e22", "0", 900),
+            ("0", "0", "1e-5", "0", 50),
+            ("-0.5", "0", "0.7", "90", 300),
+            ("3e9", "1e9", "1e3", "0", 50),
+            ("-0.75", "0.0000000001", "1e11", "0", 400),
         ] {
-            let view = View::centred(re, im, zoom).unwrap().sized(size);
+            let mut view = View::centred(re, im, zoom).unwrap().sized(size);
+            view.rotation = rotation.parse().unwrap();
             let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
             let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
             let (all, last) = (computed(&points, size, limit, false), computed(&points, size, limit, true));
-            assert_eq!(all, last, "{re} {im} {zoom}");
+            assert_eq!(all.dwell, last.dwell, "{re} {im} {zoom}");
+            for channel in CHANNELS.iter() {
+                assert_eq!(all[channel], last[channel], "{} of {re} {im} {zoom}", channel.name());
+            }
         }
     }
 }

@@ -21,6 +21,7 @@
 use super::merge::Block;
 use super::{REACH, SHARE, Table, WideEntry, wide};
 use crate::deep::TableSetting;
+use crate::deep::derivative::{U, WideDerivative, in_f64};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::deep::reference::End;
@@ -154,6 +155,17 @@ impl<T: Mantissa> Start<T> {
     /// The number of steps.
     pub(in crate::deep) fn n(&self) -> u64 {
         self.chain.n
+    }
+
+    /// The derivative of the delta by c, where `over_margin` is 1 / ([`REACH`] - |c|).
+    ///
+    /// The rest is an analytic function of c with |d| <= D for |c| up to [`REACH`], so that its derivative is at most D over what c is away from there. The
+    /// coefficients and c are rounded to f64, each term with one product.
+    pub(in crate::deep) fn derivative(&self, c: Complex<T>, over_margin: f64) -> WideDerivative {
+        let Chain { b, t, d, .. } = self.chain;
+        let (b, t, c) = (in_f64(b), in_f64(t), Extended::new(c.to_f64(), 0));
+        let roundings = Bound::modulus(b).plus(Bound::modulus(t).by(2.0)).by(16.0 * U);
+        WideDerivative { d: b.plus(t.times(c).doubled()), off: d.by(over_margin).plus(roundings).by(UP) }
     }
 
     /// The delta of c, where all of it is in the range of f64.

@@ -4,6 +4,7 @@ use super::escape::ROUNDING;
 use super::pile::Orbits;
 use super::{Orbit, SMALL, UP};
 use crate::deep::blocks::{FIRST, SHARE};
+use crate::deep::derivative::{U, UNDERFLOW};
 use crate::deep::lanes::{ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals, pairs, transposed};
 use crate::deep::mantissa::{Complex, Mantissa};
 use crate::deep::reference::Window;
@@ -45,10 +46,63 @@ pub(super) struct Value<T: Mantissa, S: Simd> {
     pub(super) goes_on: Marks<S>,
 }
 
+/// Derivatives in lanes, with the operations of [`crate::deep::derivative`].
+#[derive(Clone, Copy)]
+pub(super) struct DerivativeLanes<S: Simd> {
+    pub(super) d: Complex<Reals<S>>,
+    pub(super) off: Reals<S>,
+}
+
+impl<S: Simd> DerivativeLanes<S> {
+    #[inline(always)]
+    pub(super) fn none(simd: S) -> Self {
+        let zero = Reals::splat(simd, 0.0);
+        Self { d: Complex { re: zero, im: zero }, off: zero }
+    }
+
+    /// After a step from w, which is known to within `off_w` and 6 u |w|.
+    #[inline(always)]
+    fn stepped(self, simd: S, w: Complex<Reals<S>>, modulus: Reals<S>, off_w: Reals<S>, unit: Reals<S>) -> Self {
+        let splat = |x: f64| Reals::splat(simd, x);
+        let Self { d, off } = self;
+        let product = w * d;
+        let by_w = splat(2.0) * off_w + splat(24.0 * U) * modulus;
+        let of_derivative = splat(2.0) * (modulus + off_w) * off + by_w * d.taxicab_of();
+        Self {
+            d: Complex { re: product.re + product.re + unit, im: product.im + product.im },
+            off: (of_derivative + splat(2.0 * U) * unit + splat(UNDERFLOW)) * splat(UP),
+        }
+    }
+
+    #[inline(always)]
+    fn where_else(self, marks: Marks<S>, other: Self) -> Self {
+        Self { d: self.d.where_else(marks, other.d), off: self.off.where_else(marks, other.off) }
+    }
+}
+
 /// How many lanes are marked.
 #[inline(always)]
 pub(super) fn count_of<S: Simd>(marks: Marks<S>) -> usize {
     bits::<S, _>(marks).count_ones() as usize
+}
+
+/// Deltas in lanes.
+struct Deltas<T: Mantissa, S: Simd> {
+    z: ComplexLanes<T, S>,
+    e: Reals<S>,
+    derivative: DerivativeLanes<S>,
+}
+
+impl<T: Mantissa, S: Simd> Deltas<T, S> {
+    /// Makes these the deltas of the orbits that are marked.
+    #[inline(always)]
+    fn store<const DERIVED: bool>(&self, marks: Marks<S>, orbits: &mut Orbits<T, S>) {
+        orbits.z = self.z.where_else(marks, orbits.z);
+        orbits.e = self.e.where_else(marks, orbits.e);
+        if DERIVED {
+            orbits.derivative = self.derivative.where_else(marks, orbits.derivative);
+        }
+    }
 }
 
 /// Where orbits are.
@@ -62,7 +116,10 @@ pub(super) struct Here<'a, T: Mantissa, S: Simd> {
     pub(super) most: Reals<S>,
 }
 
-impl<'a, T: Mantissa> Orbit<'a, T> {
+impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
+    /// What blocks must reach for each |z| + e: twice as far where their derivatives are wanted.
+    pub(super) const REACHES: f64 = if DERIVED { 2.0 } else { 1.0 };
+
     /// Where orbits are.
     #[inline(always)]
     pub(super) fn here<S: Simd>(&self, simd: S, orbits: &Orbits<T, S>) -> Here<'a, T, S> {
@@ -139,7 +196,7 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
     /// The lanes at which the shortest block is valid, if one may begin there.
     #[inline(always)]
     pub(super) fn with_block<S: Simd>(&self, simd: S, e: Reals<S>, here: &Here<'_, T, S>) -> Marks<S> {
-        let reach = (here.value.z_square.sqrt() + e) * Reals::splat(simd, UP);
+        let reach = (here.value.z_square.sqrt() + e) * Reals::splat(simd, UP * Self::REACHES);
         let radii = Reals::from_fn(
             simd,
             #[inline(always)]
@@ -148,20 +205,30 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
         reach.at_most(radii)
     }
 
-    /// One step of every lane: z and e.
+    /// One step of every lane.
     #[inline(always)]
     fn stepped<S: Simd>(
         &self,
         simd: S,
-        (z, e): (ComplexLanes<T, S>, Reals<S>),
+        before: Deltas<T, S>,
         plain: ComplexLanes<T, S>,
         value: &Value<T, S>,
-    ) -> (ComplexLanes<T, S>, Reals<S>) {
+    ) -> Deltas<T, S> {
         let splat = |x: f64| Reals::splat(simd, x);
+        let Deltas { z, e, derivative } = before;
         let t = value.reference + value.w;
-        let growth = splat(2.0) * value.w_square.sqrt() + e;
+        let modulus = value.w_square.sqrt();
+        let growth = splat(2.0) * modulus + e;
         let roundings = splat(9.0 * T::UNIT) * z.taxicab_of() * t.taxicab_of();
-        (z * t + plain, (growth * e + roundings + splat(self.of_c)) * splat(UP))
+        Deltas {
+            z: z * t + plain,
+            e: (growth * e + roundings + splat(self.of_c)) * splat(UP),
+            derivative: if DERIVED {
+                derivative.stepped(simd, value.w.in_f64(), modulus, e, splat(self.unit))
+            } else {
+                derivative
+            },
+        }
     }
 
     /// Steps from here to the next place of a block, of which the first is certain; a lane in which an orbit does not go on stays there. The number of
@@ -181,18 +248,17 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
         let plain = Complex { re: orbits.c.re.scaled(unit), im: orbits.c.im.scaled(unit) };
         let Here { windows, mut value, after_origin, most, .. } = here;
         let count = (splat(f64::from(1 << FIRST)) - after_origin).min(most);
-        let (mut z, mut e) = self.stepped(simd, (orbits.z, orbits.e), plain, &value);
+        let before = Deltas { z: orbits.z, e: orbits.e, derivative: orbits.derivative };
+        let mut deltas = self.stepped(simd, before, plain, &value);
         let mut mask = active;
-        orbits.z = z.where_else(mask, orbits.z);
-        orbits.e = e.where_else(mask, orbits.e);
+        deltas.store::<DERIVED>(mask, orbits);
         let mut taken = splat(1.0).where_else(mask, splat(0.0));
         let mut number = count_of::<S>(mask);
         for step in 1..1 << FIRST {
-            value = self.value(simd, z, e, &windows, step);
+            value = self.value(simd, deltas.z, deltas.e, &windows, step);
             mask = mask & value.goes_on & splat(step as f64).less(count);
-            (z, e) = self.stepped(simd, (z, e), plain, &value);
-            orbits.z = z.where_else(mask, orbits.z);
-            orbits.e = e.where_else(mask, orbits.e);
+            deltas = self.stepped(simd, deltas, plain, &value);
+            deltas.store::<DERIVED>(mask, orbits);
             taken = splat((step + 1) as f64).where_else(mask, taken);
             number += count_of::<S>(mask);
         }
@@ -212,7 +278,7 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
         let last = splat(self.setting.reference.last() as f64);
         let room = (bits::<S, _>(orbits.room.less(last) & active) != 0).then(|| indices(simd, orbits.room));
         let (mut reaches, mut steps) = ([0.0; LANES], [0; LANES]);
-        reach.store(&mut reaches);
+        (reach * splat(Self::REACHES)).store(&mut reaches);
         let mut entries = [self.table.any(); LANES];
         for lane in 0..Reals::<S>::LEN {
             let (entry, of_entry) = self.table.longest(simd, m[lane], room.map(|room| room[lane]), reaches[lane]);
@@ -227,10 +293,25 @@ impl<'a, T: Mantissa> Orbit<'a, T> {
         let [k0, k1, k2, k3, slack, q_modulus] = [bound(0), bound(1), bound(2), bound(3), bound(4), bound(5)];
         let q = of_q * z;
         let linear = of_a + of_s * c + q;
-        let derivative = (linear + q).square_of().sqrt();
-        let by_z = derivative + slack + q_modulus * (e + reach * splat(SHARE));
-        let k = ((k3 * reach + k2) * reach + k1) * reach + k0;
-        orbits.e = (by_z * e + k) * splat(UP);
+        let by_z = linear + q;
+        let modulus = by_z.square_of().sqrt();
+        let growth = modulus + slack + q_modulus * (e + reach * splat(SHARE));
+        let k = |reach: Reals<S>| ((k3 * reach + k2) * reach + k1) * reach + k0;
+        let k_here = k(reach);
+        if DERIVED {
+            let (by_z, [b, s, t], z, c) =
+                (by_z.in_f64(), [of_b, of_s, of_t].map(ComplexInLanes::in_f64), z.in_f64(), c.in_f64());
+            let DerivativeLanes { d, off } = orbits.derivative;
+            let by_c = b + s * z + (t + t) * c;
+            let doubt = splat(2.0) * q_modulus * e + k(reach + reach).div(reach) + splat(8.0 * U) * modulus;
+            let moduli = b.taxicab_of() + s.taxicab_of() * reach + splat(2.0) * t.taxicab_of();
+            let of_c = s.taxicab_of() * e + k_here * splat(self.over_margin) + splat(16.0 * U) * moduli;
+            orbits.derivative = DerivativeLanes {
+                d: by_z * d + by_c,
+                off: ((modulus + doubt) * off + doubt * d.taxicab_of() + of_c + splat(UNDERFLOW)) * splat(UP),
+            };
+        }
+        orbits.e = (growth * e + k_here) * splat(UP);
         orbits.z = linear * z + (of_b + of_t * c) * c;
         let steps = Reals::from_fn(
             simd,

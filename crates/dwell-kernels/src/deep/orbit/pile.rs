@@ -1,6 +1,7 @@
 //! Orbits under way in columns, so that vectors of them can be loaded, and parts of vectors appended.
 
-use super::operations::count_of;
+use super::operations::{DerivativeLanes, count_of};
+use crate::deep::derivative::Derivative;
 use crate::deep::lanes::{ComplexLanes, LANES, Lanes, Marks, Reals};
 use crate::deep::mantissa::{Complex, Mantissa};
 use fearless_simd::Simd;
@@ -17,7 +18,9 @@ const M: usize = 1;
 const ROOM: usize = 2;
 const SLOT: usize = 3;
 const EVENTS: usize = 4;
-const Z: usize = 5;
+/// Of derivatives: two parts and the bound.
+const D: [usize; 3] = [5, 6, 7];
+const Z: usize = 8;
 /// As many as pairs have.
 const COLUMNS: usize = Z + 8;
 
@@ -27,6 +30,8 @@ pub(super) struct Orbits<T: Mantissa, S: Simd> {
     /// In units of 2^scale.
     pub(super) c: ComplexLanes<T, S>,
     pub(super) e: Reals<S>,
+    /// 0 in a pool without derivatives.
+    pub(super) derivative: DerivativeLanes<S>,
     /// The index in the reference.
     pub(super) m: Reals<S>,
     /// Steps up to the limit.
@@ -41,6 +46,7 @@ pub(super) struct Row<T> {
     pub(super) z: Complex<T>,
     pub(super) c: Complex<T>,
     pub(super) e: f64,
+    pub(super) derivative: Derivative,
     pub(super) m: usize,
     pub(super) room: usize,
     pub(super) slot: usize,
@@ -54,14 +60,14 @@ struct Column([f64; COLUMN]);
 /// Bytes of a list.
 pub(super) const BYTES: usize = size_of::<[Column; COLUMNS]>();
 
-/// A list of orbits.
-pub(super) struct Pile<T> {
+/// A list of orbits, with their derivatives where `DERIVED`.
+pub(super) struct Pile<T, const DERIVED: bool> {
     columns: Box<[Column; COLUMNS]>,
     len: usize,
     of: PhantomData<T>,
 }
 
-impl<T: Mantissa> Pile<T> {
+impl<T: Mantissa, const DERIVED: bool> Pile<T, DERIVED> {
     /// The first columns of the parts of z and c.
     const NUMBERS: [usize; 4] = [Z, Z + T::PARTS, Z + 2 * T::PARTS, Z + 3 * T::PARTS];
 
@@ -92,6 +98,16 @@ impl<T: Mantissa> Pile<T> {
         )
     }
 
+    #[inline(always)]
+    fn derivative<S: Simd>(&self, simd: S, at: usize) -> DerivativeLanes<S> {
+        if !DERIVED {
+            return DerivativeLanes::none(simd);
+        }
+        let [re, im, off] = D;
+        let d = Complex { re: self.vector(simd, re, at), im: self.vector(simd, im, at) };
+        DerivativeLanes { d, off: self.vector(simd, off, at) }
+    }
+
     /// The orbits from `at` on. Lanes beyond the last one hold what was there before, or zeros.
     #[inline(always)]
     pub(super) fn load<S: Simd>(&self, simd: S, at: usize) -> Orbits<T, S> {
@@ -100,6 +116,7 @@ impl<T: Mantissa> Pile<T> {
             z: Complex { re: self.vectors(simd, z_re, at), im: self.vectors(simd, z_im, at) },
             c: Complex { re: self.vectors(simd, c_re, at), im: self.vectors(simd, c_im, at) },
             e: self.vector(simd, E, at),
+            derivative: self.derivative(simd, at),
             m: self.vector(simd, M, at),
             room: self.vector(simd, ROOM, at),
             slot: self.vector(simd, SLOT, at),
@@ -122,6 +139,12 @@ impl<T: Mantissa> Pile<T> {
             z: Complex { re: self.number(z_re, at), im: self.number(z_im, at) },
             c: Complex { re: self.number(c_re, at), im: self.number(c_im, at) },
             e: self.columns[E].0[at],
+            derivative: if DERIVED {
+                let [re, im, off] = D.map(|column| self.columns[column].0[at]);
+                Derivative { d: Complex { re, im }, off }
+            } else {
+                Derivative::NONE
+            },
             m: self.columns[M].0[at] as usize,
             room: self.columns[ROOM].0[at] as usize,
             slot: self.columns[SLOT].0[at] as usize,
@@ -142,6 +165,12 @@ impl<T: Mantissa> Pile<T> {
         for (column, value) in [(E, row.e), (M, row.m as f64), (ROOM, row.room as f64), (SLOT, row.slot as f64)] {
             self.columns[column].0[at] = value;
         }
+        if DERIVED {
+            let Derivative { d, off } = row.derivative;
+            for (column, value) in D.into_iter().zip([d.re, d.im, off]) {
+                self.columns[column].0[at] = value;
+            }
+        }
         self.len += 1;
     }
 
@@ -158,6 +187,12 @@ impl<T: Mantissa> Pile<T> {
             }
         }
         orbits.e.compress(marks).store(&mut columns[E].0[at..]);
+        if DERIVED {
+            let DerivativeLanes { d, off } = orbits.derivative;
+            for (column, value) in D.into_iter().zip([d.re, d.im, off]) {
+                value.compress(marks).store(&mut columns[column].0[at..]);
+            }
+        }
         orbits.m.compress(marks).store(&mut columns[M].0[at..]);
         orbits.room.compress(marks).store(&mut columns[ROOM].0[at..]);
         orbits.slot.compress(marks).store(&mut columns[SLOT].0[at..]);

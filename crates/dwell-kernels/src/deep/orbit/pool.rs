@@ -40,18 +40,18 @@ struct Slot<T> {
 }
 
 /// Orbits by what is next.
-struct Lists<T> {
+struct Lists<T, const DERIVED: bool> {
     /// Not known.
-    fresh: Pile<T>,
+    fresh: Pile<T, DERIVED>,
     /// A block.
-    blocks: Pile<T>,
+    blocks: Pile<T, DERIVED>,
     /// Steps.
-    steps: Pile<T>,
+    steps: Pile<T, DERIVED>,
     /// Anything else.
-    rare: Pile<T>,
+    rare: Pile<T, DERIVED>,
 }
 
-impl<T: Mantissa> Lists<T> {
+impl<T: Mantissa, const DERIVED: bool> Lists<T, DERIVED> {
     fn new() -> Self {
         Self { fresh: Pile::new(), blocks: Pile::new(), steps: Pile::new(), rare: Pile::new() }
     }
@@ -72,18 +72,18 @@ struct Next<'a, T: Mantissa, S: Simd> {
 pub(in crate::deep) const BYTES: usize = 8 * pile::BYTES + MOST * size_of::<Slot<Dd>>();
 
 /// Orbits under way.
-pub(in crate::deep) struct Pool<'a, T: Mantissa> {
-    orbit: Orbit<'a, T>,
+pub(in crate::deep) struct Pool<'a, T: Mantissa, const DERIVED: bool> {
+    orbit: Orbit<'a, T, DERIVED>,
     /// Those of this round.
-    now: Lists<T>,
+    now: Lists<T, DERIVED>,
     /// Those of the next.
-    next: Lists<T>,
+    next: Lists<T, DERIVED>,
     slots: Vec<Slot<T>>,
     free: Vec<usize>,
     counts: Counts,
 }
 
-impl<'a, T: Mantissa> Pool<'a, T> {
+impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
     pub(in crate::deep) fn new(setting: &'a Setting<'a>, table: &'a Table<T>) -> Self {
         Self {
             orbit: Orbit::new(setting, table),
@@ -150,10 +150,10 @@ impl<'a, T: Mantissa> Pool<'a, T> {
             ),
         };
         match state {
-            Ok(State { z, e, m, n }) => {
+            Ok(State { z, e, derivative, m, n }) => {
                 *ahead = u64::from(n).wrapping_sub(m as u64);
                 let room = (orbit.setting.limit - n) as usize;
-                Some(Row { z, c: pixel.c, e, m, room, slot: place })
+                Some(Row { z, c: pixel.c, e, derivative, m, room, slot: place })
             }
             Err(end) => {
                 found[*number] = end;
@@ -245,21 +245,23 @@ impl<'a, T: Mantissa> Pool<'a, T> {
         for at in 0..self.now.rare.len() {
             let (row, events) = self.now.rare.row(at);
             let event = Event { is_within: events & 1 != 0, is_smaller: events & 2 != 0 };
-            let Row { z, e, m, room, slot: place, .. } = row;
+            let Row { z, e, derivative, m, room, slot: place, .. } = row;
             let Self { orbit, slots, counts, .. } = self;
             let slot = &mut slots[place];
             let is_rebase = event.is_within && event.is_smaller && room > 0 && m < orbit.setting.reference.last();
-            if is_rebase && let Some(State { z, e, m: at, n }) = orbit.rebased(&mut slot.pixel, z, e, m, room) {
+            let before = State { z, e, derivative, m, n: 0 };
+            if is_rebase && let Some(after) = orbit.rebased(&mut slot.pixel, before, room) {
+                let State { z, e, derivative, m: at, n } = after;
                 counts.rebases += 1;
                 counts.steps += u64::from(n);
                 slot.ahead = slot.ahead.wrapping_add(m as u64);
-                self.next.fresh.push(Row { z, e, m: at, room: room - at, ..row });
+                self.next.fresh.push(Row { z, e, derivative, m: at, room: room - at, ..row });
                 continue;
             }
             let n = slot.ahead.wrapping_add(m as u64) as u32;
             let phase = simd.vectorize(
                 #[inline(always)]
-                || orbit.event(&mut slot.pixel, State { z, e, m, n }, event, counts),
+                || orbit.event(&mut slot.pixel, State { n, ..before }, event, counts),
             );
             if let Some(row) = self.resolved(simd, place, phase, found) {
                 self.next.fresh.push(row);

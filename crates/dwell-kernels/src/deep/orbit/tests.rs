@@ -4,11 +4,12 @@ use super::operations::Here;
 use super::pile::{Pile, Row};
 use super::{Orbit, Setting};
 use crate::deep::blocks::{FIRST, Table};
+use crate::deep::derivative::Derivative;
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::lanes::Reals;
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::deep::reference::Reference;
-use crate::deep::tests::{direction, offset, place, stepped};
+use crate::deep::tests::{UNITS, derived, direction, offset, place, stepped};
 use crate::deep::{TableSetting, table};
 use crate::level::{Kernel, Level};
 use crate::test_random::Random;
@@ -24,20 +25,20 @@ enum What {
     Block,
 }
 
-struct Run<'a, T: Mantissa> {
-    orbit: Orbit<'a, T>,
+struct Run<'a, T: Mantissa, const DERIVED: bool> {
+    orbit: Orbit<'a, T, DERIVED>,
     rows: &'a [Row<T>],
     what: What,
 }
 
-impl<T: Mantissa> Kernel for Run<'_, T> {
+impl<T: Mantissa, const DERIVED: bool> Kernel for Run<'_, T, DERIVED> {
     /// The orbits afterwards, and whether a block was valid before.
     type Output = Vec<(Row<T>, bool)>;
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> Self::Output {
         let mut out = Vec::new();
         for rows in self.rows.chunks(Reals::<S>::LEN) {
-            let (mut before, mut after) = (Pile::new(), Pile::new());
+            let (mut before, mut after) = (Pile::<T, DERIVED>::new(), Pile::<T, DERIVED>::new());
             rows.iter().for_each(|row| before.push(*row));
             let mut orbits = before.load(simd, 0);
             let active = Reals::<S>::first_lanes(simd, rows.len());
@@ -56,7 +57,7 @@ impl<T: Mantissa> Kernel for Run<'_, T> {
 }
 
 fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a AtomicBool) -> Setting<'a> {
-    Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, stop }
+    Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, units: Some(UNITS), stop }
 }
 
 fn blocks_of<T: Mantissa>(setting: &Setting<'_>) -> Table<T> {
@@ -92,14 +93,22 @@ fn steps_are_within_their_bounds_and_need_the_roundings() {
         let reference = &place.reference;
         let setting = setting(reference, scale, &stop);
         let table = blocks_of::<f64>(&setting);
-        let orbit = Orbit::new(&setting, &table);
+        let orbit = Orbit::<_, false>::new(&setting, &table);
         let rows: Vec<Row<f64>> = (0..200)
             .map(|_| {
                 let m = 1 + 4 * (random.next() as usize % (reference.last() / 4 - 2));
                 // Smaller than Z, and far from it: the orbit stays where Z is.
                 let near = (0..4).map(|step| reference.at::<f64>(m + step).size()).fold(1.0, f64::min);
                 let size = near * 2_f64.powi(-8 - (random.next() % 20) as i32);
-                Row { z: delta(&mut random, size), c: Complex::of(offset(&mut random)), e: 0.0, m, room: 4000, slot: 0 }
+                Row {
+                    z: delta(&mut random, size),
+                    c: Complex::of(offset(&mut random)),
+                    e: 0.0,
+                    derivative: Derivative::NONE,
+                    m,
+                    room: 4000,
+                    slot: 0,
+                }
             })
             .collect();
         for level in Level::available() {
@@ -129,14 +138,15 @@ fn blocks_hold_for_every_delta_within_the_bound_and_are_not_taken_beyond() {
         let reference = &place.reference;
         let setting = setting(reference, scale, &stop);
         let table = blocks_of::<Dd>(&setting);
-        let orbit = Orbit::new(&setting, &table);
+        let orbit = Orbit::<_, false>::new(&setting, &table);
         let shortest = table.all().filter(|(m, steps, ..)| *steps == if *m == 0 { 5 } else { 4 });
         let (mut rows, mut radii) = (Vec::new(), Vec::new());
         for (m, _, radius, _) in shortest.step_by(3) {
             // |z| + e below the radius, and above it, though |z| alone is below.
             for (of_z, of_e) in [(0.6, 0.3), (0.3, 0.6), (0.6, 0.5), (0.95, 0.1)] {
                 let (z, c) = (delta::<Dd>(&mut random, radius * of_z), offset(&mut random));
-                rows.push(Row { z, c, e: radius * of_e, m, room: 4000, slot: 0 });
+                let e = radius * of_e;
+                rows.push(Row { z, c, e, derivative: Derivative::NONE, m, room: 4000, slot: 0 });
                 radii.push(of_z + of_e);
             }
         }
@@ -189,7 +199,7 @@ fn blocks_of_exact_deltas_are_within_their_bounds_and_need_the_roundings() {
         let reference = &place.reference;
         let setting = setting(reference, scale, &stop);
         let table = blocks_of::<f64>(&setting);
-        let orbit = Orbit::new(&setting, &table);
+        let orbit = Orbit::<_, false>::new(&setting, &table);
         let rows: Vec<Row<f64>> = table
             .all()
             .filter(|(m, steps, ..)| *m == 0 || *steps == 4)
@@ -197,7 +207,15 @@ fn blocks_of_exact_deltas_are_within_their_bounds_and_need_the_roundings() {
             .map(|(m, radius)| {
                 let size = radius * 2_f64.powi(-30 - (random.next() % 8) as i32);
                 let z = delta(&mut random, size);
-                Row { z, c: Complex::of(offset(&mut random)), e: 0.0, m, room: 4000, slot: 0 }
+                Row {
+                    z,
+                    c: Complex::of(offset(&mut random)),
+                    e: 0.0,
+                    derivative: Derivative::NONE,
+                    m,
+                    room: 4000,
+                    slot: 0,
+                }
             })
             .collect();
         let found = Level::best().run(Run { orbit, rows: &rows, what: What::Block });
@@ -213,4 +231,71 @@ fn blocks_of_exact_deltas_are_within_their_bounds_and_need_the_roundings() {
     }
     assert!(checked > 1000 && from_zero > 20, "{checked} blocks, {from_zero} from 0");
     assert!(near * 2 > checked, "a bound without roundings is caught: {near} of {checked}");
+}
+
+/// The edge of a disc of f64 numbers.
+fn at_edge(random: &mut Random, d: Complex<f64>, off: f64) -> Extended<Dd> {
+    let centre = Complex { re: Dd::whole(d.re), im: Dd::whole(d.im) };
+    Extended::new(centre + delta::<Dd>(random, off * (1.0 - 1e-9)), 0)
+}
+
+/// Derivatives of steps and blocks, of deltas and derivatives at the edge of what the bounds allow and of exact ones.
+fn check_derivatives<T: Mantissa>(what: What) {
+    let mut random = Random(34);
+    let stop = AtomicBool::new(false);
+    let (mut checked, mut near, mut cut_off) = (0, [0; 2], 0);
+    for scale in [-40, -60, -90, -300] {
+        let place = place(&mut random, scale, 4000);
+        let reference = &place.reference;
+        let setting = setting(reference, scale, &stop);
+        let table = blocks_of::<T>(&setting);
+        let orbit = Orbit::<_, true>::new(&setting, &table);
+        let mut rows: Vec<Row<T>> = Vec::new();
+        for (m, _, radius, _) in table.all().filter(|(m, steps, ..)| *m > 0 && *steps == 4).step_by(2) {
+            // Blocks are taken where twice |z| + e is within the radius. A step is for orbits near Z.
+            let most = if what == What::Block { radius * 0.49 } else { radius * 1e-3 };
+            for (of_e, of_off) in [(0.0, 0.0), (1e-4, 0.0), (0.0, 1e-4), (0.3, 0.3)] {
+                let size = most * (1.0 - of_e) * 2_f64.powi(-((random.next() % 6) as i32));
+                let (z, c) = (delta(&mut random, size), Complex::of(offset(&mut random)));
+                let d = delta::<f64>(&mut random, 1.0);
+                let derivative = Derivative { d, off: of_off };
+                rows.push(Row { z, c, e: size * of_e, derivative, m, room: 4000, slot: 0 });
+            }
+        }
+        let found = Level::best().run(Run { orbit, rows: &rows, what });
+        let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
+        for (number, (before, (after, _))) in rows.iter().zip(found).enumerate() {
+            let z = Extended::new(in_pairs(before.z) + delta(&mut random, before.e * (1.0 - 1e-9)), 0);
+            let d = at_edge(&mut random, before.derivative.d, before.derivative.off);
+            let c = Extended::new(in_pairs(before.c), scale);
+            let [_, exact] = derived(reference, before.m, after.m - before.m, [z, d], c, unit);
+            let Derivative { d, off: bound } = after.derivative;
+            let off = distance(exact, Complex { re: Dd::whole(d.re), im: Dd::whole(d.im) });
+            assert!(off <= bound, "{off:e} of {bound:e} after {} steps from {}", after.m - before.m, before.m);
+            checked += 1;
+            match number % 4 {
+                0 => cut_off += usize::from(off > 64.0 * f64::UNIT * exact.taxicab().to_f64()),
+                1 => near[0] += usize::from(off > 0.05 * bound),
+                2 => near[1] += usize::from(off > 0.2 * bound),
+                _ => {}
+            }
+        }
+    }
+    let kind = checked / 4;
+    assert!(kind > 100, "{kind} of each kind were checked");
+    assert!(near[0] * 3 > kind, "a bound without the error of the delta is caught: {near:?} of {kind}");
+    assert!(near[1] * 3 > kind, "a bound without the error before is caught: {near:?} of {kind}");
+    assert!(what == What::Step || cut_off * 3 > kind, "a bound without the remainder is caught: {cut_off} of {kind}");
+}
+
+#[test]
+fn derivatives_of_steps_are_within_their_bounds_and_need_them() {
+    check_derivatives::<f64>(What::Step);
+    check_derivatives::<Dd>(What::Step);
+}
+
+#[test]
+fn derivatives_of_blocks_are_within_their_bounds_and_need_them() {
+    check_derivatives::<f64>(What::Block);
+    check_derivatives::<Dd>(What::Block);
 }

@@ -5,7 +5,8 @@
 //! mapped into the disc, and since none of them escaped on the way, none ever does. Raising a bound is valid, so that an attempt costs nothing while it
 //! lasts; one that fails, as those of orbits that are not attracted soon do, is taken back to where it began.
 
-use super::{Orbit, UP};
+use super::Orbit;
+use crate::deep::derivative::{UP, WideDerivative};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Mantissa};
 
@@ -27,6 +28,7 @@ pub(super) struct Attempt<T> {
     /// Where it began.
     pub(super) z: Extended<T>,
     pub(super) e: Bound,
+    pub(super) derivative: WideDerivative,
     pub(super) n: u32,
     radius: Bound,
 }
@@ -57,10 +59,15 @@ impl<T> Trap<T> {
     }
 }
 
-impl<T: Mantissa> Orbit<'_, T> {
-    /// After a rebase at n to z, known to within e.
+impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
+    /// After a rebase at n to z, known to within e, with its derivative.
     #[inline(never)]
-    pub(super) fn after_rebase(&self, trap: &mut Trap<T>, z: Extended<T>, e: Bound, n: u32) -> Next {
+    pub(super) fn after_rebase(
+        &self,
+        trap: &mut Trap<T>,
+        (z, e, derivative): (Extended<T>, Bound, WideDerivative),
+        n: u32,
+    ) -> Next {
         if let Some(attempt) = &trap.attempt {
             let start = Complex { re: -attempt.z.m.re, im: -attempt.z.m.im };
             let off = Bound::modulus(z.plus(Extended { m: start, e: attempt.z.e }));
@@ -80,7 +87,7 @@ impl<T: Mantissa> Orbit<'_, T> {
         if !e.below(radius) {
             return Next::GoOn;
         }
-        trap.attempt = Some(Attempt { z, e, n, radius });
+        trap.attempt = Some(Attempt { z, e, derivative, n, radius });
         Next::Raise(radius)
     }
 }

@@ -5,8 +5,9 @@
 //! `UNDERFLOW` covers in e.
 
 use super::trap::Next;
-use super::{Counts, Found, Orbit, Phase, Pixel, SMALL, Setting, State, UNDERFLOW, UP};
+use super::{Counts, Found, Orbit, Phase, Pixel, SMALL, Setting, State};
 use crate::deep::blocks::{REACH, SHARE, WideEntry};
+use crate::deep::derivative::{U, UNDERFLOW, UP, WideDerivative, in_f64};
 use crate::deep::extended::{Bound, Extended, power_of_two};
 use crate::deep::mantissa::{Complex, Mantissa};
 
@@ -53,13 +54,13 @@ impl<T: Mantissa> Delta<T> {
     }
 }
 
-impl<T: Mantissa> Orbit<'_, T> {
+impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
     /// Deltas of any magnitude.
     #[inline(always)]
     pub(super) fn wide(
         &self,
         pixel: &mut Pixel<T>,
-        (z, e): (Extended<T>, Bound),
+        (z, e, mut derivative): (Extended<T>, Bound, WideDerivative),
         mut m: usize,
         mut n: u32,
         counts: &mut Counts,
@@ -73,7 +74,8 @@ impl<T: Mantissa> Orbit<'_, T> {
             if delta.z.e >= SMALL_EXPONENT {
                 let narrow_z = delta.z.in_range().unwrap_or(Complex::ZERO);
                 if narrow_z.size() >= SMALL {
-                    return Phase::Narrow(State { z: narrow_z, e: delta.bound().to_f64() + UNDERFLOW, m, n });
+                    let e = delta.bound().to_f64() + UNDERFLOW;
+                    return Phase::Narrow(State { z: narrow_z, e, derivative: derivative.narrow(), m, n });
                 }
             }
             let reference_z = reference.at::<T>(m);
@@ -83,7 +85,7 @@ impl<T: Mantissa> Orbit<'_, T> {
             let w = reference_z + delta.z.in_range().unwrap_or(Complex::ZERO);
             let is_useless = delta.e.is_nan() || delta.e > TOO_MUCH;
             if is_useless || !self.is_within(w.square(), off + UNDERFLOW) {
-                return self.ends(pixel, w, if is_useless { f64::INFINITY } else { off }, n);
+                return self.ends(pixel, (w, if is_useless { f64::INFINITY } else { off }, derivative), n);
             }
             if n == limit {
                 return Phase::Ends(Found::Stays);
@@ -97,7 +99,7 @@ impl<T: Mantissa> Orbit<'_, T> {
                 m = 0;
                 counts.rebases += 1;
                 if !pixel.trap.passes() {
-                    match self.after_rebase(&mut pixel.trap, delta.z, delta.bound(), n) {
+                    match self.after_rebase(&mut pixel.trap, (delta.z, delta.bound(), derivative), n) {
                         Next::Trapped => return Phase::Ends(Found::Stays),
                         Next::Raise(radius) => delta = Delta::new(delta.z, radius),
                         Next::GoOn => {}
@@ -108,7 +110,11 @@ impl<T: Mantissa> Orbit<'_, T> {
                 }
             }
             let reach = Bound::new((delta.z.m.square().sqrt() + delta.e) * UP, delta.z.e);
-            if let Some((entry, steps)) = self.table.longest_wide(m, (limit - n) as usize, reach) {
+            let needed = if DERIVED { reach.by(Self::REACHES) } else { reach };
+            if let Some((entry, steps)) = self.table.longest_wide(m, (limit - n) as usize, needed) {
+                if DERIVED {
+                    derivative = self.derivative_after(entry, pixel.c, delta, derivative);
+                }
                 delta = self.apply_wide(entry, pixel.c, delta);
                 m += steps;
                 n += steps as u32;
@@ -125,6 +131,9 @@ impl<T: Mantissa> Orbit<'_, T> {
                 let z = Extended::new(reference_z, 0);
                 (z, z.doubled())
             };
+            if DERIVED {
+                derivative = derivative.stepped(in_f64(sum), delta.bound(), scale);
+            }
             let Delta { z, e } = delta;
             let by_c = power(scale - (z.e + t.e));
             let (product, unit) = if by_c < 1e300 { (power(0), z.e + t.e) } else { (power(z.e + t.e - scale), scale) };
@@ -152,6 +161,44 @@ impl<T: Mantissa> Orbit<'_, T> {
         }
         *delta = Delta::new(sum, e);
         true
+    }
+
+    /// The derivative after a block; see [`crate::deep::derivative`].
+    fn derivative_after(
+        &self,
+        entry: &WideEntry<T>,
+        c: Complex<T>,
+        delta: Delta<T>,
+        before: WideDerivative,
+    ) -> WideDerivative {
+        let [a, b, q, s, t] = [entry.a, entry.b, entry.q, entry.s, entry.t].map(in_f64);
+        let (z, c, e) = (in_f64(delta.z), Extended::new(c.to_f64(), 0), delta.bound());
+        let q_z = q.times(z);
+        let by_z = a.plus(s.times(c)).plus(q_z.doubled());
+        let by_c = b.plus(s.times(z)).plus(t.times(c).doubled());
+        let reach = Bound::modulus(z).plus(e).by(UP);
+        let [k0, k1, k2, k3] = entry.k;
+        let k = |reach: Bound| k3.times(reach).plus(k2).times(reach).plus(k1).times(reach).plus(k0);
+        // The coefficients in f64, of which there may be twice as many bits, and the error of c.
+        let of_a = Bound::modulus(a).plus(entry.s_modulus.by(REACH)).plus(entry.q_modulus.times(reach).by(2.0));
+        let doubt = entry
+            .q_modulus
+            .times(e)
+            .by(2.0)
+            .plus(k(reach.by(2.0)).over(reach))
+            .plus(of_a.by(24.0 * U))
+            .plus(entry.s_modulus.by(self.relative));
+        let of_b = Bound::modulus(b).plus(entry.s_modulus.times(reach)).plus(Bound::modulus(t).by(2.0));
+        let of_c = entry.s_modulus.times(e).plus(k(reach).by(self.over_margin)).plus(of_b.by(16.0 * U));
+        WideDerivative {
+            d: by_z.times(before.d).plus(by_c),
+            off: Bound::modulus(by_z)
+                .plus(doubt)
+                .times(before.off)
+                .plus(doubt.times(Bound::modulus(before.d)))
+                .plus(of_c)
+                .by(UP),
+        }
     }
 
     #[inline(always)]

@@ -3,13 +3,14 @@
 use super::CpuEngine;
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
-use crate::base::limits::{extend, resize};
+use crate::base::limits::extend;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::deep::points::DeepPoints;
 use crate::deep::tiers::{DeepBuffers, DeepCall};
+use crate::deep::values::CHANNELS;
 use crate::field::FieldRowsMut;
-use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut};
+use crate::field::channels::{ChannelBuffers, ChannelSet, ChannelSlicesMut};
 use crate::iterate::engine::{Control, Notes, Outcome, Requirements, Task, Times};
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
@@ -30,14 +31,14 @@ const WHAT: &str = "a tile";
 struct TileBuffers {
     deep: DeepBuffers,
     places: Vec<(u32, u32)>,
-    dwell: Vec<u32>,
-    smooth: Vec<f64>,
+    values: ChannelBuffers,
 }
 
 /// Refuses what exact arithmetic does not compute.
 fn check(channels: ChannelSet, strategy: Strategy) -> Result<(), InputError> {
-    if let Some(channel) = channels.iter().find(|channel| *channel != Channel::Smooth) {
-        let problem = format!("exact arithmetic computes dwells and smooth values, not {}", channel.name());
+    if let Some(channel) = channels.iter().find(|channel| !CHANNELS.contains(*channel)) {
+        let problem =
+            format!("exact arithmetic computes dwells, smooth values, distances and slopes, not {}", channel.name());
         return Err(InputError::new(Problem::Unsupported(problem)).about(Parameter::Named("number")));
     }
     if strategy != Strategy::EveryPixel {
@@ -59,13 +60,11 @@ impl CpuEngine {
         &self,
         call: &DeepCall<'_>,
         places: &[(u32, u32)],
-        mut out: ChannelSlicesMut<'_>,
+        out: ChannelSlicesMut<'_>,
     ) -> Result<(), Error> {
         check(out.set(), Strategy::EveryPixel)?;
         let mut buffers = self.take_deep_buffers();
-        let (dwell, values) = out.parts_mut();
-        let [smooth, ..] = values;
-        let computed = call.compute(&mut buffers.deep, places, dwell, smooth);
+        let computed = call.compute(&mut buffers.deep, places, out);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
         computed
     }
@@ -73,7 +72,8 @@ impl CpuEngine {
     pub(super) fn deep_requirements(&self, task: &Task<'_>, points: &DeepPoints, rows: u32) -> Requirements {
         let tile = self.deep_tile(u64::from(task.plan.size().width) * u64::from(rows));
         let pixels = tile.width as usize * tile.height as usize;
-        let of_thread = DeepBuffers::bytes(pixels) + pixels * (size_of::<(u32, u32)>() + size_of::<f64>() + 4);
+        let of_values = task.channels.bytes(pixels as u64) as usize;
+        let of_thread = DeepBuffers::bytes(pixels) + pixels * size_of::<(u32, u32)>() + of_values;
         let threads = self.pool.threads() as u64;
         let host_bytes = points.shared.bytes(task.plan.limit()) + threads * of_thread as u64;
         Requirements { host_bytes, ..Requirements::default() }
@@ -130,20 +130,21 @@ impl CpuEngine {
 impl TileBuffers {
     /// Computes a tile.
     fn fill(&mut self, call: &DeepCall<'_>, tile: &mut Tile<'_>) -> Result<(), Error> {
-        let Self { deep, places, dwell, smooth } = self;
+        let Self { deep, places, values } = self;
         places.clear();
         let columns = tile.columns.clone();
         extend(places, tile.rows.clone().flat_map(|row| columns.clone().map(move |column| (column, row))), WHAT)?;
-        resize(dwell, places.len(), 0, WHAT)?;
-        let wants_smooth = tile.out.set().contains(Channel::Smooth);
-        resize(smooth, if wants_smooth { places.len() } else { 0 }, 0.0, WHAT)?;
-        call.compute(deep, places, dwell, smooth)?;
+        let set = tile.out.set();
+        values.resize(places.len(), set)?;
+        call.compute(deep, places, values.slices_mut())?;
         let width = tile.width();
-        for (row, dwell) in tile.out.dwell.iter_mut().zip(dwell.chunks(width)) {
+        for (row, dwell) in tile.out.dwell.iter_mut().zip(values.dwell.chunks(width)) {
             row.copy_from_slice(dwell);
         }
-        for (row, smooth) in tile.out[Channel::Smooth].iter_mut().zip(smooth.chunks(width)) {
-            row.copy_from_slice(smooth);
+        for channel in set.iter() {
+            for (row, values) in tile.out[channel].iter_mut().zip(values[channel].chunks(width)) {
+                row.copy_from_slice(values);
+            }
         }
         Ok(())
     }

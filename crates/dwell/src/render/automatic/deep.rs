@@ -2,16 +2,15 @@
 
 use super::points::{Computer, Outcome, Point, WHAT};
 use crate::base::cancel::Cancel;
-use crate::base::error::{Error, InputError};
-use crate::base::limits::{collected, filled, resize};
+use crate::base::error::Error;
+use crate::base::limits::{collected, filled};
 use crate::base::pieces::ChunksMut;
-use crate::base::place::Parameter;
-use crate::base::problem::Problem;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
 use crate::deep::points::DeepPoints;
 use crate::deep::tiers::{DeepBuffers, DeepCall};
+use crate::field::channels::{ChannelBuffers, ChannelSet};
 use dwell_kernels::Level;
 
 /// Points that a thread computes at once: a list of what a tier leaves of fewer is short.
@@ -32,18 +31,11 @@ pub(super) struct Deep<'a> {
 struct Buffers {
     deep: DeepBuffers,
     places: Vec<(u32, u32)>,
-    dwell: Vec<u32>,
-    smooth: Vec<f64>,
+    values: ChannelBuffers,
 }
 
 impl Computer for Deep<'_> {
     fn run(&self, list: &mut [Point], limit: u32) -> Result<(), Error> {
-        if self.by == By::Distance {
-            let problem = "exact arithmetic computes dwells and smooth values, not distances";
-            return Err(InputError::new(Problem::Unsupported(problem.to_owned()))
-                .about(Parameter::Named("number"))
-                .into());
-        }
         let mut open = collected(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied(), WHAT)?;
         let call = DeepCall { points: self.points, limit, level: self.level, cancel: self.cancel };
         let work = |buffers: &mut Buffers, (_, chunk): (usize, &mut [Point])| self.chunk(&call, buffers, chunk);
@@ -67,15 +59,15 @@ impl Computer for Deep<'_> {
 
 impl Deep<'_> {
     fn chunk(&self, call: &DeepCall<'_>, buffers: &mut Buffers, chunk: &mut [Point]) -> Result<(), Error> {
-        let Buffers { deep, places, dwell, smooth } = buffers;
+        let Buffers { deep, places, values } = buffers;
         *places = collected(chunk.iter().map(|point| (point.pixel[0], point.pixel[1])), WHAT)?;
-        resize(dwell, places.len(), 0, WHAT)?;
-        resize(smooth, if self.by == By::Smooth { places.len() } else { 0 }, 0.0, WHAT)?;
-        call.compute(deep, places, dwell, smooth)?;
-        for (number, (point, dwell)) in chunk.iter_mut().zip(&*dwell).enumerate() {
+        let channel = self.by.channel();
+        values.resize(places.len(), channel.map_or(ChannelSet::NONE, |channel| ChannelSet::NONE.with(channel)))?;
+        call.compute(deep, places, values.slices_mut())?;
+        for (number, (point, dwell)) in chunk.iter_mut().zip(&values.dwell).enumerate() {
             if *dwell > 0 {
                 point.outcome = Outcome::Escaped(*dwell);
-                point.value = smooth.get(number).copied().unwrap_or(0.0);
+                point.value = channel.map_or(0.0, |channel| values[channel][number]);
             }
         }
         Ok(())

@@ -1,0 +1,110 @@
+//! Where results of deep views are written: the channels of a list of pixels.
+
+use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut};
+use dwell_kernels::deep::derivative::{DISTANCE_BITS, SLOPE_BITS, Values};
+use dwell_kernels::deep::orbit::{Found, SMOOTH_BITS};
+use std::sync::LazyLock;
+
+/// What exact arithmetic computes beside dwells.
+pub(crate) const CHANNELS: ChannelSet =
+    ChannelSet::SMOOTH.with(Channel::Distance).with(Channel::SlopeRight).with(Channel::SlopeUp);
+
+/// The channels of a list of pixels.
+pub(super) struct Out<'a> {
+    pixels: ChannelSlicesMut<'a>,
+    pub(super) smooth: bool,
+    pub(super) slopes: bool,
+}
+
+impl<'a> Out<'a> {
+    pub(super) fn new(pixels: ChannelSlicesMut<'a>) -> Self {
+        let set = pixels.set();
+        let slopes = [Channel::Distance, Channel::SlopeRight, Channel::SlopeUp];
+        Self {
+            pixels,
+            smooth: set.contains(Channel::Smooth),
+            slopes: slopes.into_iter().any(|channel| set.contains(channel)),
+        }
+    }
+
+    /// Whether dwells alone are wanted.
+    pub(super) fn is_dwells_alone(&self) -> bool {
+        !self.smooth && !self.slopes
+    }
+
+    /// Stores what was found of the open pixels, and leaves those of which nothing was.
+    pub(super) fn take(&mut self, open: &mut Vec<u32>, found: &[Found]) {
+        let mut results = found.iter();
+        open.retain(|pixel| match results.next() {
+            Some(Found::Escapes(n, values)) => {
+                self.set(*pixel, *n, *values);
+                false
+            }
+            Some(Found::Stays) => {
+                self.set(*pixel, 0, Values::default());
+                false
+            }
+            _ => true,
+        });
+    }
+
+    pub(super) fn set(&mut self, pixel: u32, dwell: u32, values: Values) {
+        let pixel = pixel as usize;
+        self.pixels.dwell[pixel] = dwell;
+        // Exact: the whole part of a smooth value has at most 33 bits.
+        let smooth = values.smooth as f64 / f64::from(1_u32 << SMOOTH_BITS);
+        let [right, up] = values.slope.map(|part| f64::from(part) / f64::from(1_u32 << SLOPE_BITS));
+        let of_distance = || power_of_two(values.distance);
+        for channel in CHANNELS.iter() {
+            let Some(value) = self.pixels[channel].get_mut(pixel) else { continue };
+            *value = match channel {
+                _ if dwell == 0 => 0.0,
+                Channel::Smooth => smooth,
+                Channel::Distance => of_distance(),
+                Channel::SlopeRight => right,
+                _ => up,
+            };
+        }
+    }
+}
+
+/// The powers of two with the exponents 0 to 1, in steps of 2^-[`DISTANCE_BITS`]: products of square roots, which IEEE 754 defines to the last bit.
+static FRACTIONS: LazyLock<[f64; 1 << DISTANCE_BITS]> = LazyLock::new(|| {
+    std::array::from_fn(|fraction| {
+        let (mut root, mut power) = (2_f64, 1.0);
+        for bit in (0..DISTANCE_BITS).rev() {
+            root = root.sqrt();
+            if fraction >> bit & 1 == 1 {
+                power *= root;
+            }
+        }
+        power
+    })
+});
+
+/// 2^(units 2^-[`DISTANCE_BITS`]), the same bits on every machine; 0 below the range of f64.
+fn power_of_two(units: i64) -> f64 {
+    let (whole, fraction) = (units >> DISTANCE_BITS, units & ((1 << DISTANCE_BITS) - 1));
+    let whole = i32::try_from(whole.clamp(-2000, 1000)).unwrap_or(0);
+    FRACTIONS[fraction as usize] * 2_f64.powi(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two_are_near_the_exact_ones() {
+        for units in [-200_000, -2560, -257, -256, -1, 0, 1, 100, 256, 1000] {
+            // The 256th power, by eight squarings, is an exact power of two.
+            let fraction = units & 255;
+            let power = (0..8).fold(power_of_two(fraction), |power, _| power * power);
+            let exact = 2_f64.powi(fraction as i32);
+            assert!((power - exact).abs() <= 1e-12 * exact, "{units}");
+            let whole = 2_f64.powi((units >> 8) as i32);
+            assert_eq!(power_of_two(units), power_of_two(fraction) * whole, "{units}");
+        }
+        assert_eq!((power_of_two(-512), power_of_two(512)), (0.25, 4.0));
+        assert_eq!(power_of_two(i64::MIN), 0.0);
+    }
+}
