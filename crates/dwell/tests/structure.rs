@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The folders, each after everything that it may import from. ARCHITECTURE.md describes them in this order.
 const ORDER: [&str; 15] = [
-    "base", "exact", "input", "view", "truth", "deep", "plan", "field", "colour", "iterate", "encode", "scene",
+    "base", "exact", "input", "view", "field", "truth", "deep", "plan", "colour", "iterate", "encode", "scene",
     "store", "render", "compare",
 ];
 
