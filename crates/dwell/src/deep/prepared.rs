@@ -68,6 +68,8 @@ type Tables<T> = Mutex<Option<Arc<Table<T>>>>;
 #[derive(Clone, Copy, Debug, Default)]
 struct Used {
     bytes: u64,
+    /// The tiers whose blocks are counted, as bits by their numbers.
+    tiers: u32,
     of_reference: Duration,
     of_blocks: Duration,
 }
@@ -168,6 +170,7 @@ impl Shared {
                 Ok(reference) => {
                     let used = Used {
                         bytes: Reference::bytes(reference.capacity() as u64),
+                        tiers: 0,
                         of_reference: began.elapsed(),
                         of_blocks: Duration::ZERO,
                     };
@@ -203,6 +206,23 @@ fn too_large(needed_bytes: u64, allowed_bytes: u64) -> Error {
 }
 
 impl Prepared {
+    /// The first of some lists of tiers whose blocks fit into the memory, or the last.
+    pub(crate) fn fitting(&self, lists: &[&'static [usize]], shared: &Shared) -> &'static [usize] {
+        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = |list: &[usize]| {
+            let missing = list.iter().filter(|tier| used.tiers >> **tier & 1 == 0);
+            missing.map(|tier| self.bytes_of_blocks(*tier, shared)).sum::<u64>()
+        };
+        let fitting = lists.iter().find(|list| used.bytes + more(list) <= self.most_bytes);
+        fitting.or(lists.last()).copied().unwrap_or_default()
+    }
+
+    fn bytes_of_blocks(&self, tier: usize, shared: &Shared) -> u64 {
+        let steps = self.reference.last() as u64;
+        let of_tier = if tier < Tier::IN_F64 { Table::<f64>::bytes } else { Table::<Dd>::bytes };
+        of_tier(steps, shared.unit())
+    }
+
     /// The blocks of a tier in f64, by its number in [`Tier::ALL`].
     pub(crate) fn in_f64(
         &self,
@@ -211,7 +231,7 @@ impl Prepared {
         level: Level,
         cancel: &Cancel,
     ) -> Result<Arc<Table<f64>>, Error> {
-        self.tables(&self.in_f64[tier], TOLERANCES[tier], shared, level, cancel)
+        self.tables(&self.in_f64[tier], tier, shared, level, cancel)
     }
 
     /// The blocks of a tier in pairs of f64, by its number in [`Tier::ALL`].
@@ -222,13 +242,13 @@ impl Prepared {
         level: Level,
         cancel: &Cancel,
     ) -> Result<Arc<Table<Dd>>, Error> {
-        self.tables(&self.in_pairs[tier - self.in_f64.len()], TOLERANCES[tier], shared, level, cancel)
+        self.tables(&self.in_pairs[tier - self.in_f64.len()], tier, shared, level, cancel)
     }
 
     fn tables<T: Mantissa>(
         &self,
         tables: &Tables<T>,
-        tolerance: f64,
+        tier: usize,
         shared: &Shared,
         level: Level,
         cancel: &Cancel,
@@ -238,20 +258,23 @@ impl Prepared {
             return Ok(Arc::clone(found));
         }
         let began = Instant::now();
-        let bytes = Table::<T>::bytes(self.reference.last() as u64, shared.unit());
+        let bytes = self.bytes_of_blocks(tier, shared);
         let lock = || self.used.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut used = lock();
-            if used.bytes + bytes > self.most_bytes {
-                return Err(too_large(used.bytes + bytes, self.most_bytes));
+            if used.tiers >> tier & 1 == 0 {
+                if used.bytes + bytes > self.most_bytes {
+                    return Err(too_large(used.bytes + bytes, self.most_bytes));
+                }
+                used.bytes += bytes;
+                used.tiers |= 1 << tier;
             }
-            used.bytes += bytes;
         }
         let setting = TableSetting {
             reference: &self.reference,
             scale: shared.unit(),
             escape_radius: shared.escape_radius(),
-            tolerance,
+            tolerance: TOLERANCES[tier],
             stop: cancel.flag(),
         };
         let made = match table::<T>(level, setting) {

@@ -27,9 +27,10 @@ const MORE_BITS: i64 = 128;
 const FIXED_BITS: [i64; 2] = [130, 400];
 /// The error of a pixel in fixed point, in units: 4 for each part of its enclosure.
 const FIXED_ERROR: f64 = 6.0;
-/// The tiers for dwells alone, and for other values, which need to be known closer to be decided: by measurement, the fastest.
-const OF_DWELLS: [usize; 4] = [0, 2, 3, 4];
-const OF_VALUES: [usize; 4] = [1, 2, 3, 4];
+/// The tiers for dwells alone, and for other values, which need to be known closer to be decided: by measurement, the fastest; and fewer of them, for references
+/// of which not all blocks fit into the memory.
+const OF_DWELLS: [&[usize]; 3] = [&[0, 2, 3, 4], &[0, 2, 4], &[0, 4]];
+const OF_VALUES: [&[usize]; 3] = [&[1, 2, 3, 4], &[1, 2, 4], &[1, 4]];
 
 /// The buffers of a thread.
 #[derive(Debug, Default)]
@@ -97,7 +98,8 @@ impl DeepCall<'_> {
         places: &[(u32, u32)],
         out: &mut Out<'_>,
     ) -> Result<(), Error> {
-        for tier in if out.is_dwells_alone() { OF_DWELLS } else { OF_VALUES } {
+        let lists = if out.is_dwells_alone() { &OF_DWELLS } else { &OF_VALUES };
+        for tier in prepared.fitting(lists, &self.points.shared).iter().copied() {
             if buffers.open.is_empty() {
                 return Ok(());
             }
