@@ -324,4 +324,28 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn fewer_tiers_give_the_same_where_memory_is_short() {
+        let (re, im) = ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514");
+        let size = Size { width: 14, height: 10 };
+        let view = View::centred(re, im, "3e27").unwrap().sized(size);
+        let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
+        let (mut lengths, mut first) = (Vec::new(), None);
+        for kibibytes in (256..8192).step_by(128) {
+            let limits = Limits { memory_bytes: kibibytes << 10 };
+            let points = DeepPoints::new(&view, &settings, &limits).unwrap();
+            let Ok(Some(prepared)) = points.shared.prepared(5000, &Cancel::default()) else { continue };
+            let fitting = prepared.fitting(&OF_DWELLS, &points.shared);
+            if OF_DWELLS.last() == Some(&fitting) {
+                // Even these may not fit.
+                continue;
+            }
+            lengths.push(fitting.len());
+            let found = computed(&points, size, 5000, false).dwell;
+            assert_eq!(*first.get_or_insert_with(|| found.clone()), found, "{kibibytes} KiB");
+        }
+        lengths.dedup();
+        assert_eq!(lengths, [3, 4]);
+    }
 }
