@@ -4,7 +4,7 @@
 //! The comparisons with R and 256 are made in f64: they are certain but for |z|^2 within some 2^-44 of R^2, relatively, so that
 //! a point that is not decided here needs more bits or a closer look.
 
-use super::derivative::{Derivative, Units, Values, WideDerivative};
+use super::derivative::{Derivative, UNDERFLOW, Units, Values, WideDerivative};
 use super::extended::{Bound, Extended, power_of_two};
 use super::limbs::{Fixed, Stepper};
 use super::mantissa::Complex;
@@ -33,8 +33,6 @@ pub struct Point<'a> {
 
 /// The relative error of |z|^2 and of its bounds in f64, with room.
 const ROUNDING: f64 = 1.0 / 35_184_372_088_832.0;
-/// Added to an error, for what is below the range of f64.
-const UNDERFLOW: f64 = 1e-290;
 /// An error in the plane with which nothing is decided.
 const TOO_MUCH: f64 = 1e-9;
 /// The greatest number of further steps for a smooth value.
@@ -161,7 +159,7 @@ impl RunningError {
             return self.step_near_zero(at);
         }
         self.m = ((2.0 * modulus + self.absolute()) * self.m + self.scaled_step) * (1.0 + 1e-14);
-        if self.m > 1e180 && self.k < 100 * -self.unit {
+        if self.m > 1e180 {
             self.rescale(Self::RANGE);
         } else if self.m < 1e-100 && self.k > 0 {
             self.rescale(-self.k.min(Self::RANGE));

@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    /// The exact value of a number in units of its last place, modulo 2^(64 limbs), and that of the product of two in units of the place of all of it.
+    /// A number in two's complement of so many limbs, the lowest first.
     fn complement(negative: bool, limbs: &[u64], count: usize) -> Vec<u64> {
         let mut out = limbs.to_vec();
         out.resize(count, 0);

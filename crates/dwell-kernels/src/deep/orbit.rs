@@ -40,8 +40,7 @@ mod trap;
 mod wide;
 
 use super::blocks::{REACH, Table};
-use super::derivative::{self, Derivative, Far, Values, WideDerivative};
-use super::derivative::{UNDERFLOW, UP};
+use super::derivative::{Derivative, Far, UNDERFLOW, UP, Units, Values, WideDerivative};
 use super::extended::{Bound, Extended, power_of_two};
 use super::mantissa::{Complex, Mantissa};
 use super::reference::Reference;
@@ -74,7 +73,7 @@ pub struct Setting<'a> {
     /// Whether smooth values are wanted.
     pub smooth: bool,
     /// What distances and slopes are expressed in, where they are wanted.
-    pub units: Option<derivative::Units>,
+    pub units: Option<Units>,
     /// Set to stop: orbits then end undecided.
     pub stop: &'a AtomicBool,
 }
