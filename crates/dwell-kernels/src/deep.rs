@@ -11,7 +11,7 @@
 //! blocks with proofs are this project's.
 
 pub mod blocks;
-pub mod derivative;
+pub(crate) mod derivative;
 pub mod direct;
 pub mod extended;
 mod lanes;
@@ -19,6 +19,7 @@ pub mod limbs;
 pub mod mantissa;
 pub mod orbit;
 pub mod reference;
+pub mod values;
 mod view_trap;
 
 #[cfg(test)]

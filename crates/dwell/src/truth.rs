@@ -18,7 +18,7 @@ use crate::exact::rational::Rational;
 use crate::truth::exact_points::{Enclosed, ExactPoint};
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, UnsignedAbs};
-use dwell_kernels::deep::derivative::Values;
+use dwell_kernels::deep::values::Values;
 use dwell_kernels::{Fold, Formula, with_standard_floats};
 pub(crate) use values::Wanted;
 

@@ -4,12 +4,13 @@
 //! The comparisons with R and 256 are made in f64: they are certain but for |z|^2 within some 2^-44 of R^2, relatively, so that
 //! a point that is not decided here needs more bits or a closer look.
 
-use super::derivative::{Derivative, UNDERFLOW, Units, Values, WideDerivative};
+use super::derivative::{Derivative, UNDERFLOW, WideDerivative};
 use super::extended::{Bound, Extended, power_of_two};
 use super::limbs::{Fixed, Stepper};
 use super::mantissa::Complex;
-use super::orbit::{Found, SMOOTH_SQUARED, values};
+use super::orbit::Found;
 use super::reference::pair;
+use super::values::{FAR_SQUARED, MOST_STEPS, Units, Values, values};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A point c in fixed point and what it is iterated for.
@@ -35,8 +36,6 @@ pub struct Point<'a> {
 const ROUNDING: f64 = 1.0 / 35_184_372_088_832.0;
 /// An error in the plane with which nothing is decided.
 const TOO_MUCH: f64 = 1e-9;
-/// The greatest number of further steps for a smooth value.
-const MOST_STEPS: u32 = 200;
 
 /// |z| from which the limbs at the point have 53 bits of the larger part: 2^-10.
 const NEAR_ONE: f64 = 1.0 / 1024.0;
@@ -78,12 +77,12 @@ pub fn follow(point: Point<'_>) -> Found {
             if !smooth && units.is_none() {
                 return Found::Escapes(dwell, Values::default());
             }
-            if is_beyond(SMOOTH_SQUARED) {
+            if is_beyond(FAR_SQUARED) {
                 let units = units.as_ref().map(|(units, _)| units).zip(derivative.map(OfPoint::widened));
                 return values(z, off, smooth.then_some(m), units)
                     .map_or(Found::Undecided, |values| Found::Escapes(dwell, values));
             }
-            if !is_within(SMOOTH_SQUARED) || m - dwell > MOST_STEPS {
+            if !is_within(FAR_SQUARED) || m - dwell > MOST_STEPS {
                 return Found::Undecided;
             }
         } else if m == limit {

@@ -40,11 +40,11 @@ mod trap;
 mod wide;
 
 use super::blocks::{REACH, Table};
-use super::derivative::{Derivative, Far, UNDERFLOW, UP, Units, Values, WideDerivative};
+use super::derivative::{Derivative, UNDERFLOW, UP, WideDerivative};
 use super::extended::{Bound, Extended, power_of_two};
 use super::mantissa::{Complex, Mantissa};
 use super::reference::Reference;
-pub(super) use escape::{SMOOTH_SQUARED, values};
+use super::values::{Units, Values};
 pub(super) use pool::{BYTES, Pool};
 use std::sync::atomic::{AtomicBool, Ordering};
 use trap::{Attempt, Next, Trap};
@@ -53,10 +53,6 @@ use trap::{Attempt, Next, Trap};
 const SMALL: f64 = 3.6e-130;
 /// Operations between two looks at the flag to stop, less one: a fraction of a millisecond.
 const STOP_MASK: u64 = 0xfff;
-/// Bits after the point of a smooth value. With 16, twelve times as many pixels of kf-1e50 need more than f64 as for dwells alone; with 12
-/// three times as many.
-pub const SMOOTH_BITS: u32 = 12;
-
 /// What all pixels of a view share.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {

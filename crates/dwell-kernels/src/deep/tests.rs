@@ -1,13 +1,13 @@
 //! Tests of deltas, blocks and bounds against orbits in fixed point, which share no code with them but the limbs.
 
 use super::blocks::{REACH, Table};
-use super::derivative::Units;
 use super::direct::{self, Point};
 use super::extended::{Bound, Extended};
 use super::limbs::{Fixed, Stepper};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::orbit::{Found, Setting};
 use super::reference::{End, NoReference, Reference, pair};
+use super::values::Units;
 use super::{TableSetting, decide, table};
 use crate::level::Level;
 use crate::test_random::Random;

@@ -13,8 +13,8 @@ use crate::truth::exact_points::ExactPoints;
 use crate::view::settings::Settings;
 use crate::view::{ExactFrame, Size, View};
 use dashu_int::IBig;
-use dwell_kernels::deep::derivative::Units;
 use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
+use dwell_kernels::deep::values::Units;
 use std::sync::Arc;
 
 /// What the memory is for, in messages.

@@ -1,8 +1,8 @@
 //! Where results of deep views are written: the channels of a list of pixels.
 
 use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut};
-use dwell_kernels::deep::derivative::{DISTANCE_BITS, SLOPE_BITS, Values};
-use dwell_kernels::deep::orbit::{Found, SMOOTH_BITS};
+use dwell_kernels::deep::orbit::Found;
+use dwell_kernels::deep::values::{DISTANCE_BITS, SLOPE_BITS, SMOOTH_BITS, Values};
 use std::sync::LazyLock;
 
 /// What exact arithmetic computes beside dwells.

@@ -11,9 +11,8 @@ use super::{ArbitraryPrecision, Attempt, Bound, Fixed, Orbit, leading};
 use crate::base::error::Error;
 use dashu_int::ops::{BitTest, UnsignedAbs};
 use dashu_int::{IBig, UBig};
-use dwell_kernels::deep::derivative::{Far, Units, Values};
 use dwell_kernels::deep::mantissa::Complex;
-use dwell_kernels::deep::orbit::SMOOTH_BITS;
+use dwell_kernels::deep::values::{Far, SMOOTH_BITS, Units, Values};
 
 /// log2 of the norm beyond which an orbit is not followed further: |z| > 256.
 const NORM_EXPONENT: usize = 16;

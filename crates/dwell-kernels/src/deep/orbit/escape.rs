@@ -1,17 +1,13 @@
-//! The test of escape, and smooth values of orbits that have escaped.
+//! The test of escape, and the values of orbits that have escaped.
 
-use super::{Attempt, Far, Found, Orbit, Phase, Pixel, SMOOTH_BITS, Setting, Values};
-use crate::deep::derivative::{UP, Units, WideDerivative, in_f64, log2};
+use super::{Attempt, Found, Orbit, Phase, Pixel, Setting};
+use crate::deep::derivative::{UP, WideDerivative, in_f64};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
+use crate::deep::values::{FAR_SQUARED, MOST_STEPS, Values, values};
 
-/// |z|^2 beyond which a smooth value is taken: 256^2.
-pub(in crate::deep) const SMOOTH_SQUARED: f64 = 65536.0;
 /// The roundings of |w|^2 and R^2 in f64, relative to R^2: 4 u.
 pub(super) const ROUNDING: f64 = 4.0 * f64::UNIT;
-/// The greatest number of further steps for a smooth value.
-const MOST_STEPS: u32 = 200;
-
 impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
     /// Whether w is within R for certain, by |w|^2 and the bound E on the error of w.
     #[inline(always)]
@@ -53,12 +49,12 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
         let c = reference.at::<T>(1) + self.plain(c);
         let u = T::UNIT;
         for at in n..n.saturating_add(MOST_STEPS) {
-            if is_outside(w, off, SMOOTH_SQUARED) {
+            if is_outside(w, off, FAR_SQUARED) {
                 let units = units.as_ref().map(|units| (units, derivative));
                 return values(w, off, smooth.then_some(at), units)
                     .map_or(Found::Undecided, |values| Found::Escapes(n, values));
             }
-            if !is_inside(w, off, SMOOTH_SQUARED) {
+            if !is_inside(w, off, FAR_SQUARED) {
                 return Found::Undecided;
             }
             if DERIVED {
@@ -90,35 +86,4 @@ fn is_outside<T: Mantissa>(w: Complex<T>, off: f64, of: f64) -> bool {
 fn is_inside<T: Mantissa>(w: Complex<T>, off: f64, of: f64) -> bool {
     let (excess, rounding) = excess(w, of);
     -excess > ((2.0 * of.sqrt() + off) * off + rounding) * UP
-}
-
-/// The values of an orbit at w, which is beyond 256: the smooth value for the number of steps, the distance and the slope with their units,
-/// each where it is wanted and if w and the derivative are known so well.
-pub(in crate::deep) fn values<T: Mantissa>(
-    w: Complex<T>,
-    off: f64,
-    smooth_at: Option<u32>,
-    units: Option<(&Units, WideDerivative)>,
-) -> Option<Values> {
-    let smooth = match smooth_at {
-        Some(at) => smooth_value(w, off, at)?,
-        None => 0,
-    };
-    let (distance, slope) = match units {
-        Some((units, derivative)) => Far::of(w.to_f64(), off, derivative).values(units)?,
-        None => Default::default(),
-    };
-    Some(Values { smooth, distance, slope })
-}
-
-/// m + 1 - log2(log2 |w|^2 / 16) to the nearest multiple of 2^-[`SMOOTH_BITS`], in that unit, if |w| is known so well.
-fn smooth_value<T: Mantissa>(w: Complex<T>, off: f64, m: u32) -> Option<i64> {
-    let square = w.square();
-    let relative = 2.0 * off / square.sqrt() + off * off / square + 1e-15;
-    let fraction = log2(log2(square) / 16.0);
-    // d log2(log2 x / 16) = dx / (x log2 x (ln 2)^2), and log2 x >= 16.
-    let doubt = 0.14 * relative + 2e-14;
-    let unit = f64::from(1_u32 << SMOOTH_BITS);
-    let (low, high) = (((fraction - doubt) * unit).round(), ((fraction + doubt) * unit).round());
-    (low == high).then(|| ((i64::from(m) + 1) << SMOOTH_BITS) - low as i64)
 }
