@@ -17,7 +17,7 @@ const SEED: u64 = 20_261_122;
 const SIZE: Size = Size { width: 320, height: 180 };
 const TIMED_SIZE: Size = Size { width: 1920, height: 1080 };
 /// The limit that tells which pixels are falsely black, as a multiple of the automatic one.
-const HIGHER: u32 = 64;
+const HIGHER: u64 = 64;
 /// Views that are timed: a name, the centre, the zoom.
 const TIMED: [(&str, [&str; 3]); 8] = [
     ("the whole set", ["-0.75", "0", "1.4"]),
@@ -81,13 +81,13 @@ fn boundary_point(random: &mut Random, map: &Map<f64>) -> [f64; 2] {
 }
 
 /// The dwells of a scene at a limit, and the seconds that they took.
-fn dwells(scene: &Scene, limit: u32, engine: &CpuEngine) -> Result<(Vec<u32>, f64), Box<dyn std::error::Error>> {
+fn dwells(scene: &Scene, limit: u64, engine: &CpuEngine) -> Result<(Vec<u64>, f64), Box<dyn std::error::Error>> {
     let settings = Settings { limit, force: true, ..scene.settings.clone() };
     let began = Instant::now();
     let plan = Plan::new(&scene.view, &settings, &Limits::default())?;
     let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
     let field = dwell::field(&task, engine, &Limits::default(), &Cancel::default())?;
-    Ok((field.dwell().to_vec(), began.elapsed().as_secs_f64()))
+    Ok((field.all_rows().dwells().collect(), began.elapsed().as_secs_f64()))
 }
 
 /// A random view: half of them are at the boundary at zooms of 1 to 9e12, the others anywhere at zooms of 1 to 9e3.
@@ -133,10 +133,10 @@ fn views(count: u32, chosen: &[u32], engine: &CpuEngine) -> Result<Total, Box<dy
         }
         let scene = dwell::resolve(&scene, engine, &Limits::default(), &Cancel::default())?.scene;
         let limit = scene.settings.limit;
-        let (field, _) = dwells(&scene, limit.saturating_mul(HIGHER).min(u32::MAX - 1), engine)?;
+        let (field, _) = dwells(&scene, limit.saturating_mul(HIGHER).min(u64::from(u32::MAX - 1)), engine)?;
         let falsely_black = field.iter().filter(|n| **n > limit).count() as u64;
         let latest = field.iter().copied().max().unwrap_or(0);
-        let least = [1, 2, 5].into_iter().flat_map(|f| (2..9).map(move |power| f * 10_u32.pow(power)));
+        let least = [1, 2, 5].into_iter().flat_map(|f| (2..9).map(move |power| f * 10_u64.pow(power)));
         let least = least.filter(|limit| *limit >= latest).min().unwrap_or(limit);
         let kind = usize::from(scene.settings.formula.fold() != Fold::None);
         total.pixels[kind] += field.len() as u64;

@@ -17,7 +17,7 @@ struct Workload {
     name: &'static str,
     bounds: [&'static str; 4],
     size: (u32, u32),
-    limit: u32,
+    limit: u64,
 }
 
 /// A formula with its whole set in view, or a Julia set with a large interior.
@@ -54,7 +54,7 @@ const FORMULA_VIEW: Workload = Workload {
 };
 
 /// At the first limit the ends of orbits take a large part of the time, at the second the steps do.
-const FORMULA_LIMITS: [u32; 2] = [1000, 10_000];
+const FORMULA_LIMITS: [u64; 2] = [1000, 10_000];
 
 const WORKLOADS: [Workload; 4] = [
     Workload {

@@ -19,7 +19,7 @@ const SAMPLES: u64 = 4000;
 const DECADES: u32 = 14;
 const SEED: u64 = 20_261_121;
 const SIZE: Size = Size { width: 1920, height: 1080 };
-const LIMIT: u32 = 10_000;
+const LIMIT: u64 = 10_000;
 
 /// Locations of the centres, each on the boundary or close to it.
 const PLACES: [&str; 5] = ["shallow-home", "shallow-elephant", "shallow-minibrot", "shallow-seahorse", "kf-1e50"];
@@ -43,7 +43,7 @@ struct Tally {
     /// Wrong dwells where exactly one of the two is 0, so that the escape itself is wrong.
     wrong_side: u64,
     /// The largest difference between two dwells above 0.
-    largest: u32,
+    largest: u64,
 }
 
 pub(crate) fn write() -> Done {
@@ -126,7 +126,7 @@ fn at_depth(decade: u32) -> Result<Found, Box<dyn std::error::Error>> {
                 };
                 found.escaped += u64::from(truth > 0);
                 for (tally, n) in found.numbers.iter_mut().zip(numbers) {
-                    let Some(n) = n else { continue };
+                    let Some(n) = n.map(u64::from) else { continue };
                     tally.compared += 1;
                     tally.wrong += u64::from(n != truth);
                     tally.wrong_side += u64::from((n == 0) != (truth == 0));
@@ -156,5 +156,5 @@ fn in_number(plan: &Plan, column: u32, row: u32) -> Option<u32> {
             naive::dwell(&points.map, point, limit, points.radius_squared)
         }
     }
-    plan.points().visit(DwellAt(column, row, plan.limit()))
+    plan.points().visit(DwellAt(column, row, plan.direct_limit()))
 }

@@ -443,8 +443,8 @@ pub(crate) struct ViewArgs {
 pub(crate) struct IterationArgs {
     /// Iteration limit [default: the location's, or auto]
     ///
-    /// 1 to 4294967295, or `auto`. Points that have not escaped at the limit have dwell 0. Exponents are accepted: 1e6 is a
-    /// million. `auto` probes some 25,000 points of the view and chooses a limit beyond which about one pixel in 200,000
+    /// 1 to 9223372036854775807, or `auto`. Points that have not escaped at the limit have dwell 0. Exponents are accepted: 1e6
+    /// is a million. f32 and f64 count to 4294967295; beyond that `--precision auto` takes exact arithmetic, and NPY files have 64 bits. `auto` probes some 25,000 points of the view and chooses a limit beyond which about one pixel in 200,000
     /// escapes. It is the default where no location gives a limit, and where flags change the location's place or formula.
     #[arg(long, aliases = ["iterations", "max_iter"], value_name = "N|auto", allow_hyphen_values = true, help_heading = "Iteration")]
     pub(crate) max_iter: Option<String>,
@@ -830,7 +830,7 @@ pub(crate) struct PointArgs {
     pub(crate) point: String,
     #[command(flatten)]
     pub(crate) formula: FormulaArgs,
-    /// Iteration limit, 1 to 4294967295
+    /// Iteration limit, 1 to 9223372036854775807; f32 and f64 count to 4294967295
     #[arg(long, aliases = ["iterations", "max_iter"], value_name = "N", allow_hyphen_values = true, default_value = "1000")]
     pub(crate) max_iter: String,
     /// Escape radius R, 2 to 1e9: a point has escaped when |z| > R

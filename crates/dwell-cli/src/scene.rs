@@ -145,11 +145,8 @@ pub(crate) fn palette(what: &'static str, name: &str) -> Result<Palette, Failure
     Palette::built_in(name).map_err(|e| Failure::from(e).about(what))
 }
 
-/// The limit of a location that is greater than a render counts to, if it is the scene's.
-pub(crate) type TooMany = Option<u64>;
-
 /// The scene that flags describe.
-pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, TooMany), Failure> {
+pub(crate) fn scene(args: &RenderArgs) -> Result<Scene, Failure> {
     // `--shade 45` would be the flag without an angle and the location 45.
     if let (Some(""), Some(what)) = (args.shade.as_deref(), args.what())
         && what.to_string_lossy().parse::<f64>().is_ok()
@@ -160,9 +157,8 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, TooMany), Failure> {
         return Err(Usage::new("--shade", problem).accepts(format!("--shade={angle}")).into());
     }
     // Where statistics go to standard error, nothing else may: a program reads them.
-    let (mut scene, too_many) =
-        place(args.what(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))
-            .map_err(|failure| with_output(failure, args))?;
+    let mut scene = place(args.what(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))
+        .map_err(|failure| with_output(failure, args))?;
     if let Some(text) = &args.aa {
         scene.samples = samples(text)?;
     }
@@ -186,7 +182,7 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<(Scene, TooMany), Failure> {
         let problem = format!("{} does not compute exact arithmetic", scene.strategy);
         return Err(Usage::new("--strategy", problem).accepts(Strategy::EveryPixel.name()).into());
     }
-    Ok((scene, too_many))
+    Ok(scene)
 }
 
 /// Replaces a number that is to be found by the one that the view needs.
@@ -203,7 +199,7 @@ pub(crate) fn place(
     of_view: &ViewArgs,
     of_iteration: &IterationArgs,
     warns: bool,
-) -> Result<(Scene, TooMany), Failure> {
+) -> Result<Scene, Failure> {
     let location = match what {
         Some(what) => {
             check_stray(what, of_view, of_iteration.formula.julia.as_deref())?;
@@ -243,8 +239,7 @@ pub(crate) fn place(
         }
     };
     view(of_view, fit, &mut scene)?;
-    let own_limit = of_iteration.max_iter.is_none() && !scene.automatic.limit;
-    Ok((scene, iterations.filter(|iterations| own_limit && u32::try_from(*iterations).is_err())))
+    Ok(scene)
 }
 
 /// Whether the value of a flag is to be found from the view.
@@ -355,9 +350,8 @@ fn iteration(args: &IterationArgs, scene: &mut Scene) -> Result<(), Failure> {
     let of_location = settings.julia.take().filter(|_| !other_formula);
     settings.julia = engine::julia(julia.as_deref(), of_location)?;
     if let Some(text) = args.max_iter.as_deref().filter(|text| !is_auto(text)) {
-        let limit =
-            engine::whole("--max-iter", text, 1, u64::from(u32::MAX)).map_err(|e| e.usual_hint("or \"auto\""))?;
-        settings.limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        settings.limit =
+            engine::whole("--max-iter", text, 1, Settings::MOST_LIMIT).map_err(|e| e.usual_hint("or \"auto\""))?;
     }
     if let Some(text) = &args.escape_radius {
         settings.escape_radius = engine::decimal("--escape-radius", text)?;
@@ -375,7 +369,7 @@ fn iteration(args: &IterationArgs, scene: &mut Scene) -> Result<(), Failure> {
         settings.recipe = text.parse()?;
     }
     settings.force |= args.force;
-    settings.check()?;
+    scene.check_settings()?;
     Ok(())
 }
 

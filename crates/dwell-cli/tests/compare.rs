@@ -581,7 +581,7 @@ fn bad_flags() {
         ("compare --truth a.csv shalow-home", 2, "shallow-home"),
         ("compare --truth a.png --size 1x1", 2, "not a field of dwells"),
         ("compare --truth folder --size 1x1", 2, "is a directory"),
-        ("compare --truth a.csv rf-e8000 --size 2x1 --max-iter 4294967296", 2, "--max-iter"),
+        ("compare --truth a.csv rf-e8000 --size 2x1 --max-iter 9223372036854775808", 2, "--max-iter"),
     ] {
         let ran = folder.run(line.split(' '));
         assert_eq!(ran.code, code, "{line}: {}{}", ran.text(), ran.err);

@@ -44,6 +44,33 @@ fn deep_dwells_are_true_and_do_not_depend_on_the_way_they_are_computed() {
 }
 
 #[test]
+fn limits_beyond_32_bits_take_exact_arithmetic_and_64_bits_of_a_file() {
+    let folder = Folder::new();
+    let (most, below) = ("9223372036854775807", "4294967295");
+    // Points inside the set are proved to stay, so that the limit costs nothing: of the whole set, beside a component, and inside one.
+    for view in
+        ["--size 48x32", "--center -0.75,0.1 --zoom 1e20 --size 32x18", "--center -0.1,0.1 --zoom 1e60 --size 32x18"]
+    {
+        let far = folder.stats(&format!("{view} --max-iter {most} -o far.npy -o far.csv -o far.png"));
+        assert_eq!(
+            (far["precision"].as_str(), &far["max_iterations"]),
+            (Some("exact"), &most.parse::<u64>().unwrap().into())
+        );
+        assert!(folder.read("far.npy").starts_with(b"\x93NUMPY\x01\x00v\x00{'descr': '<u8'"));
+        folder.stats(&format!("{view} --max-iter {below} --precision exact -o near.npy"));
+        assert!(folder.read("near.npy").starts_with(b"\x93NUMPY\x01\x00v\x00{'descr': '<u4'"));
+        for file in ["far.csv", "near.npy"] {
+            let text = folder.good(&format!("compare far.npy {file}")).text();
+            assert!(text.contains("the same"), "{text}");
+        }
+        folder.good("check far.png");
+    }
+    let text = folder.good("point -0.1225611668766536,0.7448617666197442 --max-iter 1e18").text();
+    assert!(text.contains("precise  did not escape within 1000000000000000000"), "{text}");
+    assert!(text.contains("f64      did not escape within 4294967295"), "{text}");
+}
+
+#[test]
 fn a_limit_of_memory_holds_for_a_deep_view() {
     let folder = Folder::new();
     let ran = folder.run("render kf-1e50 --size 32x18 -o a.png --max-memory 20M".split(' '));

@@ -91,7 +91,7 @@ fn published(size: u32) -> View {
     View::centred("-0.5", "0", "2").unwrap().sized(Size::new(size, size).unwrap())
 }
 
-fn plan(view: &View, limit: u32, number: NumberKind) -> Plan {
+fn plan(view: &View, limit: u64, number: NumberKind) -> Plan {
     Plan::new(view, &Settings { limit, number, force: true, ..Settings::default() }, &LIMITS).unwrap()
 }
 
@@ -167,7 +167,7 @@ fn peaks(device: &Device) {
     }
 }
 
-const LADDER: [(u32, u32); 11] = [
+const LADDER: [(u32, u64); 11] = [
     (1024, 512),
     (2048, 256),
     (2048, 2980),
@@ -536,7 +536,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// A scene of 256 x 256 pixels.
-fn small_scene(re: &str, im: &str, zoom: &str, limit: u32, number: NumberKind) -> Scene {
+fn small_scene(re: &str, im: &str, zoom: &str, limit: u64, number: NumberKind) -> Scene {
     let view = View::centred(re, im, zoom).unwrap().sized(Size::new(256, 256).unwrap());
     let settings = Settings { limit, number, ..Settings::default() };
     Scene { view, settings, automatic: Automatic::NONE, ..Scene::default() }

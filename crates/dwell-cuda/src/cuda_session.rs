@@ -87,14 +87,14 @@ impl<N: Kernels> DeviceSession for CudaSession<N> {
     }
 
     fn has_colours(&self, spec: &SessionSpec<'_>) -> bool {
-        let has = |painter| self.paint.as_ref().is_some_and(|paint| paint.has(painter, spec.plan.limit()));
+        let has = |painter| self.paint.as_ref().is_some_and(|paint| paint.has(painter, spec.plan.direct_limit()));
         spec.painter.is_none_or(has)
     }
 
     fn load(&mut self, spec: &SessionSpec<'_>, needs: &Needs) -> Result<(), Fault> {
         self.context.enter()?;
         if let (Some(paint), Some(painter)) = (&mut self.paint, spec.painter) {
-            paint.load(painter, spec.plan.limit(), &self.workspace.compute)?;
+            paint.load(painter, spec.plan.direct_limit(), &self.workspace.compute)?;
         }
         match &self.plan {
             Some(plan) if plan.id.is_of(spec.plan) && plan.needs == *needs => Ok(()),

@@ -70,12 +70,12 @@ pub(crate) struct PlanId {
 
 impl PlanId {
     pub(crate) fn of(plan: &Plan) -> Self {
-        Self { points: Arc::downgrade(plan.shared_points()), limit: plan.limit() }
+        Self { points: Arc::downgrade(plan.shared_points()), limit: plan.direct_limit() }
     }
 
     /// Whether this is the identity of a plan. The weak reference keeps the address from being used again.
     pub(crate) fn is_of(&self, plan: &Plan) -> bool {
-        std::ptr::eq(self.points.as_ptr(), Arc::as_ptr(plan.shared_points())) && self.limit == plan.limit()
+        std::ptr::eq(self.points.as_ptr(), Arc::as_ptr(plan.shared_points())) && self.limit == plan.direct_limit()
     }
 
     /// Whether there are no plans of this identity any more.

@@ -124,7 +124,7 @@ impl<'a, N: Kernels> Task<'a, N> {
         let map = &points.map;
         let settings = KernelSettings {
             map: *map,
-            limit: plan.limit(),
+            limit: plan.direct_limit(),
             radius_squared: points.radius_squared,
             shortcuts: escape::KernelShortcuts { interior: shortcuts.interior, cycles: shortcuts.cycles, traps: false },
             proved: 0,
@@ -159,7 +159,7 @@ impl<'a, N: Kernels> Task<'a, N> {
             mirror_sum: 0,
             mirror_begin: 0,
             mirror_end: 0,
-            limit: plan.limit(),
+            limit: plan.direct_limit(),
             fold: fold_code(map.formula.fold()),
             power: map.formula.power(),
             is_julia: map.julia.is_some().into(),

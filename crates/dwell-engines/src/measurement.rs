@@ -22,7 +22,7 @@ struct Measured {
 
 /// Side in pixels of the picture that is measured, and its limit: some milliseconds on either engine.
 const SIDE: u32 = 1024;
-const LIMIT: u32 = 1000;
+const LIMIT: u64 = 1000;
 
 /// Whether an earlier measurement says that the processors finish first. It does not open the driver of a device, which takes
 /// longer than a small picture, so it does not find out either whether the device is still the same.

@@ -17,6 +17,10 @@ use dwell_kernels::with_standard_floats;
 /// When a value of the scene is out of range, a rule other than `exact` has no bounds to start from or is to be rotated or
 /// flipped, or the escape radius is not 2 where the test is |z|^2 >= 4.
 pub fn plan(scene: &Scene, convention: &Convention, limits: &Limits) -> Result<Plan, InputError> {
+    if scene.settings.limit > scene.settings.direct_limit().into() {
+        let problem = format!("the laboratory compares dwells of 32 bits, and {} is more", scene.settings.limit);
+        return Err(InputError::new(Problem::Unsupported(problem)).about(Parameter::MaxIterations));
+    }
     let plan = Plan::new(&scene.sample_view()?, &scene.settings, limits)?;
     if convention.axes == AxisRule::Exact && convention.escape == Escape::Beyond {
         return Ok(plan);

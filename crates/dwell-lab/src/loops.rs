@@ -51,8 +51,8 @@ impl ReferenceLoop {
         }
         let pool = ThreadPool::new(threads);
         match plan.points() {
-            Points::F32(points) => self.fill(points, plan.limit(), &pool, schedule, dwells, cancel),
-            Points::F64(points) => self.fill(points, plan.limit(), &pool, schedule, dwells, cancel),
+            Points::F32(points) => self.fill(points, plan.direct_limit(), &pool, schedule, dwells, cancel),
+            Points::F64(points) => self.fill(points, plan.direct_limit(), &pool, schedule, dwells, cancel),
             other => Err(other.unsupported_by("a reference loop").into()),
         }
     }
@@ -192,7 +192,7 @@ mod tests {
     use crate::convention::{AxisRule, Convention, Escape};
     use dwell::{Frame, Limits, NumberKind, Recipe, Scene, Settings, Size, naive};
 
-    fn scene(number: NumberKind, limit: u32) -> Scene {
+    fn scene(number: NumberKind, limit: u64) -> Scene {
         let settings = Settings { number, limit, recipe: Recipe::Separate, ..Settings::default() };
         let mut scene = Scene { settings, ..Scene::default() };
         scene.view = scene.view.sized(Size::new(150, 100).unwrap());
@@ -201,7 +201,7 @@ mod tests {
         scene
     }
 
-    fn plan(number: NumberKind, limit: u32, escape: Escape) -> Plan {
+    fn plan(number: NumberKind, limit: u64, escape: Escape) -> Plan {
         let convention = Convention { axes: AxisRule::Step, escape, ..Convention::default() };
         axes::plan(&scene(number, limit), &convention, &Limits::default()).unwrap()
     }
@@ -218,13 +218,13 @@ mod tests {
             Points::F64(points) => places
                 .map(|(i, j)| {
                     let c = points.axes.grid(0..150, 0..100).point(i, j);
-                    naive::dwell(&points.map, c, plan.limit(), points.radius_squared)
+                    naive::dwell(&points.map, c, plan.direct_limit(), points.radius_squared)
                 })
                 .collect(),
             Points::F32(points) => places
                 .map(|(i, j)| {
                     let c = points.axes.grid(0..150, 0..100).point(i, j);
-                    naive::dwell(&points.map, c, plan.limit(), points.radius_squared)
+                    naive::dwell(&points.map, c, plan.direct_limit(), points.radius_squared)
                 })
                 .collect(),
             _ => unreachable!("two numbers"),
@@ -285,7 +285,7 @@ mod tests {
     fn a_cancelled_loop_ends_and_wrong_calls_are_refused() {
         let cancel = Cancel::default();
         cancel.cancel();
-        let endless = plan(NumberKind::F64, u32::MAX, Escape::Beyond);
+        let endless = plan(NumberKind::F64, u32::MAX.into(), Escape::Beyond);
         let mut dwells = vec![0; 150 * 100];
         let run =
             |dwells: &mut [u32], plan: &Plan| ReferenceLoop::Norm.run(plan, 2, Schedule::default(), dwells, &cancel);

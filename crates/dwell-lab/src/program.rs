@@ -192,8 +192,12 @@ impl Program {
         let Some(precision) = precision.and_then(|precision| self.precision.get(&precision)) else {
             return Err(format!("it does not compute in {}", plan.number()));
         };
-        if plan.limit() > self.most_limit {
-            return Err(format!("a limit of {} is too large for it; accepted: 1 to {}", plan.limit(), self.most_limit));
+        if plan.direct_limit() > self.most_limit {
+            return Err(format!(
+                "a limit of {} is too large for it; accepted: 1 to {}",
+                plan.direct_limit(),
+                self.most_limit
+            ));
         }
         let own = OwnFolder::create(folder, &self.name)?;
         let output = own.0.join(&self.output);
@@ -254,12 +258,12 @@ impl Program {
             }
         }
         for (at, count) in dwells.iter_mut().enumerate() {
-            *count = match counts::canonical(*count, plan.limit(), counts) {
+            *count = match counts::canonical(*count, plan.direct_limit(), counts) {
                 Some(counts::Canonical::Dwell(dwell)) => dwell,
                 Some(counts::Canonical::Interior | counts::Canonical::Merged) => 0,
                 None => {
                     let (column, row) = (at % width, at / width);
-                    let limit = plan.limit();
+                    let limit = plan.direct_limit();
                     return Err(format!("column {column}, row {row}: {count} is no count for the limit {limit}"));
                 }
             };
@@ -287,7 +291,7 @@ impl Program {
 
 /// What is wrong with counts that are to be those of a recipe.
 fn not_equal(plan: &Plan, reference: &[u32], dwells: &[u32], counts: Counts, recipe: Recipe) -> String {
-    let recorded = |dwell: u32| counts::recorded(dwell, plan.limit(), counts);
+    let recorded = |dwell: u32| counts::recorded(dwell, plan.direct_limit(), counts);
     let width = plan.size().width as usize;
     let mut pairs = dwells.iter().zip(reference).enumerate();
     let first = pairs.find(|(_, (dwell, right))| recorded(**dwell) != recorded(**right));

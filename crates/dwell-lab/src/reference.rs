@@ -43,7 +43,7 @@ pub(crate) fn compute(
     let control = Control { cancel, progress: &Progress::default() };
     let (field, _) = scratch.field(&task, &engine, limits, &control)?;
     let dwells = field.dwell();
-    let iterations = iterations(dwells, plan.limit());
+    let iterations = iterations(dwells, plan.direct_limit());
     let wrong = if iterations <= AFFORDABLE.saturating_mul(threads as u64) {
         first_wrong(plan, dwells, threads, cancel, None)
     } else {
@@ -87,7 +87,7 @@ fn first_wrong(plan: &Plan, dwells: &[u32], threads: usize, cancel: &Cancel, sam
     impl PointsVisitor for Visitor<'_> {
         type Output = Option<u64>;
         fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Option<u64> {
-            let (size, limit) = (self.plan.size(), self.plan.limit());
+            let (size, limit) = (self.plan.size(), self.plan.direct_limit());
             let grid = points.axes.grid(0..size.width, 0..size.height);
             let width = u64::from(size.width);
             let is_wrong = |pixel: u64| {

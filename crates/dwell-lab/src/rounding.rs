@@ -42,7 +42,7 @@ pub fn check(
             return Err(InputError::malformed(problem).into());
         }
     }
-    let recorded = |dwell| recorded(dwell, plan.limit(), counts);
+    let recorded = |dwell| recorded(dwell, plan.direct_limit(), counts);
     let differs = |at: &usize| recorded(dwells[*at]) != recorded(reference[*at]);
     let Some(first) = (0..dwells.len()).find(differs) else { return Ok(Status::Equal) };
     // Counted before they are collected: a wrong field may differ everywhere.
@@ -67,7 +67,8 @@ fn place(plan: &Plan, at: usize) -> String {
 }
 
 /// A dwell in words.
-fn spoken(dwell: u32) -> String {
+fn spoken(dwell: impl Into<u64>) -> String {
+    let dwell = dwell.into();
     if dwell == 0 { "no escape".to_owned() } else { dwell.to_string() }
 }
 
@@ -92,20 +93,22 @@ impl PointsVisitor for Differing<'_> {
         }
         let (width, size) = (plan.size().width as usize, plan.size());
         let grid = points.axes.grid(0..size.width, 0..size.height);
-        let orbits = Orbits::of(points, plan.limit());
+        let orbits = Orbits::of(points, plan.direct_limit());
         let exact = TrueDwells::new(plan.view(), &settings(plan));
         let (mut right, mut impossible, mut first) = (0, 0, None);
         for at in self.differing {
             let c = grid.point(at % width, at / width).map(Number::to_f64);
             let truth = exact.dwell_at(&c.map(Rational::from_f64), self.cancel)?.0;
             let possible = orbits.possible(c, self.cancel)?;
-            let recorded = |dwell| recorded(dwell, plan.limit(), self.counts);
+            let recorded = |dwell| recorded(dwell, plan.direct_limit(), self.counts);
             let count = recorded(self.dwells[*at]);
-            if !possible.any(plan.limit(), |dwell| recorded(dwell) == count) {
+            if !possible.any(plan.direct_limit(), |dwell| recorded(dwell) == count) {
                 impossible += 1;
                 first = first.or(Some((*at, possible, truth)));
             }
-            right += u64::from(matches!(truth, Truth::Dwell(truth) if recorded(truth) == count));
+            right += u64::from(
+                matches!(truth, Truth::Dwell(truth) if u32::try_from(truth).is_ok_and(|truth| recorded(truth) == count)),
+            );
         }
         let differing = self.differing.len() as u64;
         Ok(first.map_or(Status::OtherRounding { differing, right }, |(at, possible, truth)| {
@@ -161,7 +164,8 @@ mod tests {
     fn dwells(plan: &Plan) -> Vec<u32> {
         let dwell::Points::F64(points) = plan.points() else { panic!("f64") };
         let grid = points.axes.grid(0..40, 0..30);
-        let dwell = |at| naive::dwell(&points.map, grid.point(at % 40, at / 40), plan.limit(), points.radius_squared);
+        let dwell =
+            |at| naive::dwell(&points.map, grid.point(at % 40, at / 40), plan.direct_limit(), points.radius_squared);
         (0..PIXELS).map(dwell).collect()
     }
 

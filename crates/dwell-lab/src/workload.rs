@@ -27,7 +27,8 @@ pub(crate) fn flags(series: &Series, variant: &Variant, point: &Point, extent: E
 /// What the dwells of a plan depend on, as text.
 pub(crate) fn key(plan: &Plan) -> String {
     let (size, view) = (plan.size(), plan.view());
-    let of_settings = (plan.limit(), plan.formula(), plan.recipe(), plan.number(), plan.julia(), plan.escape_radius());
+    let of_settings =
+        (plan.direct_limit(), plan.formula(), plan.recipe(), plan.number(), plan.julia(), plan.escape_radius());
     // The convention changes the points; within a series there is one.
     format!("{size:?} {view:?} {of_settings:?}")
 }

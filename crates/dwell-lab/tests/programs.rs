@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const SIDE: usize = 640;
 
 /// Two orders of roundings differ in f32 at more than 1 pixel in 1,000 for a limit of 255, and at fewer for this one.
-const F32_LIMIT: u32 = 64;
+const F32_LIMIT: u64 = 64;
 
 fn scene(number: NumberKind, recipe: Recipe) -> Scene {
     let view = dwell::View::centred("-0.7", "0.1", "1.3").unwrap().sized(Size::new(640, 640).unwrap());

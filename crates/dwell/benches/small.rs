@@ -32,8 +32,9 @@ impl PointsVisitor for Plain<'_> {
     fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> u64 {
         let grid = points.axes.grid(0..SIDE, 0..SIDE);
         let places = (0..SIDE as usize).flat_map(|row| (0..SIDE as usize).map(move |column| (column, row)));
-        let dwell =
-            |(column, row)| naive::dwell(&points.map, grid.point(column, row), self.0.limit(), points.radius_squared);
+        let dwell = |(column, row)| {
+            naive::dwell(&points.map, grid.point(column, row), self.0.direct_limit(), points.radius_squared)
+        };
         places.map(|place| u64::from(dwell(place))).sum()
     }
 }

@@ -91,7 +91,7 @@ impl Encoder {
                 return Err(InputError::new(Problem::LeftOut { what: "writing a PNG", feature: "png" }));
             }
             Format::Ppm => Self::Picture(Box::new(ppm::Ppm::new(header))),
-            Format::Npy => Self::Dwells(Box::new(npy::Npy::new(header.size))),
+            Format::Npy => Self::Dwells(Box::new(npy::Npy::new(header.size, header.limit))),
             Format::Csv => Self::Dwells(Box::new(csv::Csv)),
         })
     }

@@ -8,7 +8,8 @@ pub(crate) mod channels;
 
 use crate::base::error::InputError;
 use crate::base::place::Parameter;
-use channels::{Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut, dwell_bytes};
+use crate::view::settings::MOST_COUNT;
+use channels::{Channel, ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -239,13 +240,21 @@ impl<'a> FieldRows<'a> {
         Ok(Self { width, channels })
     }
 
+    /// Some whole rows of these, by their pixels.
+    ///
+    /// # Panics
+    /// When the range exceeds the pixels.
+    pub(crate) fn some_pixels(&self, pixels: Range<usize>) -> Self {
+        Self { width: self.width, channels: self.channels.slice(pixels) }
+    }
+
     /// The number of columns.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// The dwell of each pixel, row by row.
+    /// The dwell of each pixel, row by row; where [`Channel::Overflow`] is held, its count.
     #[must_use]
     pub fn dwell(&self) -> &'a [u32] {
         self.channels.dwell
@@ -263,18 +272,28 @@ impl<'a> FieldRows<'a> {
         self.channels
     }
 
-    /// The dwells as little-endian bytes.
-    #[must_use]
-    pub fn dwell_bytes(&self) -> Cow<'a, [u8]> {
-        dwell_bytes(self.channels.dwell)
+    /// The dwell of each pixel in full, row by row, also where [`Self::dwell`] has only the counts of [`Channel::Overflow`].
+    pub fn dwells(&self) -> impl Iterator<Item = u64> + use<'a> {
+        self.channels.dwells()
+    }
+
+    /// The dwells as little-endian bytes: 4 for each pixel, 8 with [`Channel::Overflow`].
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub fn dwell_bytes(&self) -> Result<Cow<'a, [u8]>, InputError> {
+        self.channels.dwell_bytes()
     }
 
     /// Iterations that a loop without shortcuts needs for these pixels: its dwell for a pixel that escaped, and `limit`
     /// for any other.
     #[must_use]
-    pub fn iterations(&self, limit: u32) -> u128 {
+    pub fn iterations(&self, limit: u64) -> u128 {
+        if limit > MOST_COUNT {
+            return self.dwells().map(|n| u128::from(if n == 0 { limit } else { n })).sum();
+        }
         // The sum of 2^16 values of u32 fits in u64, so only the sums of chunks are added in u128.
-        let each = |n: &u32| u64::from(if *n == 0 { limit } else { *n });
+        let each = |n: &u32| if *n == 0 { limit } else { u64::from(*n) };
         self.dwell().chunks(1 << 16).map(|chunk| u128::from(chunk.iter().map(each).sum::<u64>())).sum()
     }
 

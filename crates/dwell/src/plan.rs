@@ -27,7 +27,7 @@ pub struct Plan {
     size: Size,
     view: View,
     escape_radius: Decimal,
-    limit: u32,
+    limit: u64,
     formula: Formula,
     recipe: Recipe,
     julia: Option<[Decimal; 2]>,
@@ -107,8 +107,13 @@ impl Plan {
     }
     /// The greatest n tried.
     #[must_use]
-    pub fn limit(&self) -> u32 {
+    pub fn limit(&self) -> u64 {
         self.limit
+    }
+    /// The greatest n tried in f32 and f64, at most 2^32 - 1.
+    #[must_use]
+    pub fn direct_limit(&self) -> u32 {
+        u32::try_from(self.limit).unwrap_or(u32::MAX)
     }
     /// The formula that is iterated.
     #[must_use]
@@ -183,7 +188,7 @@ impl Plan {
 
     /// The same plan with another limit, at least 1.
     #[must_use]
-    pub fn with_limit(self, limit: u32) -> Self {
+    pub fn with_limit(self, limit: u64) -> Self {
         Self { limit: limit.max(1), ..self }
     }
 

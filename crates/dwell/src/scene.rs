@@ -14,7 +14,7 @@ use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::TileSize;
 use crate::plan::resolution;
-use crate::view::settings::{NumberKind, Settings};
+use crate::view::settings::{MOST_COUNT, NumberKind, Settings};
 use crate::view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
 
 /// What of a scene is to be found from its view. [`resolve`](crate::resolve) finds it.
@@ -94,7 +94,7 @@ impl Default for Scene {
 
 impl Scene {
     /// The number that the scene is computed in: that of its settings, or exact arithmetic in place of f64 where the number is left
-    /// to be found, f64 does not resolve the view, and exact arithmetic supports the rest of the settings.
+    /// to be found, f64 does not resolve the view or does not count to the limit, and exact arithmetic supports the rest of the settings.
     #[must_use]
     pub fn number(&self) -> NumberKind {
         if !self.automatic.number || self.settings.number != NumberKind::F64 {
@@ -107,7 +107,18 @@ impl Scene {
             error.is_some_and(|error| !matches!(error.problem(), Problem::TooFar { .. }))
         };
         let is_deep = self.sample_view().is_ok_and(is_deep);
-        if is_deep && exact.check().is_ok() { NumberKind::Exact } else { NumberKind::F64 }
+        let is_beyond = !self.automatic.limit && self.settings.limit > MOST_COUNT;
+        if (is_deep || is_beyond) && exact.check().is_ok() { NumberKind::Exact } else { NumberKind::F64 }
+    }
+
+    /// Checks the settings, as [`Settings::check`]; but not whether the number counts to the limit while the number is left to be found.
+    ///
+    /// # Errors
+    /// When a setting is out of range.
+    pub fn check_settings(&self) -> Result<(), InputError> {
+        let is_open = self.automatic.number && self.settings.limit <= Settings::MOST_LIMIT;
+        let limit = if is_open { self.settings.limit.min(MOST_COUNT) } else { self.settings.limit };
+        Settings { limit, ..self.settings.clone() }.check()
     }
 
     /// The view of the field's samples: the same view with [`Samples::side`] times as many pixels across and down.

@@ -26,11 +26,11 @@ pub(crate) use values::Wanted;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
     /// The dwell, certain: the least n with |z_n| > R, or 0 if |z_1| to |z_limit| are all at most R.
-    Dwell(u32),
+    Dwell(u64),
     /// 2^20 bits did not decide whether |z_n| > R.
     Undecided {
         /// The undecided iteration, 1 to the limit.
-        n: u32,
+        n: u64,
     },
 }
 
@@ -56,7 +56,7 @@ pub struct ExactMap {
 pub fn dwell(
     map: &ExactMap,
     pixel: &[Rational; 2],
-    limit: u32,
+    limit: u64,
     radius: &Rational,
     cancel: &Cancel,
 ) -> Result<Truth, Error> {
@@ -66,7 +66,7 @@ pub fn dwell(
 fn dwell_of(
     map: &ExactMap,
     pixel: &[Rational; 2],
-    limit: u32,
+    limit: u64,
     radius: &Rational,
     cancel: &Cancel,
 ) -> Result<Truth, Error> {
@@ -89,7 +89,7 @@ fn dwell_of(
 /// [`Error::Interrupted`] after `cancel` was set.
 pub(crate) fn dwell_and_values(
     point: &ExactPoint<'_>,
-    limit: u32,
+    limit: u64,
     radius: &Rational,
     first_bits: usize,
     wanted: Wanted<'_>,
@@ -112,7 +112,7 @@ pub(crate) fn dwell_and_values(
 #[derive(Clone, Copy)]
 struct ArbitraryPrecision<'a> {
     map: &'a ExactMap,
-    limit: u32,
+    limit: u64,
     radius: &'a Rational,
     /// Whether |z_1| <= R is already certain.
     starts_within: bool,
@@ -407,7 +407,7 @@ mod tests {
         ExactMap { formula: Formula::MANDELBROT, julia: None }
     }
 
-    fn at(re: &str, im: &str, limit: u32) -> Truth {
+    fn at(re: &str, im: &str, limit: u64) -> Truth {
         let number = |text: &str| text.parse::<crate::Decimal>().unwrap().to_rational();
         dwell(&mandelbrot(), &[number(re), number(im)], limit, &Rational::whole(2), &Cancel::default()).unwrap()
     }
@@ -461,7 +461,7 @@ mod tests {
                 let pixel = [f64::from(i % 20) / 8.0 - 2.1, f64::from(i / 20) / 8.0 - 0.6];
                 let truth = dwell(&exact_map, &exact(pixel), 40, &Rational::whole(2), &Cancel::default());
                 let plain = dwell_kernels::naive::dwell(&map, pixel, 40, 4.0);
-                assert_eq!(truth.unwrap(), Truth::Dwell(plain), "{map:?} {pixel:?}");
+                assert_eq!(truth.unwrap(), Truth::Dwell(plain.into()), "{map:?} {pixel:?}");
             }
         }
     }
@@ -472,7 +472,7 @@ mod tests {
         cancel.cancel();
         let zero = Rational::whole(0);
         assert!(matches!(
-            dwell(&mandelbrot(), &[zero.clone(), zero], u32::MAX, &Rational::whole(2), &cancel),
+            dwell(&mandelbrot(), &[zero.clone(), zero], u64::MAX, &Rational::whole(2), &cancel),
             Err(Error::Interrupted)
         ));
     }

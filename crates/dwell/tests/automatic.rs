@@ -24,7 +24,7 @@ fn resolved(scene: &Scene, engine: &CpuEngine) -> Resolved {
     dwell::resolve(scene, engine, &Limits::default(), &Cancel::default()).unwrap()
 }
 
-fn limit(scene: &Scene) -> u32 {
+fn limit(scene: &Scene) -> u64 {
     resolved(scene, &CpuEngine::default()).scene.settings.limit
 }
 
@@ -35,7 +35,7 @@ fn falsely_black(scene: &Scene) -> (usize, usize) {
     let plan = Plan::new(&scene.view, &settings, &Limits::default()).unwrap();
     let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
     let field = dwell::field(&task, &CpuEngine::default(), &Limits::default(), &Cancel::default()).unwrap();
-    (field.dwell().iter().filter(|n| **n > limit).count(), field.dwell().len())
+    (field.dwell().iter().filter(|n| u64::from(**n) > limit).count(), field.dwell().len())
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn the_memory_of_a_probe_is_within_the_limits() {
 
 #[test]
 fn a_limit_that_is_too_low_is_noticed() {
-    let check = |zoom: &str, limit: u32| {
+    let check = |zoom: &str, limit: u64| {
         let mut scene = Scene { automatic: Automatic::NONE, ..scene(SEAHORSE, zoom) };
         scene.settings.limit = limit;
         dwell::check_limit(&scene, &CpuEngine::default(), &Limits::default(), &Cancel::default()).unwrap()

@@ -41,7 +41,7 @@ fn view(seed: &mut u64, size: Size) -> View {
 }
 
 fn exact(limit: u32) -> Settings {
-    Settings { number: NumberKind::Exact, limit, ..Settings::default() }
+    Settings { number: NumberKind::Exact, limit: limit.into(), ..Settings::default() }
 }
 
 fn field(engine: &CpuEngine, plan: &Plan, channels: ChannelSet) -> Field {
@@ -66,7 +66,7 @@ fn dwells_are_the_true_ones() {
         for (pixel, dwell) in field.dwell().iter().enumerate() {
             let (column, row) = (pixel as u32 % size.width, pixel as u32 / size.width);
             let (true_dwell, _) = truth.dwell(column, row, &Cancel::default()).unwrap();
-            assert_eq!(true_dwell, Truth::Dwell(*dwell), "view {number}: {view:?}, {column} {row}");
+            assert_eq!(true_dwell, Truth::Dwell((*dwell).into()), "view {number}: {view:?}, {column} {row}");
         }
     }
 }

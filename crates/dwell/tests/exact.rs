@@ -22,7 +22,7 @@ fn plain(plan: &Plan) -> Vec<u32> {
             let Size { width, height } = self.0.size();
             let grid = points.axes.grid(0..width, 0..height);
             let places = (0..height as usize).flat_map(|row| (0..width as usize).map(move |column| (column, row)));
-            let dwell = |point| naive::dwell(&points.map, point, self.0.limit(), points.radius_squared);
+            let dwell = |point| naive::dwell(&points.map, point, self.0.direct_limit(), points.radius_squared);
             places.map(|(column, row)| dwell(grid.point(column, row))).collect()
         }
     }

@@ -50,7 +50,14 @@ fn line<N: Neighbours>(values: &[f64]) -> Vec<N> {
 /// The settings of z^N + c with a limit.
 fn settings<N: Neighbours>(map: Map<f64>, limit: u32) -> Settings {
     let julia = map.julia.map(|c| c.map(|v| v.to_string().parse::<Decimal>().unwrap()));
-    Settings { formula: map.formula, recipe: map.recipe, julia, number: N::KIND, limit, ..Settings::default() }
+    Settings {
+        formula: map.formula,
+        recipe: map.recipe,
+        julia,
+        number: N::KIND,
+        limit: limit.into(),
+        ..Settings::default()
+    }
 }
 
 /// A plan with these coordinates and R^2 just below 4 (or 4).

@@ -31,7 +31,7 @@ impl PointsVisitor for Compare<'_> {
         let mut workspace = dwell_kernels::blocks::BlockWorkspace::default();
         let settings = dwell_kernels::escape::KernelSettings {
             map: points.map,
-            limit: plan.limit(),
+            limit: plan.direct_limit(),
             radius_squared: points.radius_squared,
             shortcuts: dwell_kernels::escape::KernelShortcuts::ALL,
             proved: 0,
@@ -44,7 +44,8 @@ impl PointsVisitor for Compare<'_> {
         for (i, dwell) in field.dwell().iter().enumerate() {
             let place = (i % width as usize, i / width as usize);
             let point = grid.point(place.0, place.1);
-            wrong += usize::from(naive::dwell(&points.map, point, plan.limit(), points.radius_squared) != *dwell);
+            wrong +=
+                usize::from(naive::dwell(&points.map, point, plan.direct_limit(), points.radius_squared) != *dwell);
         }
         [dwells.len(), dwells.len() - workspace.unproved().len(), wrong]
     }

@@ -34,16 +34,16 @@ impl PointsVisitor for DwellAt {
 }
 
 fn wrong(view: &View, number: NumberKind, limit: u32, samples: u64, random: &mut Random) -> u64 {
-    let settings = Settings { limit, number, ..Settings::default() };
+    let settings = Settings { limit: limit.into(), number, ..Settings::default() };
     let plan = Plan::new(view, &settings, &Limits::default()).unwrap();
     let mut wrong = 0;
     for _ in 0..samples {
         let (column, row) = (random.below(view.size.width.into()), random.below(view.size.height.into()));
         let point = view.plane_from_pixel(column as u32, row as u32).unwrap();
-        let truth = truth::dwell(&mandelbrot(), &point, limit, &Rational::whole(2), &Cancel::default()).unwrap();
+        let truth = truth::dwell(&mandelbrot(), &point, limit.into(), &Rational::whole(2), &Cancel::default()).unwrap();
         let (column, row) = (column as u32, row as u32);
         let found = plan.points().visit(DwellAt { column, row, limit }).unwrap();
-        wrong += u64::from(truth != Truth::Dwell(found));
+        wrong += u64::from(truth != Truth::Dwell(found.into()));
     }
     wrong
 }

@@ -165,15 +165,9 @@ fn truth(
             seed: number("--seed", &args.seed, 0, u64::MAX, SEED)?,
         }
     };
-    let (mut scene, too_many) = scene::place(what, &args.view, &args.iteration, true)?;
+    let mut scene = scene::place(what, &args.view, &args.iteration, true)?;
     let engine = engine::engine(&args.engine)?;
     let field = Raster::open_beside(field, Some(scene.view.size), controls.limits)?;
-    if let Some(iterations) = too_many {
-        return Err(Usage::new("--max-iter", format!("the location asks for {iterations} iterations"))
-            .accepts("1 to 4294967295")
-            .hint("give the limit that the field was rendered with")
-            .into());
-    }
     // Dwells have no colours.
     scene.automatic = Automatic { scale: false, ..scene.automatic };
     scene = dwell::resolve(&scene, &engine, controls.limits, controls.cancel)?.scene;

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ConvertArgs, interrupt: &Interrupt) -> Result<(), Failu
     if format != LocationFormat::Toml && location.scene.automatic.limit {
         // Other programs need a number.
         let resolved = dwell::resolve(&location.scene, &CpuEngine::default(), &Limits::default(), &interrupt.cancel)?;
-        location.iterations = Some(resolved.scene.settings.limit.into());
+        location.iterations = Some(resolved.scene.settings.limit);
     }
     let written = location.text_in(format)?;
     // Titles and notes may hold characters that a terminal would not show.

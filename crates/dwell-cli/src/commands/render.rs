@@ -20,7 +20,7 @@ use crate::{engine, output, progress_bar};
 use dwell::store::Output;
 use dwell::{
     ChannelSet, Control, CpuEngine, Engine, Error, Format, Found, InputError, Journaling, LimitCheck, Limits, Paint,
-    Plan, Problem, Progress, Report, Request, Resolved, Scene, Schedule, Scratch, Sidecar, Strategy, View, quote,
+    Plan, Problem, Progress, Report, Request, Resolved, Scene, Schedule, Scratch, Sidecar, Strategy, View,
 };
 use dwell_cuda::Options;
 use dwell_engines::Work;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<u8, Failur
 /// Checks everything about a job that can be checked without an engine, and returns its expected cost, which is probed
 /// only where progress is shown.
 fn check(args: &RenderArgs, interrupt: &Interrupt) -> Result<f64, Failure> {
-    let (scene, too_many) = scene::scene(args)?;
+    let scene = scene::scene(args)?;
     if let Some(options) = engine::kernel(&args.kernel, args.strategy.as_deref())? {
         engine::check_kernel(options, scene.settings.formula)?;
     }
@@ -81,9 +81,6 @@ fn check(args: &RenderArgs, interrupt: &Interrupt) -> Result<f64, Failure> {
     let (view, cpu) = (scene.sample_view()?, engine::engine(&args.engine)?);
     job.check_samples(&scene)?;
     let plan = Plan::new(&view, &scene.settings, &job.limits).map_err(|e| job.refused(e, &scene, &cpu))?;
-    if let Some(iterations) = too_many {
-        return Err(too_many_iterations(args, iterations).into());
-    }
     let progress = Progress::default();
     let request = job.request(&scene, "", &plan, &cpu, &progress);
     if !request.watched {
@@ -96,7 +93,7 @@ fn check(args: &RenderArgs, interrupt: &Interrupt) -> Result<f64, Failure> {
 
 /// Renders one job. Returns its statistics; none of a dry run.
 fn one(args: &RenderArgs, interrupt: &Interrupt, part: Part, scratch: &mut Scratch) -> Result<Option<Report>, Failure> {
-    let (mut scene, too_many) = scene::scene(args)?;
+    let mut scene = scene::scene(args)?;
     let options = engine::kernel(&args.kernel, args.strategy.as_deref())?;
     if let Some(options) = options {
         engine::check_kernel(options, scene.settings.formula)?;
@@ -115,9 +112,6 @@ fn one(args: &RenderArgs, interrupt: &Interrupt, part: Part, scratch: &mut Scrat
     let view = scene.sample_view()?;
     job.check_samples(&scene)?;
     let plan = Plan::new(&view, &scene.settings, &job.limits).map_err(|e| job.refused(e, &scene, &cpu))?;
-    if let Some(iterations) = too_many {
-        return Err(too_many_iterations(args, iterations).into());
-    }
     // The last check, because choosing an engine may take a second.
     let engine = job.engine(&scene, &plan, cpu, options)?;
     let engine = engine.as_ref();
@@ -145,14 +139,6 @@ impl Part {
             label => output::remark(&format!("{label}: {text}")),
         }
     }
-}
-
-/// The error of a location whose limit no render can have.
-pub(super) fn too_many_iterations(args: &RenderArgs, iterations: u64) -> Usage {
-    let what = args.what().unwrap_or(Path::new("")).to_string_lossy();
-    Usage::new(format!("{}, iterations", quote(&what)), format!("{iterations} are more than a render counts to"))
-        .accepts("1 to 4294967295")
-        .hint("give a limit with --max-iter")
 }
 
 impl<'a> Job<'a> {

@@ -23,7 +23,7 @@ pub struct Point<'a> {
     /// R^2, rounded to nearest, at most 10^18.
     pub escape: f64,
     /// The greatest n.
-    pub limit: u32,
+    pub limit: u64,
     /// Whether the smooth value is wanted.
     pub smooth: bool,
     /// What distances and slopes are expressed in, with its scale, where they are wanted.
@@ -56,7 +56,7 @@ pub fn follow(point: Point<'_>) -> Found {
     let mut error = RunningError::new(n, of_c);
     let mut derivative = units.map(|(_, scale)| OfPoint::new(scale));
     let mut escaped = None;
-    for m in 1..u32::MAX {
+    for m in 1..u64::MAX {
         if stop.load(Ordering::Relaxed) {
             return Found::Undecided;
         }

@@ -47,7 +47,7 @@ use super::reference::Reference;
 use super::values::{Units, Values};
 pub(super) use pool::{BYTES, Pool};
 use std::sync::atomic::{AtomicBool, Ordering};
-use trap::{Attempt, Next, Trap};
+use trap::{Next, Trap};
 
 /// Deltas below this are kept with an exponent: 2^-430.
 const SMALL: f64 = 3.6e-130;
@@ -65,7 +65,7 @@ pub struct Setting<'a> {
     /// R^2, rounded to nearest.
     pub escape: f64,
     /// The greatest n.
-    pub limit: u32,
+    pub limit: u64,
     /// Whether smooth values are wanted.
     pub smooth: bool,
     /// What distances and slopes are expressed in, where they are wanted.
@@ -78,7 +78,7 @@ pub struct Setting<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Found {
     /// It escapes at n, with the values that were wanted.
-    Escapes(u32, Values),
+    Escapes(u64, Values),
     /// It does not escape up to the limit.
     Stays,
     /// Not decided with these numbers.
@@ -105,7 +105,7 @@ struct State<T> {
     e: f64,
     derivative: Derivative,
     m: usize,
-    n: u32,
+    n: u64,
 }
 
 /// The answer of a phase.
@@ -118,7 +118,7 @@ enum Phase<T> {
         e: Bound,
         derivative: WideDerivative,
         m: usize,
-        n: u32,
+        n: u64,
     },
     Ends(Found),
 }
@@ -194,8 +194,8 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
     #[inline(always)]
     fn begin(&self, c: Complex<T>) -> Phase<T> {
         let scale = self.setting.scale;
-        if let Some(start) = self.table.start.as_ref().filter(|start| start.n() <= u64::from(self.setting.limit)) {
-            let (m, n) = (start.m(), start.n() as u32);
+        if let Some(start) = self.table.start.as_ref().filter(|start| start.n() <= self.setting.limit) {
+            let (m, n) = (start.m(), start.n());
             let of_start = if DERIVED { start.derivative(c, self.over_margin) } else { WideDerivative::first(scale) };
             return match start.narrow(c) {
                 Some(z) if z.size() >= SMALL => {

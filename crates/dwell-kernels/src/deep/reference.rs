@@ -110,7 +110,7 @@ impl Reference {
     /// Bytes of an orbit of so many entries.
     #[must_use]
     pub fn bytes(entries: u64) -> u64 {
-        entries * 32
+        entries.saturating_mul(32)
     }
 
     /// The first or the second f64 of the parts of Z_m and of those after it, of which there are zeros beyond the last.
@@ -147,7 +147,7 @@ impl Reference {
         [x, y]: [&Fixed; 2],
         radius: Bound,
         escape: f64,
-        limit: u32,
+        limit: u64,
         most: usize,
         stop: &AtomicBool,
     ) -> Result<Self, NoReference> {
@@ -167,7 +167,7 @@ impl Reference {
         let mut derivative = Extended::new(Complex { re: 1.0, im: 0.0 }, 0);
         let eight = Bound::of(8.0);
         let mut trap = ViewTrap::new(radius, escape);
-        for m in 1_u32.. {
+        for m in 1..u32::MAX {
             if stop.load(Ordering::Relaxed) {
                 return Err(NoReference::Stopped);
             }
@@ -197,7 +197,7 @@ impl Reference {
             } else if kept.square() > escape {
                 Some(End::Escape)
             } else {
-                (m >= limit).then_some(End::Limit)
+                (u64::from(m) >= limit).then_some(End::Limit)
             };
             if let Some(end) = end {
                 // Deltas have at least the size of the view times the derivative.
@@ -220,6 +220,6 @@ impl Reference {
             error = growth.times(error).plus(eight).by(1.0 + 1e-14);
             stepper.step(&mut at);
         }
-        unreachable!("a limit has 32 bits")
+        Err(NoReference::Memory)
     }
 }

@@ -80,7 +80,7 @@ pub(super) struct Place {
 }
 
 /// A place with a view of 2^scale about a point near the boundary.
-pub(super) fn place(random: &mut Random, scale: i32, limit: u32) -> Place {
+pub(super) fn place(random: &mut Random, scale: i32, limit: u64) -> Place {
     let mut limbs = 3 + ((170 - scale) as usize).div_ceil(64);
     let [x, y] = boundary_point(random);
     let seed = random.0;
@@ -158,7 +158,7 @@ pub(super) const UNITS: Units =
 /// What is computed of pixels.
 #[derive(Clone, Copy)]
 struct Wanted {
-    limit: u32,
+    limit: u64,
     smooth: bool,
     units: Option<Units>,
 }
@@ -382,7 +382,7 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
     for (x, y) in places {
         for scale in [-120, -60, -12] {
             let parts = [fixed(&mut random, x, 8), fixed(&mut random, y, 8)];
-            let limit = u32::MAX - 1;
+            let limit = i64::MAX as u64;
             let radius = Bound::new(REACH, scale);
             let mut reference = Reference::new([&parts[0], &parts[1]], radius, 4.0, 1 << 16, 1 << 20, &stop).unwrap();
             let is_deep = scale < -50;
@@ -400,6 +400,31 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
             assert_eq!(found, [Found::Stays; 8], "{x} {y} 2^{scale}");
         }
     }
+}
+
+#[test]
+fn points_that_are_attracted_slowly_are_proved_to_stay_in_a_view_of_the_whole_set() {
+    // Beside the rim of the cardioid. Attempts fail there one after the other before one does not, and each that
+    // follows on another goes back to before the first.
+    let mut random = Random(23);
+    let stop = AtomicBool::new(false);
+    let parts = [fixed(&mut random, -0.75, 8), fixed(&mut random, 0.0, 8)];
+    let reference = Reference::new([&parts[0], &parts[1]], Bound::new(REACH, 2), 4.0, 9, 9, &stop).unwrap();
+    assert_eq!((reference.end, reference.last()), (End::Period, 1));
+    let place = Place { parts, scale: 2, reference };
+    // c = mu / 2 - mu^2 / 4 has a fixed point with the multiplier mu.
+    let pixel = |turns: f64, modulus: f64| {
+        let (sine, cosine) = (turns * std::f64::consts::TAU).sin_cos();
+        let mu = Complex { re: modulus * cosine, im: modulus * sine };
+        let square = mu * mu;
+        let part = |mu: f64, square: f64| (mu / 2.0 - square / 4.0) / 4.0;
+        Complex { re: Dd::whole(part(mu.re, square.re) + 0.1875), im: Dd::whole(part(mu.im, square.im)) }
+    };
+    let turns = [0.09, 0.161, 0.23, 0.289, 0.357, 0.41, 0.443, 0.487];
+    let pixels: Vec<_> =
+        turns.iter().flat_map(|turns| [0.97, 0.99, 0.997].map(|modulus| pixel(*turns, modulus))).collect();
+    let wanted = Wanted { limit: i64::MAX as u64, smooth: true, units: None };
+    assert_eq!(by_deltas::<f64>(&place, 2_f64.powi(-26), wanted, &pixels), [Found::Stays; 24]);
 }
 
 #[test]

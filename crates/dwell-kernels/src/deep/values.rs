@@ -12,7 +12,7 @@ use fearless_simd::{Fallback, SimdBase};
 /// |z|^2 beyond which values are taken: 256^2.
 pub(super) const FAR_SQUARED: f64 = 65536.0;
 /// The greatest number of further steps to there.
-pub(super) const MOST_STEPS: u32 = 200;
+pub(super) const MOST_STEPS: u64 = 200;
 
 /// Bits after the point of a smooth value. With 16, twelve times as many pixels of kf-1e50 need more than f64 as for dwells alone; with 12
 /// three times as many.
@@ -40,7 +40,7 @@ pub struct Units {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     /// The smooth value, in units of 2^-[`SMOOTH_BITS`].
-    pub smooth: i64,
+    pub smooth: i128,
     /// The base-2 logarithm of the distance in heights of the view, in units of 2^-[`DISTANCE_BITS`].
     pub distance: i64,
     /// The components of the slope to the right and up, in units of 2^-[`SLOPE_BITS`].
@@ -52,7 +52,7 @@ pub struct Values {
 pub(super) fn values<T: Mantissa>(
     w: Complex<T>,
     off: f64,
-    smooth_at: Option<u32>,
+    smooth_at: Option<u64>,
     units: Option<(&Units, WideDerivative)>,
 ) -> Option<Values> {
     let smooth = match smooth_at {
@@ -67,13 +67,13 @@ pub(super) fn values<T: Mantissa>(
 }
 
 /// m + 1 - log2(log2 |w|^2 / 16) to the nearest multiple of 2^-[`SMOOTH_BITS`], in that unit, if |w| is known so well.
-fn smooth_value<T: Mantissa>(w: Complex<T>, off: f64, m: u32) -> Option<i64> {
+fn smooth_value<T: Mantissa>(w: Complex<T>, off: f64, m: u64) -> Option<i128> {
     let square = w.square();
     let relative = 2.0 * off / square.sqrt() + off * off / square + 1e-15;
     let fraction = log2(log2(square) / 16.0);
     // d log2(log2 x / 16) = dx / (x log2 x (ln 2)^2), and log2 x >= 16.
     let doubt = 0.14 * relative + 2e-14;
-    rounded(fraction, doubt, SMOOTH_BITS).map(|fraction| ((i64::from(m) + 1) << SMOOTH_BITS) - fraction)
+    rounded(fraction, doubt, SMOOTH_BITS).map(|fraction| ((i128::from(m) + 1) << SMOOTH_BITS) - i128::from(fraction))
 }
 
 /// An orbit beyond 256 with its derivative, as relative errors.

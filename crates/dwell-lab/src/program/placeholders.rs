@@ -75,7 +75,7 @@ impl Values {
         }
         values.insert("width", plan.size().width.to_string());
         values.insert("height", plan.size().height.to_string());
-        values.insert("limit", plan.limit().to_string());
+        values.insert("limit", plan.direct_limit().to_string());
         values.insert("precision", precision.to_owned());
         values.insert("threads", threads.to_string());
         values.insert("radius", radius.to_string());

@@ -139,7 +139,7 @@ impl PointsVisitor for Run<'_> {
         let plan = &self.workload.plan;
         let settings = KernelSettings {
             map: points.map,
-            limit: plan.limit(),
+            limit: plan.direct_limit(),
             radius_squared: points.radius_squared,
             shortcuts: KernelShortcuts::ALL,
             proved: 0,

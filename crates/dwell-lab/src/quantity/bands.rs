@@ -34,7 +34,7 @@ impl Workload {
 
     /// Whether the value of an interior point is recorded for an escaped one with this dwell.
     pub(super) fn is_merged(&self, dwell: u32) -> bool {
-        counts::is_merged(dwell, self.plan.limit(), self.convention.counts)
+        counts::is_merged(dwell, self.plan.direct_limit(), self.convention.counts)
     }
 
     /// The rows of the bands, from the top.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// n of each escaped point and the limit of each other one, summed.
 pub(super) fn iterations(workload: &Workload, cancel: &Cancel) -> Result<u64, String> {
-    let limit = workload.plan.limit();
+    let limit = workload.plan.direct_limit();
     workload.sum(|n| if n == 0 { limit.into() } else { n.into() }, cancel)
 }
 
@@ -25,7 +25,7 @@ pub(super) fn bodies_of(dwell: u32, limit: u32, extra: u64, counts: Counts) -> u
 
 /// The loop bodies of all pixels.
 pub(super) fn bodies(workload: &Workload, extra: u64, cancel: &Cancel) -> Result<u64, String> {
-    let (limit, counts) = (workload.plan.limit(), workload.convention.counts);
+    let (limit, counts) = (workload.plan.direct_limit(), workload.convention.counts);
     workload.sum(|n| bodies_of(n, limit, extra, counts), cancel)
 }
 
@@ -56,7 +56,7 @@ impl PointsVisitor for Tested<'_> {
         let grid = points.axes.grid(0..width, self.rows);
         let bodies = |(i, dwell): (usize, &u32)| {
             let c = grid.point(i % width as usize, i / width as usize);
-            if is_found(c, self.tests) { 0 } else { bodies_of(*dwell, plan.limit(), 1, counts) }
+            if is_found(c, self.tests) { 0 } else { bodies_of(*dwell, plan.direct_limit(), 1, counts) }
         };
         self.dwells.iter().enumerate().map(bodies).sum()
     }

@@ -105,7 +105,7 @@ impl Waste {
 
 /// The iterations of a vector that are needed and those that are done.
 fn vector_iterations<N: Kernels>(lanes: &[([f64; 2], u32)], map: &Map<N>, workload: &Workload) -> [u32; 2] {
-    let limit = workload.plan.limit();
+    let limit = workload.plan.direct_limit();
     if lanes.iter().any(|(_, dwell)| *dwell == 0) {
         return [limit, limit];
     }

@@ -3,7 +3,7 @@
 use crate::base::error::InputError;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
-use crate::field::channels::Channel;
+use crate::field::channels::{Channel, dwell_of, stored};
 use dwell_kernels::log2::log2_each;
 use dwell_kernels::{Level, UnknownName};
 
@@ -36,6 +36,11 @@ impl By {
         }
     }
 
+    /// The values that it is made of beside the counts: its channel; for the dwell what exceeds 32 bits, empty where nothing does.
+    pub(super) fn values<'a>(self, channel: impl Fn(Channel) -> &'a [f64]) -> &'a [f64] {
+        channel(self.channel().unwrap_or(Channel::Overflow))
+    }
+
     /// The scale used for it unless another is given.
     pub(super) fn usual_scale(self) -> Scale {
         match self {
@@ -44,14 +49,29 @@ impl By {
         }
     }
 
-    /// v of each sample by its dwell and its value; v of a sample that has not escaped is any number of at least 1.
+    /// v of a sample by its dwell and the value of its channel.
+    pub(crate) fn quantity(self, dwell: u64, value: f64) -> f64 {
+        let ((count, overflow), mut v) = (stored(dwell), [0.0]);
+        self.quantities(&[count], &[if self.channel().is_some() { value } else { overflow }], &mut v);
+        v[0]
+    }
+
+    /// v of each sample by its count and its value ([`Self::values`]); v of a sample that has not escaped is any number of at least 1.
     #[inline]
-    pub(crate) fn quantities(self, dwell: &[u32], values: &[f64], v: &mut [f64]) {
+    pub(super) fn quantities(self, dwell: &[u32], values: &[f64], v: &mut [f64]) {
         fn of_values(values: &[f64], v: &mut [f64], of: impl Fn(f64) -> f64) {
             v.iter_mut().zip(values).for_each(|(v, value)| *v = of(*value));
         }
         match self {
-            Self::Banded => v.iter_mut().zip(dwell).for_each(|(v, dwell)| *v = f64::from((*dwell).max(1))),
+            Self::Banded if values.is_empty() => {
+                v.iter_mut().zip(dwell).for_each(|(v, dwell)| *v = f64::from((*dwell).max(1)));
+            }
+            Self::Banded => {
+                let counts = dwell.iter().zip(values);
+                v.iter_mut()
+                    .zip(counts)
+                    .for_each(|(v, (count, overflow))| *v = dwell_of(*count, *overflow).max(1) as f64);
+            }
             Self::Smooth => of_values(values, v, |value| value.max(1.0)),
             Self::Distance => of_values(values, v, |value| 1.0 + 1000.0 * value),
         }

@@ -175,7 +175,7 @@ impl Painter {
     /// When the system has not enough memory for the tables.
     pub fn new(
         colouring: &Colouring,
-        limit: u32,
+        limit: u64,
         depth: Depth,
         samples: Samples,
         dither: bool,
@@ -185,7 +185,7 @@ impl Painter {
 
     fn prepared(
         colouring: &Colouring,
-        limit: u32,
+        limit: u64,
         depth: Depth,
         samples: Samples,
         dither: bool,
@@ -212,7 +212,7 @@ impl Painter {
             scale: colouring.scale,
             slope: colouring.density * per_turn,
             start: colouring.offset * per_turn,
-            limit: f64::from(limit),
+            limit: limit as f64,
             samples,
             depth,
             dither,
@@ -221,7 +221,7 @@ impl Painter {
             codes,
             light: if in_light { collected(colours.map(light::of_colour), WHAT)? } else { Vec::new() },
             encoder: in_light.then(|| Encoder::new(most)).transpose()?,
-            layers: Composer::new(&colouring.layers, f64::from(limit), Level::best())?,
+            layers: Composer::new(&colouring.layers, limit as f64, Level::best())?,
             ranks: Ranks::default(),
             counts: Mutex::default(),
             colouring: colouring.clone(),
@@ -237,13 +237,13 @@ impl Painter {
     pub(crate) fn is_for(
         &self,
         colouring: &Colouring,
-        limit: u32,
+        limit: u64,
         depth: Depth,
         samples: Samples,
         dither: bool,
     ) -> bool {
         !colouring.needs_counts()
-            && self.limit == f64::from(limit)
+            && self.limit == limit as f64
             && (self.depth, self.samples, self.dither) == (depth, samples, dither)
             && self.colouring == *colouring
     }
@@ -315,7 +315,7 @@ impl Painter {
     /// # Errors
     /// When the system has not enough memory.
     pub fn count(&self, rows: FieldRows<'_>, team: &ThreadPool) -> Result<(), InputError> {
-        let (dwell, values) = (rows.dwell(), self.values(rows.channels()).unwrap_or_default());
+        let (dwell, values) = (rows.dwell(), self.values(rows.channels()));
         let lock = || self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || Ok(lock().pop().unwrap_or_default());
         let work = |ranks: &mut Ranks, span: usize| -> Result<(), InputError> {
@@ -413,7 +413,7 @@ impl Painter {
             }
             return;
         }
-        let values = self.values(rows.channels()).unwrap_or_default();
+        let values = self.values(rows.channels());
         let mut positions = [0.0; CHUNK];
         let chunks = picture.chunks_mut(CHUNK * BYTES).zip(rows.dwell().chunks(CHUNK));
         for (from, (out, dwell)) in (0..).step_by(CHUNK).zip(chunks) {
@@ -460,7 +460,7 @@ impl Painter {
             colours.iter_mut().zip(samples.dwell).for_each(|(colour, dwell)| *colour = table.bands[*dwell as usize]);
             return;
         }
-        let values = self.values(samples).unwrap_or_default();
+        let values = self.values(samples);
         let mut positions = [0.0; CHUNK];
         let chunks = colours.chunks_mut(CHUNK).zip(samples.dwell.chunks(CHUNK));
         for (from, (colours, dwell)) in (0..).step_by(CHUNK).zip(chunks) {
@@ -477,7 +477,7 @@ impl Painter {
     /// As [`Self::colour_samples`].
     pub(crate) fn light_of_samples(&self, samples: ChannelSlices<'_>, lights: &mut [[u32; 3]]) {
         assert_eq!(samples.dwell.len(), lights.len(), "light for each sample");
-        let values = self.values(samples).unwrap_or_default();
+        let values = self.values(samples);
         let mut positions = [0.0; CHUNK];
         let chunks = lights.chunks_mut(CHUNK).zip(samples.dwell.chunks(CHUNK));
         for (from, (lights, dwell)) in (0..).step_by(CHUNK).zip(chunks) {
@@ -506,7 +506,7 @@ impl Painter {
         };
         assert_eq!(samples.dwell.len(), lights.len(), "light for each sample");
         assert_eq!(samples.dwell.len(), colours.len(), "a colour for each sample");
-        let values = self.values(samples).unwrap_or_default();
+        let values = self.values(samples);
         let mut positions = [0.0; CHUNK];
         for (number, dwell) in samples.dwell.chunks(CHUNK).enumerate() {
             let from = number * CHUNK;
@@ -586,11 +586,12 @@ impl Painter {
         }
     }
 
-    /// The channel that is coloured; none for the dwell.
-    fn values<'a>(&self, samples: ChannelSlices<'a>) -> Option<&'a [f64]> {
-        let values = samples[self.by.channel()?];
-        assert_eq!(values.len(), samples.dwell.len(), "a field with {} values", self.by.name());
-        Some(values)
+    /// The channel that is coloured; empty for dwells of 32 bits.
+    fn values<'a>(&self, samples: ChannelSlices<'a>) -> &'a [f64] {
+        let values = self.by.values(|channel| samples[channel]);
+        let is_complete = values.len() == samples.dwell.len() || values.is_empty() && self.by.channel().is_none();
+        assert!(is_complete, "a field with {} values", self.by.name());
+        values
     }
 
     /// v of each of at most [`CHUNK`] samples; v of a sample that has not escaped is any number of at least 1.
@@ -679,18 +680,18 @@ fn sixteen(colour: [u16; 3]) -> [u8; 8] {
 mod tests {
     use super::*;
     use crate::colour::Palette;
-    use crate::field::channels::{ChannelBuffers, ChannelSlices};
+    use crate::field::channels::{Channel, ChannelBuffers, ChannelSlices};
 
     const WIDTH: u32 = 60;
 
-    /// An invented field: some pixels inside, dwells up to 900, and values of every channel.
+    /// An invented field: some pixels inside, dwells up to 900, and values of every channel that does not belong to the dwells.
     fn field(rows: u32) -> ChannelBuffers {
         let pixels = 0..WIDTH * rows;
         let dwell: Vec<u32> = pixels.map(|i| if i % 7 == 0 { 0 } else { i * i % 901 }).collect();
         // No two values are equal, as in real fields.
         let each = |(i, n): (usize, &u32)| if *n == 0 { 0.0 } else { f64::from(*n) - 0.3 + i as f64 * 1e-4 };
         let values: Vec<f64> = dwell.iter().enumerate().map(each).collect();
-        ChannelBuffers::from_fn(dwell, |_| values.clone())
+        ChannelBuffers::from_fn(dwell, |channel| if channel == Channel::Overflow { Vec::new() } else { values.clone() })
     }
 
     fn paint(painter: &mut Painter, rows: u32, threads: usize) -> Vec<u8> {
@@ -723,7 +724,7 @@ mod tests {
 
     /// The rule as documented by [`Colouring`], one sample at a time.
     #[expect(clippy::disallowed_methods, reason = "a reference computation")]
-    fn by_definition(colouring: &Colouring, limit: u32, rows: u32) -> Vec<[u16; 3]> {
+    fn by_definition(colouring: &Colouring, limit: u64, rows: u32) -> Vec<[u16; 3]> {
         let field = field(rows);
         let dwell = &field.dwell;
         let mut v = vec![0.0; dwell.len()];
@@ -736,7 +737,7 @@ mod tests {
                     Scale::Root => 0.11 * (v[i].sqrt() - 1.0),
                     Scale::Linear => v[i] / 256.0,
                     Scale::Log => v[i].log2() / 4.0,
-                    Scale::Limit => v[i] / f64::from(limit),
+                    Scale::Limit => v[i] / limit as f64,
                     Scale::Histogram => escaped.iter().filter(|o| **o < v[i]).count() as f64 / escaped.len() as f64,
                 };
                 let position = colouring.offset + colouring.density * turns;
@@ -754,7 +755,7 @@ mod tests {
                     continue;
                 }
                 let picture = paint(
-                    &mut Painter::new(&colouring, limit, Depth::Sixteen, Samples::Fixed(1), false).unwrap(),
+                    &mut Painter::new(&colouring, limit.into(), Depth::Sixteen, Samples::Fixed(1), false).unwrap(),
                     20,
                     2,
                 );

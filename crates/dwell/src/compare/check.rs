@@ -46,7 +46,7 @@ pub struct TruthReport {
     /// The number of pixels, width times height.
     pub pixels: u64,
     /// The iteration limit.
-    pub max_iterations: u32,
+    pub max_iterations: u64,
     /// Whether every pixel was checked.
     pub all: bool,
     /// The seed of the sample; null if every pixel was checked.
@@ -100,9 +100,9 @@ pub struct WrongPixel {
     /// The row, counted from 0 at the top.
     pub row: u32,
     /// The dwell in the field.
-    pub field: u32,
+    pub field: u64,
     /// The true dwell.
-    pub truth: u32,
+    pub truth: u64,
 }
 
 /// The number of pixels that each [`Method`] determined.
@@ -136,7 +136,7 @@ const AT_CHANGES: u8 = 2;
 struct ChosenPixel {
     column: u32,
     row: u32,
-    dwell: u32,
+    dwell: u64,
     /// [`EVENLY`], [`AT_CHANGES`] or both; 0 if every pixel is checked.
     chosen: u8,
 }
@@ -145,7 +145,7 @@ struct ChosenPixel {
 /// limit and escape radius are used.
 ///
 /// # Errors
-/// [`Error::Input`] when the raster is an image, holds numbers other than integers from 0 to 4294967295, has another
+/// [`Error::Input`] when the raster is an image, holds numbers other than integers from 0 to 2^63 - 1, has another
 /// size than the view, or its file is damaged; [`Error::Interrupted`] after the stop flag was set.
 pub fn check(
     field: Raster,
@@ -262,7 +262,7 @@ fn no_memory_for(pixels: usize) -> InputError {
 /// The error of a value that is no dwell.
 pub(super) fn no_dwell(value: Value, column: u32, row: u32) -> InputError {
     InputError::malformed(format!("{value} is no dwell"))
-        .accepts("whole numbers from 0 to 4294967295; 0 = did not escape")
+        .accepts("whole numbers from 0 to 2^63 - 1; 0 = did not escape")
         .within(Place::Pixel { column: column.into(), row: row.into() })
 }
 
@@ -276,7 +276,7 @@ struct Rows {
 
 impl Rows {
     /// Reads the next row into `dwells`, which has the width of the field.
-    fn next(&mut self, dwells: &mut [u32]) -> Result<(), InputError> {
+    fn next(&mut self, dwells: &mut [u64]) -> Result<(), InputError> {
         for (index, dwells) in dwells.chunks_mut(PIECE).enumerate() {
             let piece = &mut self.piece[..dwells.len()];
             self.cells.read(piece).map_err(|e| e.in_file(&self.name))?;
@@ -335,7 +335,7 @@ fn sample(
     // the reservoir with the same probability.
     let mut kept: Vec<ChosenPixel> = Vec::new();
     let mut seen = 0_u64;
-    let mut window: [Vec<u32>; 3] = Default::default();
+    let mut window: [Vec<u64>; 3] = Default::default();
     for row in &mut window {
         resize(row, width as usize, 0, "a row of the field")?;
     }
@@ -427,7 +427,7 @@ struct Findings {
 }
 
 impl WrongPixel {
-    fn error(&self) -> u32 {
+    fn error(&self) -> u64 {
         self.field.abs_diff(self.truth)
     }
     fn place(&self) -> (u32, u32) {
@@ -436,7 +436,7 @@ impl WrongPixel {
 }
 
 impl PixelCounts {
-    fn add(&mut self, dwell: u32, truth: Truth) {
+    fn add(&mut self, dwell: u64, truth: Truth) {
         self.checked += 1;
         match truth {
             Truth::Dwell(n) if n == dwell => self.right += 1,
@@ -541,7 +541,7 @@ mod tests {
                 let Truth::Dwell(n) = true_dwells.dwell(column, row, &Cancel::default()).unwrap().0 else {
                     panic!("decided")
                 };
-                text += &format!("{},", n + u32::from(spoiled.contains(&(column, row))));
+                text += &format!("{},", n + u64::from(spoiled.contains(&(column, row))));
             }
             text.push('\n');
         }
@@ -595,7 +595,7 @@ mod tests {
         let text = table(&[]);
         let wrong = |text: String| checked(text, Selection::All, 1).unwrap_err().to_string();
         assert!(wrong(text.replacen(',', ".5,", 1)).contains("x, column 0, row 0: 1.5 is no dwell"));
-        assert!(wrong(text.replacen(',', "0000000000,", 1)).contains("is no dwell"));
+        assert!(wrong(text.replacen(',', "0000000000000000000,", 1)).contains("is no dwell"));
         assert!(wrong("1,2\n".to_owned()).contains("has 2 x 1 pixels, and the view 96 x 64"));
         assert!(wrong("P5 2 1 255 xx".to_owned()).contains("not a field of dwells"));
     }

@@ -29,7 +29,8 @@ impl Raster {
                     let values = &mut values[..counts.len()];
                     cells.read(values)?;
                     for (at, (count, value)) in counts.iter_mut().zip(values).enumerate() {
-                        *count = value.dwell().ok_or_else(|| no_count(&value.to_string(), column + at as u64, row))?;
+                        let of_value = value.dwell().and_then(|dwell| u32::try_from(dwell).ok());
+                        *count = of_value.ok_or_else(|| no_count(&value.to_string(), column + at as u64, row))?;
                     }
                     Ok(())
                 })

@@ -14,6 +14,7 @@ use crate::colour::Depth;
 use crate::input::open::unreadable;
 use crate::store::{Fingerprinter, Output};
 use crate::view::Size;
+use crate::view::settings::MOST_COUNT;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -242,13 +243,13 @@ pub fn digest(path: &Path, controls: Controls<'_>) -> Result<Digest, Error> {
     }
 }
 
-/// The hash of the dwells of a field, in hex, as [`crate::Report::field_blake3`] has it: BLAKE3 of little-endian uint32, row
-/// by row from the top.
+/// The hash of the dwells of a field, in hex, as [`crate::Report::field_blake3`] has it: BLAKE3 of little-endian integers, row
+/// by row from the top, of 32 bits if the limit of the render was at most 2^32 - 1, otherwise of 64.
 ///
 /// # Errors
-/// [`Error::Input`] when the raster is an image, holds numbers other than integers from 0 to 4294967295, or its file is
+/// [`Error::Input`] when the raster is an image, holds numbers other than integers from 0 to 2^32 - 1 or 2^63 - 1, or its file is
 /// damaged; [`Error::Interrupted`] after the stop flag was set.
-pub fn field_blake3(field: Raster, controls: Controls<'_>) -> Result<String, Error> {
+pub fn field_blake3(field: Raster, limit: u64, controls: Controls<'_>) -> Result<String, Error> {
     let (name, format, size) = (field.name().to_owned(), field.format().to_owned(), field.size());
     let Content::Field(mut cells) = field.content else {
         let (found, wanted) = (format!("an image ({format})"), "a field of dwells".to_owned());
@@ -257,14 +258,18 @@ pub fn field_blake3(field: Raster, controls: Controls<'_>) -> Result<String, Err
     controls.progress.start(size.pixels(), Vec::new());
     let mut hasher = blake3::Hasher::new();
     let longest = PIECE.min(size.width as usize);
-    let (mut values, mut bytes) = (vec![Value::Whole(0); longest], Vec::with_capacity(4 * longest));
+    let (mut values, mut bytes) = (vec![Value::Whole(0); longest], Vec::with_capacity(8 * longest));
     for (columns, row) in pieces(size) {
         let values = &mut values[..columns.len()];
         cells.read(values).map_err(|e| e.in_file(&name))?;
         bytes.clear();
         for (column, value) in columns.zip(values.iter()) {
             let dwell = value.dwell().ok_or_else(|| no_dwell(*value, column, row).in_file(&name))?;
-            bytes.extend_from_slice(&dwell.to_le_bytes());
+            match u32::try_from(dwell) {
+                _ if limit > MOST_COUNT => bytes.extend_from_slice(&dwell.to_le_bytes()),
+                Ok(dwell) => bytes.extend_from_slice(&dwell.to_le_bytes()),
+                Err(_) => return Err(no_dwell(*value, column, row).in_file(&name).into()),
+            }
         }
         hasher.update(&bytes);
         controls.progress.add(values.len() as u64);
@@ -340,7 +345,8 @@ mod tests {
         let expected = format!("{:032x}", twox_hash::XxHash3_128::oneshot(b"1,2\n3,4294967295\n"));
         assert_eq!(digest(&path, controls).unwrap(), Digest { bytes: 17, xxh3_128: expected });
         let hash = |text: &[u8]| {
-            field_blake3(Raster::from_bytes(text.to_vec(), "a", &limits).unwrap(), controls).map_err(|e| e.to_string())
+            field_blake3(Raster::from_bytes(text.to_vec(), "a", &limits).unwrap(), 9, controls)
+                .map_err(|e| e.to_string())
         };
         let dwells: Vec<u8> = [1_u32, 2, 3, u32::MAX].iter().flat_map(|dwell| dwell.to_le_bytes()).collect();
         assert_eq!(hash(b"1,2\n3,4294967295\n").unwrap(), blake3::hash(&dwells).to_hex().as_str());

@@ -1,5 +1,6 @@
 //! The values of fields, their differences, and exact sums of differences.
 
+use crate::view::settings::Settings;
 use serde::{Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
@@ -23,10 +24,10 @@ impl Value {
         }
     }
 
-    /// The value as a dwell, if it is an integer from 0 to 2^32 - 1.
-    pub(super) fn dwell(self) -> Option<u32> {
+    /// The value as a dwell, if it is an integer from 0 to 2^63 - 1.
+    pub(super) fn dwell(self) -> Option<u64> {
         match self.normalized() {
-            Self::Whole(n) => u32::try_from(n).ok(),
+            Self::Whole(n) => u64::try_from(n).ok().filter(|n| *n <= Settings::MOST_LIMIT),
             Self::Real(_) => None,
         }
     }

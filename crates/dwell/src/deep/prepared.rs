@@ -54,7 +54,7 @@ pub(crate) struct Shared {
 pub(crate) struct Prepared {
     pub(crate) reference: Reference,
     bits: u64,
-    limit: u32,
+    limit: u64,
     in_f64: [Tables<f64>; Tier::IN_F64],
     in_pairs: [Tables<Dd>; Tier::OF_DELTAS - Tier::IN_F64],
     most_bytes: u64,
@@ -124,11 +124,12 @@ impl Shared {
     }
 
     /// An upper bound of the bytes that the orbit and the blocks take for a limit.
-    pub(crate) fn bytes(&self, limit: u32) -> u64 {
-        let (entries, scale) = (u64::from(limit) + 1, self.unit());
-        let of_tables = 3 * Table::<f64>::bytes(entries, scale) + 2 * Table::<Dd>::bytes(entries, scale);
+    pub(crate) fn bytes(&self, limit: u64) -> u64 {
+        let (entries, scale) = (limit.saturating_add(1), self.unit());
+        let [in_f64, in_pairs] = [Table::<f64>::bytes(entries, scale), Table::<Dd>::bytes(entries, scale)];
+        let of_tables = in_f64.saturating_mul(3).saturating_add(in_pairs.saturating_mul(2));
         // An orbit grows by doubling.
-        (2 * Reference::bytes(entries.max(4096)) + of_tables).min(self.most_bytes)
+        Reference::bytes(entries.max(4096)).saturating_mul(2).saturating_add(of_tables).min(self.most_bytes)
     }
 
     /// The scale as kernels take it.
@@ -141,7 +142,7 @@ impl Shared {
     ///
     /// # Errors
     /// [`Error::Interrupted`] after `cancel` was set; [`Error::Input`] when the orbit takes more memory than is allowed.
-    pub(crate) fn prepared(&self, limit: u32, cancel: &Cancel) -> Result<Option<Arc<Prepared>>, Error> {
+    pub(crate) fn prepared(&self, limit: u64, cancel: &Cancel) -> Result<Option<Arc<Prepared>>, Error> {
         let is_far = self.centre.iter().any(|part| part.magnitude() >= Rational::whole(FARTHEST));
         if is_far || !SCALES.contains(&self.scale) {
             return Ok(None);
@@ -157,7 +158,7 @@ impl Shared {
         Ok(Some(made))
     }
 
-    fn prepare(&self, limit: u32, cancel: &Cancel) -> Result<Prepared, Error> {
+    fn prepare(&self, limit: u64, cancel: &Cancel) -> Result<Prepared, Error> {
         let began = Instant::now();
         let bits = usize::try_from((GUARD_BITS - self.scale).max(GUARD_BITS)).unwrap_or(usize::MAX);
         let mut limbs = 1 + bits.div_ceil(64);

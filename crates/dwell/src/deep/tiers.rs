@@ -47,7 +47,7 @@ pub(crate) struct DeepBuffers {
 #[derive(Clone, Copy)]
 pub(crate) struct DeepCall<'a> {
     pub(crate) points: &'a DeepPoints,
-    pub(crate) limit: u32,
+    pub(crate) limit: u64,
     pub(crate) level: Level,
     pub(crate) cancel: &'a Cancel,
 }
@@ -60,7 +60,7 @@ impl DeepBuffers {
     }
 
     /// What the tiers did since the last call of this function.
-    pub(crate) fn take_report(&mut self, points: &DeepPoints, limit: u32) -> Option<DeepReport> {
+    pub(crate) fn take_report(&mut self, points: &DeepPoints, limit: u64) -> Option<DeepReport> {
         let prepared = points.shared.prepared(limit, &Cancel::default()).ok().flatten();
         let tiers = std::mem::take(&mut self.tiers);
         let mut report = prepared.map_or_else(DeepReport::without_reference, |prepared| prepared.report());
@@ -256,7 +256,7 @@ impl DeepCall<'_> {
 }
 
 /// The error of a pixel that 2^20 bits do not decide.
-fn undecided(column: u32, row: u32, n: u32) -> Error {
+fn undecided(column: u32, row: u32, n: u64) -> Error {
     let problem = format!("2^20 bits do not decide whether |z_{n}| > R at column {column}, row {row}");
     InputError::new(Problem::Unsupported(problem)).about(Parameter::View).into()
 }
@@ -282,7 +282,7 @@ mod tests {
     use crate::view::{Size, View};
 
     /// All values of all pixels of a view, by all tiers or by the last one alone.
-    fn computed(points: &DeepPoints, size: Size, limit: u32, last_alone: bool) -> ChannelBuffers {
+    fn computed(points: &DeepPoints, size: Size, limit: u64, last_alone: bool) -> ChannelBuffers {
         let cancel = Cancel::default();
         let call = DeepCall { points, limit, level: Level::best(), cancel: &cancel };
         let places: Vec<_> =

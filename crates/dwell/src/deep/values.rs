@@ -1,13 +1,13 @@
 //! Where results of deep views are written: the channels of a list of pixels.
 
-use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut};
+use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut, stored};
 use dwell_kernels::deep::orbit::Found;
 use dwell_kernels::deep::values::{DISTANCE_BITS, SLOPE_BITS, SMOOTH_BITS, Values};
 use std::sync::LazyLock;
 
 /// What exact arithmetic computes beside dwells.
 pub(crate) const CHANNELS: ChannelSet =
-    ChannelSet::SMOOTH.with(Channel::Distance).with(Channel::SlopeRight).with(Channel::SlopeUp);
+    ChannelSet::SMOOTH.with(Channel::Distance).with(Channel::SlopeRight).with(Channel::SlopeUp).with(Channel::Overflow);
 
 /// The channels of a list of pixels.
 pub(super) struct Out<'a> {
@@ -48,10 +48,11 @@ impl<'a> Out<'a> {
         });
     }
 
-    pub(super) fn set(&mut self, pixel: u32, dwell: u32, values: Values) {
+    pub(super) fn set(&mut self, pixel: u32, dwell: u64, values: Values) {
         let pixel = pixel as usize;
-        self.pixels.dwell[pixel] = dwell;
-        // Exact: the whole part of a smooth value has at most 33 bits.
+        let (count, overflow) = stored(dwell);
+        self.pixels.dwell[pixel] = count;
+        // Exact as long as the whole part has at most 41 bits, and rounded to nearest beyond: the same everywhere.
         let smooth = values.smooth as f64 / f64::from(1_u32 << SMOOTH_BITS);
         let [right, up] = values.slope.map(|part| f64::from(part) / f64::from(1_u32 << SLOPE_BITS));
         let of_distance = || power_of_two(values.distance);
@@ -62,6 +63,7 @@ impl<'a> Out<'a> {
                 Channel::Smooth => smooth,
                 Channel::Distance => of_distance(),
                 Channel::SlopeRight => right,
+                Channel::Overflow => overflow,
                 _ => up,
             };
         }

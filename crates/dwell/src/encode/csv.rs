@@ -2,6 +2,7 @@
 
 use super::encoder::{DwellEncoder, FileEncoder};
 use super::space::make_space;
+use crate::field::FieldRows;
 use std::io;
 
 /// The encoder.
@@ -14,19 +15,16 @@ impl FileEncoder for Csv {
 }
 
 impl DwellEncoder for Csv {
-    fn chunk(&self, dwell: &[u32], width: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    fn chunk(&self, rows: FieldRows<'_>, out: &mut Vec<u8>) -> io::Result<()> {
         // Each value is followed by a comma or the end of the line.
-        let digits = dwell.iter().max().map_or(0, |most| most.checked_ilog10().unwrap_or(0) as usize + 1);
-        make_space(out, dwell.len() * (digits + 1))?;
+        let digits = rows.dwells().max().map_or(0, |most| most.checked_ilog10().unwrap_or(0) as usize + 1);
+        make_space(out, rows.dwell().len() * (digits + 1))?;
         let mut number = itoa::Buffer::new();
-        for row in dwell.chunks(width) {
-            for (column, n) in row.iter().enumerate() {
-                if column > 0 {
-                    out.push(b',');
-                }
-                out.extend_from_slice(number.format(*n).as_bytes());
-            }
-            out.push(b'\n');
+        let mut column = 0;
+        for dwell in rows.dwells() {
+            out.extend_from_slice(number.format(dwell).as_bytes());
+            column = (column + 1) % rows.width();
+            out.push(if column == 0 { b'\n' } else { b',' });
         }
         Ok(())
     }

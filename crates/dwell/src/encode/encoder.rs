@@ -2,6 +2,7 @@
 
 use super::adler::Adler;
 use crate::colour::Depth;
+use crate::field::FieldRows;
 use crate::view::Size;
 use std::io;
 
@@ -10,6 +11,8 @@ use std::io;
 pub(crate) struct Header<'a> {
     /// The size of the picture, in pixels.
     pub(crate) size: Size,
+    /// The greatest dwell that it may hold.
+    pub(crate) limit: u64,
     /// The bits of its channels.
     pub(crate) depth: Depth,
     /// The text stored in the picture; none if empty.
@@ -36,8 +39,8 @@ pub(crate) trait PictureEncoder: FileEncoder {
 
 /// Encodes rows of dwells.
 pub(crate) trait DwellEncoder: FileEncoder {
-    /// Appends a chunk of whole rows of `width` dwells each.
-    fn chunk(&self, dwell: &[u32], width: usize, out: &mut Vec<u8>) -> io::Result<()>;
+    /// Appends a chunk of whole rows.
+    fn chunk(&self, rows: FieldRows<'_>, out: &mut Vec<u8>) -> io::Result<()>;
 }
 
 /// The approximate bytes of a chunk of a picture: so many that compressing its first row without the row above costs

@@ -2,18 +2,21 @@
 
 use super::encoder::{DwellEncoder, FileEncoder};
 use super::space::make_space;
-use crate::field::channels::dwell_bytes;
+use crate::field::FieldRows;
 use crate::view::Size;
+use crate::view::settings::MOST_COUNT;
 use std::io;
 
 /// The encoder.
 pub(super) struct Npy {
     size: Size,
+    limit: u64,
 }
 
 impl Npy {
-    pub(super) fn new(size: Size) -> Self {
-        Self { size }
+    /// For an array of that size, of dwells up to a limit: of 4 bytes each where that suffices, otherwise of 8.
+    pub(super) fn new(size: Size, limit: u64) -> Self {
+        Self { size, limit }
     }
 }
 
@@ -21,7 +24,8 @@ impl FileEncoder for Npy {
     fn start(&self) -> io::Result<Vec<u8>> {
         const BEFORE: usize = 10;
         let Size { width, height } = self.size;
-        let mut header = format!("{{'descr': '<u4', 'fortran_order': False, 'shape': ({height}, {width}), }}");
+        let kind = if self.limit > MOST_COUNT { "<u8" } else { "<u4" };
+        let mut header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({height}, {width}), }}");
         let padded = (BEFORE + header.len() + 1).next_multiple_of(64) - BEFORE;
         header.extend(std::iter::repeat_n(' ', padded - header.len() - 1));
         header.push('\n');
@@ -31,9 +35,10 @@ impl FileEncoder for Npy {
 }
 
 impl DwellEncoder for Npy {
-    fn chunk(&self, dwell: &[u32], _: usize, out: &mut Vec<u8>) -> io::Result<()> {
-        make_space(out, size_of_val(dwell))?;
-        out.extend_from_slice(&dwell_bytes(dwell));
+    fn chunk(&self, rows: FieldRows<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+        let bytes = rows.dwell_bytes().map_err(io::Error::other)?;
+        make_space(out, bytes.len())?;
+        out.extend_from_slice(&bytes);
         Ok(())
     }
 }

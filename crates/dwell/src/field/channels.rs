@@ -1,13 +1,15 @@
 //! Channels are the values that a field holds for each pixel.
 //!
-//! Every pixel has a dwell (`u32`). Each [`Channel`] adds one `f64` where a [`ChannelSet`] includes it. [`Channels`] is the
+//! Every pixel has a dwell (`u32`; for greater ones see [`Channel::Overflow`]). Each [`Channel`] adds one `f64` where a [`ChannelSet`] includes it. [`Channels`] is the
 //! one container for all of them; its type parameters say how the values are stored (vectors, slices, rows of a tile), so
 //! that code that copies, cuts, mirrors or saves pixels does not depend on the list of channels. A new channel is a variant of [`Channel`],
 //! the code that computes it (an engine) and the code that reads it (a colouring).
 
 use crate::base::error::InputError;
 use crate::base::limits::{collected, copied, reserved, resize_zeroed};
+use crate::view::settings::MOST_COUNT;
 use dwell_kernels::Fold;
+use std::borrow::Cow;
 use std::ops::{Index, IndexMut, Range};
 
 /// A value that a field can hold for each pixel beside its dwell.
@@ -26,6 +28,9 @@ pub enum Channel {
     SlopeRight,
     /// The component upwards of the same direction.
     SlopeUp,
+    /// What does not fit into the 32 bits of a dwell, in fields whose limit is greater than 2^32 - 1: with the count n that is
+    /// stored in their place, which is 0 only for points that have not escaped, the dwell is n + overflow (2^32 - 1). A whole number below 2^32.
+    Overflow,
     /// The period of the attracting cycle; 0.0 where none was found. See [`dwell_kernels::attractor`].
     Period,
     /// The real part of the cycle's multiplier.
@@ -38,6 +43,19 @@ pub enum Channel {
     FinalIm,
 }
 
+/// A dwell as it is stored: its count, and its [`Channel::Overflow`].
+pub(crate) fn stored(dwell: u64) -> (u32, f64) {
+    let Some(before) = dwell.checked_sub(1) else { return (0, 0.0) };
+    // Exact: both quotient and remainder have at most 32 bits.
+    ((before % MOST_COUNT + 1) as u32, (before / MOST_COUNT) as f64)
+}
+
+/// The dwell that is stored so.
+#[inline]
+pub(crate) fn dwell_of(count: u32, overflow: f64) -> u64 {
+    u64::from(count) + overflow as u64 * MOST_COUNT
+}
+
 impl Channel {
     /// Every channel, in the order in which journals store them.
     pub const ALL: [Self; Self::COUNT] = [
@@ -45,6 +63,7 @@ impl Channel {
         Self::Distance,
         Self::SlopeRight,
         Self::SlopeUp,
+        Self::Overflow,
         Self::Period,
         Self::MultiplierRe,
         Self::MultiplierIm,
@@ -53,7 +72,7 @@ impl Channel {
     ];
 
     /// The number of channels.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
 
     /// Whether its value at the conjugate of a point has the opposite sign, for a formula of that fold whose dwells are
     /// symmetric. Otherwise both values are the same.
@@ -70,7 +89,7 @@ impl Channel {
     #[must_use]
     pub fn is_of_interior(self) -> bool {
         match self {
-            Self::Smooth | Self::Distance | Self::SlopeRight | Self::SlopeUp => false,
+            Self::Smooth | Self::Distance | Self::SlopeRight | Self::SlopeUp | Self::Overflow => false,
             Self::Period | Self::MultiplierRe | Self::MultiplierIm | Self::FinalRe | Self::FinalIm => true,
         }
     }
@@ -85,6 +104,7 @@ impl Channel {
             Self::Period => "periods",
             Self::MultiplierRe | Self::MultiplierIm => "multipliers",
             Self::FinalRe | Self::FinalIm => "final points",
+            Self::Overflow => "dwells beyond 32 bits",
         }
     }
 }
@@ -98,6 +118,12 @@ impl ChannelSet {
     pub const NONE: Self = Self(0);
     /// Dwells and smooth values.
     pub const SMOOTH: Self = Self::NONE.with(Channel::Smooth);
+    /// What dwells up to a limit consist of beside their counts: [`Channel::Overflow`] above 2^32 - 1.
+    #[must_use]
+    pub const fn of_dwells(limit: u64) -> Self {
+        if limit > MOST_COUNT { Self::NONE.with(Channel::Overflow) } else { Self::NONE }
+    }
+
     /// Dwells and distances.
     pub const DISTANCE: Self = Self::NONE.with(Channel::Distance);
 
@@ -242,6 +268,25 @@ impl<'a> ChannelSlices<'a> {
         set_of(|channel| !self[channel].is_empty())
     }
 
+    /// The dwell of each pixel in full.
+    pub fn dwells(&self) -> impl Iterator<Item = u64> + use<'a> {
+        let mut overflows = self[Channel::Overflow].iter();
+        self.dwell.iter().map(move |count| dwell_of(*count, overflows.next().copied().unwrap_or(0.0)))
+    }
+
+    /// The dwells as little-endian bytes: 4 for each pixel, 8 with [`Channel::Overflow`].
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(crate) fn dwell_bytes(&self) -> Result<Cow<'a, [u8]>, InputError> {
+        if self[Channel::Overflow].is_empty() {
+            return Ok(count_bytes(self.dwell));
+        }
+        let mut bytes = reserved(8 * self.dwell.len(), "the bytes of the dwells")?;
+        bytes.extend(self.dwells().flat_map(u64::to_le_bytes));
+        Ok(bytes.into())
+    }
+
     /// A range of the pixels.
     ///
     /// # Panics
@@ -259,7 +304,7 @@ impl<'a> ChannelSlices<'a> {
     pub(crate) fn to_bytes(self) -> Result<[Vec<u8>; 1 + Channel::COUNT], InputError> {
         const WHAT: &str = "a copy of the rows";
         let mut bytes: [Vec<u8>; 1 + Channel::COUNT] = Default::default();
-        bytes[0] = copied(&dwell_bytes(self.dwell), WHAT)?;
+        bytes[0] = copied(&count_bytes(self.dwell), WHAT)?;
         for channel in Channel::ALL {
             let bytes = &mut bytes[1 + channel as usize];
             *bytes = reserved(size_of_val(self[channel]), WHAT)?;
@@ -402,8 +447,8 @@ impl<'a> ChannelRowsMut<'a> {
     }
 }
 
-/// Dwells as little-endian bytes, without a copy on a little-endian machine.
-pub(crate) fn dwell_bytes(dwell: &[u32]) -> std::borrow::Cow<'_, [u8]> {
+/// Counts as little-endian bytes, without a copy on a little-endian machine.
+fn count_bytes(dwell: &[u32]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         bytemuck::cast_slice(dwell).into()
     } else {
@@ -421,6 +466,23 @@ mod tests {
         assert!(both.iter().eq([Channel::Smooth, Channel::Distance]) && ChannelSet::NONE.is_empty());
         assert!(both.contains(Channel::Smooth) && !ChannelSet::DISTANCE.contains(Channel::Smooth));
         assert_eq!([ChannelSet::NONE.bytes(3), both.bytes(3), both.bytes(u64::MAX)], [12, 60, u64::MAX]);
+    }
+
+    #[test]
+    fn dwells_of_more_than_32_bits_are_stored_as_two_numbers() {
+        for dwell in
+            [0, 1, 2, MOST_COUNT - 1, MOST_COUNT, MOST_COUNT + 1, 2 * MOST_COUNT, 2 * MOST_COUNT + 1, i64::MAX as u64]
+        {
+            let (count, overflow) = stored(dwell);
+            assert_eq!(dwell_of(count, overflow), dwell);
+            assert_eq!(count == 0, dwell == 0, "{dwell}");
+            assert_eq!(overflow == 0.0, dwell <= MOST_COUNT, "{dwell}");
+            let (count, overflow) = ([count], [overflow]);
+            let mut slices = ChannelSlices::of_dwells(&count);
+            slices[Channel::Overflow] = &overflow;
+            assert_eq!(slices.dwell_bytes().unwrap(), dwell.to_le_bytes().as_slice());
+        }
+        assert_eq!(ChannelSlices::of_dwells(&[7]).dwell_bytes().unwrap(), [7, 0, 0, 0].as_slice());
     }
 
     #[test]

@@ -118,14 +118,14 @@ impl CpuEngine {
     pub(crate) fn compute_scattered(
         &self,
         points: &Points,
-        limits: [u32; 2],
+        limits: [u64; 2],
         places: &[(u32, u32)],
         out: ChannelSlicesMut<'_>,
         cancel: &Cancel,
     ) -> Result<(), Error> {
         struct List<'a> {
             engine: &'a CpuEngine,
-            limits: [u32; 2],
+            limits: [u64; 2],
             places: &'a [(u32, u32)],
             out: ChannelSlicesMut<'a>,
             cancel: &'a Cancel,
@@ -134,6 +134,7 @@ impl CpuEngine {
             type Output = Result<(), Error>;
             fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<(), Error> {
                 let Self { engine, limits: [limit, cycle_limit], places, out, cancel } = self;
+                let [limit, cycle_limit] = [limit, cycle_limit].map(|limit| u32::try_from(limit).unwrap_or(u32::MAX));
                 let call = Call { cycle_limit, ..engine.call(points, limit, cancel) };
                 let mut buffers = engine.take_buffers()?;
                 let [columns, _, rows, _] = points.axes.arrays().map(|axis| axis.len() as u32);
@@ -274,7 +275,7 @@ impl PointsVisitor for Run<'_, '_> {
         let began = Instant::now();
         let Self { engine, task, tiles, control } = self;
         let Control { cancel, progress } = *control;
-        let mut call = engine.call(points, task.plan.limit(), cancel);
+        let mut call = engine.call(points, task.plan.direct_limit(), cancel);
         // In f32 orbits return to an earlier z so soon that proofs for single points gain nothing but in lists of points near the
         // boundary.
         let is_double = size_of::<N>() == size_of::<f64>();

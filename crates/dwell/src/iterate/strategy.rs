@@ -96,7 +96,7 @@ mod tests {
     use crate::iterate::engine::Task;
     use crate::{Field, Level, Limits, Plan, Settings, Shortcuts, Size, View};
 
-    fn dwells(view: &View, limit: u32, strategy: Strategy, tile: u32, channels: ChannelSet) -> Field {
+    fn dwells(view: &View, limit: u64, strategy: Strategy, tile: u32, channels: ChannelSet) -> Field {
         let plan =
             Plan::new(view, &Settings { limit, force: true, ..Settings::default() }, &Limits::default()).unwrap();
         let tile = Some(TileSize { width: tile, height: tile });
@@ -105,7 +105,7 @@ mod tests {
         crate::field(&task, &engine, &Limits::default(), &Cancel::default()).unwrap()
     }
 
-    fn differing(view: &View, limit: u32, tile: u32, strategy: Strategy) -> usize {
+    fn differing(view: &View, limit: u64, tile: u32, strategy: Strategy) -> usize {
         let exact = dwells(view, limit, Strategy::EveryPixel, tile, ChannelSet::NONE);
         let other = dwells(view, limit, strategy, tile, ChannelSet::NONE);
         exact.dwell().iter().zip(other.dwell()).filter(|(a, b)| a != b).count()

@@ -38,7 +38,7 @@ pub struct Resolved {
 pub struct Found {
     /// The limit, if it was left to be found.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<u32>,
+    pub limit: Option<u64>,
     /// Whether the scale was left to be found.
     pub scale: bool,
     /// Points of the probe.
@@ -46,7 +46,7 @@ pub struct Found {
     /// Those of them that escaped.
     pub escaped: u64,
     /// The greatest dwell of a point of the probe; 0 if none escaped.
-    pub latest: u32,
+    pub latest: u64,
     /// Wall time in seconds.
     pub seconds: f64,
     /// Sentences for the user about problems that are not errors.
@@ -62,7 +62,7 @@ pub struct LimitCheck {
     pub changing: f64,
     /// The limit that is chosen automatically for this view; `None` in exact arithmetic, for which it is not searched, since that may take
     /// much longer than the picture.
-    pub automatic: Option<u32>,
+    pub automatic: Option<u64>,
 }
 
 impl LimitCheck {
@@ -141,10 +141,10 @@ fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel
 pub fn check_limit(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<LimitCheck, Error> {
     let limit = scene.settings.limit;
     let is_exact = scene.number() == NumberKind::Exact;
-    let search = Search { fixed_limit: is_exact.then(|| limit.saturating_mul(4)), by: None };
+    let search = Search { fixed_limit: is_exact.then(|| limit.saturating_mul(4).min(Settings::MOST_LIMIT)), by: None };
     let findings = with_standard_floats(|| contained(|| probe(scene, engine, limits, cancel, search)))?;
     Ok(LimitCheck {
-        changing: findings.escapes.share_between(limit, limit.saturating_mul(4)),
+        changing: findings.escapes.share_between(limit, limit.saturating_mul(4).min(Settings::MOST_LIMIT)),
         automatic: (!is_exact).then(|| findings.limit()),
     })
 }

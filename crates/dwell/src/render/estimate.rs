@@ -121,7 +121,7 @@ fn estimated(request: &Request<'_>, formats: &[Format]) -> Result<Estimate, Erro
 fn bytes_by(format: Format, request: &Request<'_>, length: u64, ratio: f64) -> Result<u64, Error> {
     let (plan, paint, samples) = (request.plan, request.paint, request.paint.samples.side());
     let size = Size { width: plan.size().width / samples, height: plan.size().height / samples };
-    let encoder = Encoder::new(format, Header { size, depth: paint.depth, text: paint.text })?;
+    let encoder = Encoder::new(format, Header { size, limit: plan.limit(), depth: paint.depth, text: paint.text })?;
     let start = encoder.start().map_err(|e| error_of_writing(PathBuf::new(), e))?.len() as u64;
     Ok(match format {
         Format::Ppm | Format::Npy => start + format.max_bytes(request),

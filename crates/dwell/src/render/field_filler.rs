@@ -156,13 +156,14 @@ impl<'a> FieldFiller<'a> {
     fn verify(&mut self, found: FieldRows<'_>, rows: Range<u32>) -> Result<(), Error> {
         let Some(verified) = &mut self.verified else { return Ok(()) };
         let begun = Instant::now();
-        verified.prepare(found.width(), rows, ChannelSet::NONE)?;
-        let task = Task { strategy: Strategy::EveryPixel, channels: ChannelSet::NONE, ..self.task };
+        let channels = ChannelSet::of_dwells(self.task.plan.limit());
+        verified.prepare(found.width(), rows, channels)?;
+        let task = Task { strategy: Strategy::EveryPixel, channels, ..self.task };
         let progress = Progress::default();
         let control = Control { progress: &progress, ..self.control };
         let outcome = self.engine.run(&task, verified.all_rows_mut(), &control)?;
         self.tally.notes.add(outcome.notes);
-        let differing = found.dwell().iter().zip(verified.dwell()).filter(|(a, b)| a != b).count() as u64;
+        let differing = found.dwells().zip(verified.all_rows().dwells()).filter(|(a, b)| a != b).count() as u64;
         self.tally.differing = Some(self.tally.differing.unwrap_or(0) + differing);
         self.tally.seconds.verify += begun.elapsed().as_secs_f64();
         Ok(())

@@ -12,6 +12,7 @@ use crate::base::schedule::Schedule;
 use crate::colour::{Painter, Samples};
 use crate::encode::chunk_rows;
 use crate::field::Field;
+use crate::field::channels::ChannelSet;
 use crate::iterate::engine::{Control, Engine, Notes, Outcome, Task, Times};
 use crate::plan::Plan;
 use crate::render::automatic::resolve;
@@ -164,7 +165,8 @@ impl Scratch {
         scene.colouring.check()?;
         let Scene { colouring, samples, depth, dither, .. } = scene;
         let mut painter = self.take_painter(colouring, plan.limit(), *depth, *samples, *dither)?;
-        let task = Task { plan: &plan, strategy: scene.strategy, channels: scene.colouring.channels() };
+        let channels = scene.colouring.channels().and(ChannelSet::of_dwells(plan.limit()));
+        let task = Task { plan: &plan, strategy: scene.strategy, channels };
         let line = scene.view.size.width as usize * painter.bytes_per_pixel();
         let length = line.saturating_mul(scene.view.size.height as usize);
         limits.reserve("the picture", length as u64)?;

@@ -53,7 +53,7 @@ const BEGUN: &[u8; 16] = b"dwell begun   3\n";
 /// The first bytes of a journal without a state, of any version.
 const BEGUN_START: &[u8] = b"dwell begun ";
 /// The first bytes of a journal with a state.
-const MAGIC: &[u8; 16] = b"dwell journal 4\n";
+const MAGIC: &[u8; 16] = b"dwell journal 5\n";
 /// Bytes of a BLAKE3 hash.
 const HASH: usize = 32;
 /// Maximum size of a journal in bytes. The rows in it are at most those of a band or of a kept field.

@@ -104,7 +104,8 @@ impl Layout {
         let size = plan.size();
         let samples = paint.samples.side();
         let with_picture = formats.iter().any(|format| format.is_picture());
-        let channels = if with_picture { paint.colouring.channels() } else { ChannelSet::NONE };
+        let of_picture = if with_picture { paint.colouring.channels() } else { ChannelSet::NONE };
+        let channels = of_picture.and(ChannelSet::of_dwells(plan.limit()));
         let task = Task { plan, strategy, channels };
         let pixels_across = u64::from(size.width / samples);
         let row_bytes = pixels_across * if with_picture { paint.depth.bytes_per_pixel() as u64 } else { 4 };
@@ -132,11 +133,7 @@ impl Layout {
         let encoded: u64 = formats.iter().map(|format| format.max_row_bytes(size.width / samples, paint.depth)).sum();
         let rows_in_pipeline = (bands - 1).max(1) * band / u64::from(samples);
         let picture_chunk_bytes = if with_picture { row_bytes * u64::from(chunk_rows / samples) } else { 0 };
-        let octaves = match paint.colouring.by {
-            // A smooth value is less than 1 above the dwell.
-            By::Banded | By::Smooth => u64::from(plan.limit().saturating_add(1).ilog2() + 1),
-            By::Distance => DISTANCE_OCTAVES,
-        };
+        let octaves = octaves(paint.colouring.by, plan.limit());
         let chunks_of_image = u64::from(size.height.div_ceil(chunk_rows));
         let memory = vec![
             ("program", BASE_BYTES),
@@ -147,7 +144,11 @@ impl Layout {
             ("field", if kept { channels.bytes(size.pixels()) } else { one_band.saturating_mul(bands) }),
             (
                 "verification",
-                if request.verify { row(ChannelSet::NONE) * (band + u64::from(overhang + beside)) } else { 0 },
+                if request.verify {
+                    row(ChannelSet::of_dwells(plan.limit())) * (band + u64::from(overhang + beside))
+                } else {
+                    0
+                },
             ),
             ("counts for the colours", if counted { OCTAVE_BYTES * octaves * (threads + 1) } else { 0 }),
             // Twice the picture of a chunk, since the encoder copies it.
@@ -194,6 +195,15 @@ impl Layout {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.memory.iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
+    }
+}
+
+/// The octaves that the values of a colouring may lie in.
+fn octaves(by: By, limit: u64) -> u64 {
+    match by {
+        // A smooth value is less than 1 above the dwell.
+        By::Banded | By::Smooth => u64::from(limit.saturating_add(1).ilog2() + 1),
+        By::Distance => DISTANCE_OCTAVES,
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct PipelineSettings<'a> {
     /// Paints with more samples where they are needed, if the painter does.
     pub(crate) refiner: Option<&'a Refiner<'a>>,
     /// The number of iterations that count for a sample that does not escape.
-    pub(crate) limit: u32,
+    pub(crate) limit: u64,
     pub(crate) cancel: &'a Cancel,
 }
 
@@ -447,8 +447,10 @@ impl<'a> Pipeline<'a> {
             return Ok(HashedGroups::default());
         }
         let begun = Instant::now();
-        let position = u64::from(first) * u64::from(rows.width()) * size_of::<u32>() as u64;
-        let hashed = HashedGroups::of(&rows.dwell_bytes(), position)?;
+        let bytes = rows.dwell_bytes()?;
+        // The chunks before it have rows of as many bytes.
+        let of_row = (bytes.len() / rows.dwell().len().max(1)) as u64 * u64::from(rows.width());
+        let hashed = HashedGroups::of(&bytes, u64::from(first) * of_row)?;
         self.hash.fetch_add(nanos(begun.elapsed()), Ordering::Relaxed);
         Ok(hashed)
     }
@@ -468,10 +470,11 @@ impl<'a> Pipeline<'a> {
                 (Encoder::Picture(encoder), _) => encoder.chunk(picture, &mut buffer),
                 (Encoder::Dwells(encoder), Some(rows)) => {
                     let width = rows.width() as usize;
-                    let mut pieces = rows.dwell().chunks((BETWEEN_CHECKS / width).max(1) * width);
-                    pieces.try_for_each(|piece| {
+                    let piece = (BETWEEN_CHECKS / width).max(1) * width;
+                    (0..rows.dwell().len()).step_by(piece).try_for_each(|from| {
                         self.settings.cancel.check()?;
-                        encoder.chunk(piece, width, &mut buffer).map_err(|source| self.error_of(number, source))
+                        let piece = rows.some_pixels(from..rows.dwell().len().min(from + piece));
+                        encoder.chunk(piece, &mut buffer).map_err(|source| self.error_of(number, source))
                     })?;
                     Ok(Adler::default())
                 }
@@ -558,7 +561,7 @@ impl<'a> Pipeline<'a> {
             };
             let hashed = band.chunks.iter().map(|chunk| std::mem::take(&mut lock(chunk).hashed));
             let hashed = collected(hashed, "the hashes of the rows")?;
-            hasher.update(&field.some_rows(band.range.clone()).dwell_bytes(), &hashed);
+            hasher.update(&field.some_rows(band.range.clone()).dwell_bytes()?, &hashed);
             writer.tally.seconds.hash += begun.elapsed().as_secs_f64();
         }
         let mut spare = Vec::new();
@@ -654,7 +657,7 @@ mod tests {
             let rows = BandRows::Field(BandBuffers { field: field.clone(), ..BandBuffers::default() });
             assert!(!matches!(run(threads, faulty, rows, Tally::default()), Ok(Ok(()))), "{threads} threads");
             // The writer is to hash rows that have no dwells.
-            let header = Header { size: Size::new(8, 64).unwrap(), depth: Depth::Eight, text: "" };
+            let header = Header { size: Size::new(8, 64).unwrap(), limit: 1, depth: Depth::Eight, text: "" };
             let buffers = BandBuffers { picture: vec![0; 8 * 64 * 3], ..BandBuffers::default() };
             let rows = BandRows::Picture { buffers, iterations: 1, interior_pixels: 0 };
             let tally = Tally { hasher: Some(Default::default()), ..Tally::default() };
@@ -674,8 +677,9 @@ mod tests {
         }
     }
     impl DwellEncoder for Cancelling {
-        fn chunk(&self, dwell: &[u32], _: usize, _: &mut Vec<u8>) -> std::io::Result<()> {
-            assert!(dwell.len() <= 2 * BETWEEN_CHECKS, "{}", dwell.len());
+        fn chunk(&self, rows: FieldRows<'_>, _: &mut Vec<u8>) -> std::io::Result<()> {
+            let pixels = rows.dwell().len();
+            assert!(pixels <= 2 * BETWEEN_CHECKS, "{pixels}");
             if self.calls.fetch_add(1, Ordering::Relaxed) == 2 {
                 self.cancel.cancel();
             }

@@ -17,12 +17,16 @@ pub(super) fn cost_of_strips(request: &Request<'_>) -> Result<Vec<f64>, Error> {
     let probe = request.plan.thinned(PROBE, Size { width: 1, height: 1 });
     let Size { width, height } = probe.size();
     let mut field = Field::default();
-    field.prepare(width, 0..height, ChannelSet::NONE)?;
-    let task = Task { plan: &probe, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
+    let channels = ChannelSet::of_dwells(probe.limit());
+    field.prepare(width, 0..height, channels)?;
+    let task = Task { plan: &probe, strategy: Strategy::EveryPixel, channels };
     let progress = Progress::default();
     let control = Control { progress: &progress, ..request.control };
     request.engine.run(&task, field.all_rows_mut(), &control)?;
     let limit = probe.limit();
-    let cost = |row: &[u32]| row.iter().map(|n| f64::from(if *n == 0 { limit } else { *n }) + 20.0).sum();
-    Ok(field.dwell().chunks(field.width() as usize).map(cost).collect())
+    let cost = |row: u32| {
+        let rows = field.some_rows(row..row + 1);
+        rows.dwells().map(|n| if n == 0 { limit } else { n } as f64 + 20.0).sum()
+    };
+    Ok((0..height).map(cost).collect())
 }

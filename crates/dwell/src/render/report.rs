@@ -42,7 +42,7 @@ pub struct Report {
     /// The view that was rendered.
     pub view: ViewText,
     /// The limit: the greatest n tried.
-    pub max_iterations: u32,
+    pub max_iterations: u64,
     /// The escape radius R.
     pub escape_radius: String,
     /// The name of the formula that was iterated.

@@ -26,7 +26,7 @@ impl Scratch {
     pub(super) fn take_painter(
         &mut self,
         colouring: &Colouring,
-        limit: u32,
+        limit: u64,
         depth: Depth,
         samples: Samples,
         dither: bool,

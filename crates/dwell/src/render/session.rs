@@ -61,6 +61,7 @@ impl<'r> Session<'r> {
         let size = plan.size();
         let header = Header {
             size: Size { width: size.width / paint.samples.side(), height: size.height / paint.samples.side() },
+            limit: plan.limit(),
             depth: paint.depth,
             text: paint.text,
         };

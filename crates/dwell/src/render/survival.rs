@@ -178,7 +178,7 @@ impl Trial {
             let failed = self.run(&disk, 2, false).is_err();
             disk.restart();
             let journal = disk.contents(&self.journal()).unwrap_or_default();
-            if failed && journal.starts_with(b"dwell journal 4") {
+            if failed && journal.starts_with(b"dwell journal 5") {
                 return disk;
             }
         }

@@ -257,7 +257,7 @@ impl Location {
                 let problem = format!("a {format} file needs a number, not {AUTO}");
                 return Err(InputError::malformed(problem).about(Parameter::MaxIterations).accepts("1 to 2^63 - 1"));
             }
-            None => self.scene.settings.limit.into(),
+            None => self.scene.settings.limit,
         };
         let written = with_standard_floats(|| foreign::write(format, &self.scene, &self.name, iterations))?;
         Ok(written.unwrap_or_else(|| Written { text: self.text(), left_out: Vec::new() }))

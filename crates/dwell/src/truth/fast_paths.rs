@@ -36,7 +36,7 @@ const TINY: f64 = power_of_two(-500);
 /// The largest f64 error bound with which the iteration continues: beyond it, later steps decide nothing.
 const MAX_ERROR: f64 = 0.25;
 /// The stop flag is checked at every step n with `n & CHECK_MASK == 0`.
-const CHECK_MASK: u32 = 0x3ff;
+const CHECK_MASK: u64 = 0x3ff;
 /// The greatest escape radius in fixed point: |z|^2 and the intermediate results of a step are then below 2^7.
 const MAX_RADIUS: i64 = 4;
 /// 8 in units. A z with a part this large is outside R, and is not squared, since the square of a part of up to 64, as
@@ -123,7 +123,7 @@ impl Ball {
 pub(super) struct FastPaths {
     formula: Formula,
     is_mandelbrot: bool,
-    limit: u32,
+    limit: u64,
     /// A lower and an upper bound on R.
     radius: [f64; 2],
     /// R^2 in fixed point, truncated; `None` if R is above [`MAX_RADIUS`] or the power is not 2.
@@ -133,7 +133,7 @@ pub(super) struct FastPaths {
 impl FastPaths {
     /// The fast paths of the map `formula`, with a constant c of its own if `is_julia`, for this limit and escape
     /// radius.
-    pub(super) fn new(formula: Formula, is_julia: bool, limit: u32, radius: &Rational) -> Self {
+    pub(super) fn new(formula: Formula, is_julia: bool, limit: u64, radius: &Rational) -> Self {
         // R is within half a unit in the last place of `near`, and each product is at least one such unit away from it.
         let near: f64 = radius.round();
         let squared = i128::try_from(&radius.times(radius).floor_scaled(FIXED_BITS)).ok();
@@ -167,7 +167,7 @@ impl FastPaths {
 
     /// The dwell by iteration in f64 from z_1 = `z`, 0 if no z up to the limit escapes. `None` if a comparison with R
     /// is undecided, e reaches [`MAX_ERROR`] or `stop` is set.
-    pub(super) fn in_f64(&self, z: FixedPoint, c: FixedPoint, stop: &AtomicBool) -> Option<u32> {
+    pub(super) fn in_f64(&self, z: FixedPoint, c: FixedPoint, stop: &AtomicBool) -> Option<u64> {
         let (mut z, c) = (z.to_ball(), c.to_ball());
         let modulus_of_c = c.modulus_above();
         let [radius_below, radius_above] = self.radius;
@@ -216,7 +216,7 @@ impl FastPaths {
 
     /// The dwell by iteration in fixed point from z_1 = `z`, 0 if no z up to the limit escapes. `None` if the power is
     /// not 2 or R is above [`MAX_RADIUS`], if a comparison with R is undecided, or if `stop` is set.
-    pub(super) fn in_fixed(&self, z: FixedPoint, c: FixedPoint, stop: &AtomicBool) -> Option<u32> {
+    pub(super) fn in_fixed(&self, z: FixedPoint, c: FixedPoint, stop: &AtomicBool) -> Option<u64> {
         let radius_squared = self.radius_squared?;
         let FixedPoint { mut x, mut y, mut error } = z;
         for n in 1..=self.limit {

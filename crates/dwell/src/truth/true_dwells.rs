@@ -48,7 +48,7 @@ const NEXT_BITS: usize = 256;
 #[derive(Debug)]
 pub struct TrueDwells {
     map: ExactMap,
-    limit: u32,
+    limit: u64,
     radius: Rational,
     points: ExactPoints,
     fast_paths: FastPaths,
@@ -145,7 +145,7 @@ impl TrueDwells {
 }
 
 /// A method of [`FastPaths`]: z_1, c and the stop flag. `None` if it does not decide or the flag is set.
-type FastPath = fn(&FastPaths, FixedPoint, FixedPoint, &std::sync::atomic::AtomicBool) -> Option<u32>;
+type FastPath = fn(&FastPaths, FixedPoint, FixedPoint, &std::sync::atomic::AtomicBool) -> Option<u64>;
 
 #[cfg(test)]
 mod tests {
@@ -270,7 +270,7 @@ mod tests {
         let cancel = Cancel::default();
         cancel.cancel();
         let view = View::centred("-0.1225611668766536", "0.7448617666197442", "1e9").unwrap();
-        let dwells = TrueDwells::new(&view, &Settings { limit: u32::MAX, ..Settings::default() });
+        let dwells = TrueDwells::new(&view, &Settings { limit: Settings::MOST_LIMIT, ..Settings::default() });
         assert!(matches!(dwells.dwell(5, 5, &cancel), Err(Error::Interrupted)));
     }
 }

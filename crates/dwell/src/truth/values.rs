@@ -17,7 +17,7 @@ use dwell_kernels::deep::values::{Far, SMOOTH_BITS, Units, Values};
 /// log2 of the norm beyond which an orbit is not followed further: |z| > 256.
 const NORM_EXPONENT: usize = 16;
 /// The most further steps.
-const MOST_STEPS: u32 = 200;
+const MOST_STEPS: u64 = 200;
 
 /// z_m and its derivative are known well enough for f64 from here on.
 const KNOWN: f64 = 1.0 / (1_u64 << 48) as f64;
@@ -41,7 +41,7 @@ impl ArbitraryPrecision<'_> {
     /// The values of a point that escapes at n, where an attempt ended; `None` where the bits do not suffice.
     pub(super) fn values(
         self,
-        n: u32,
+        n: u64,
         attempt: Attempt,
         bits: usize,
         wanted: Wanted<'_>,
@@ -67,7 +67,7 @@ impl ArbitraryPrecision<'_> {
     }
 }
 
-fn values_at(m: u32, orbit: &Orbit, norm: (UBig, Bound), bits: usize, wanted: Wanted<'_>) -> Option<Values> {
+fn values_at(m: u64, orbit: &Orbit, norm: (UBig, Bound), bits: usize, wanted: Wanted<'_>) -> Option<Values> {
     let mut values = Values::default();
     if wanted.smooth {
         values.smooth = units(m, norm, bits, SMOOTH_BITS)?;
@@ -113,7 +113,7 @@ fn in_f64(z: &Fixed) -> InF64 {
 }
 
 /// The smooth value for |z_m|^2 = `norm` 2^(-2 bits), which is off by at most `slack` units.
-fn units(m: u32, (norm, slack): (UBig, Bound), bits: usize, fraction_bits: u32) -> Option<i64> {
+fn units(m: u64, (norm, slack): (UBig, Bound), bits: usize, fraction_bits: u32) -> Option<i128> {
     let exponent = i64::try_from(2 * bits).ok()?;
     // More than the slack.
     let off = UBig::ONE << usize::try_from(slack.exponent_above().clamp(0, exponent)).ok()?;
@@ -127,9 +127,9 @@ fn units(m: u32, (norm, slack): (UBig, Bound), bits: usize, fraction_bits: u32) 
     let (low, high) = (of(low), of(high) + IBig::from(2));
     // Rounded to units.
     let half = IBig::ONE << (fine - fraction_bits as usize - 1);
-    let rounded = |fraction: IBig| i64::try_from((fraction + &half) >> (fine - fraction_bits as usize)).ok();
+    let rounded = |fraction: IBig| i128::try_from((fraction + &half) >> (fine - fraction_bits as usize)).ok();
     let (low, high) = (rounded(low)?, rounded(high)?);
-    (low == high).then(|| ((i64::from(m) + 1) << fraction_bits) - low)
+    (low == high).then(|| ((i128::from(m) + 1) << fraction_bits) - low)
 }
 
 /// A multiple of 2^-fine that is at most log2(v 2^-exponent) and less than 2 units below it, for v > 0.

@@ -33,8 +33,8 @@ pub struct Settings {
     pub formula: Formula,
     /// The constant c of a Julia set of the formula, for which each pixel is z_1; `None`: each pixel is c.
     pub julia: Option<[Decimal; 2]>,
-    /// The greatest number of iterations, 1 to 2^32 - 1. Points that have not escaped at the limit have dwell 0.
-    pub limit: u32,
+    /// The greatest number of iterations, 1 to 2^32 - 1, in exact arithmetic to 2^63 - 1. Points that have not escaped at the limit have dwell 0.
+    pub limit: u64,
     /// The escape radius R, 2 to 10^9; in f32 the maximum is smaller from the power 5 on, see
     /// [`Self::most_escape_radius`].
     pub escape_radius: Decimal,
@@ -85,10 +85,21 @@ pub fn formula(name: Option<&str>, power: Option<u32>, otherwise: Formula) -> Re
     })
 }
 
+/// The greatest limit of f32 and f64, and the greatest dwell that fits into 32 bits.
+pub(crate) const MOST_COUNT: u64 = u32::MAX as u64;
 /// The greatest escape radius.
 const MAX_ESCAPE_RADIUS: i64 = 1_000_000_000;
 
 impl Settings {
+    /// The greatest limit, that of exact arithmetic: 2^63 - 1.
+    pub const MOST_LIMIT: u64 = i64::MAX.cast_unsigned();
+
+    /// The limit as f32 and f64 have it, at most 2^32 - 1.
+    #[must_use]
+    pub fn direct_limit(&self) -> u32 {
+        u32::try_from(self.limit).unwrap_or(u32::MAX)
+    }
+
     /// The greatest escape radius: the smaller of 10^9 and the greatest power of two R for which R^(2N) is at most
     /// 2^120 in f32 and 2^1000 in f64, where N is the power of the formula. |z_n|^2 is near R^(2N) at an escape and
     /// must be finite by a wide margin.
@@ -108,8 +119,15 @@ impl Settings {
     /// # Errors
     /// When one is not; the message names it and its range.
     pub fn check(&self) -> Result<(), InputError> {
-        if self.limit == 0 {
-            return Err(InputError::out_of_range("0").about(Parameter::MaxIterations).accepts("1 to 4294967295"));
+        let most = if self.number == NumberKind::Exact { Self::MOST_LIMIT } else { MOST_COUNT };
+        if !(1..=most).contains(&self.limit) {
+            let accepted = match self.number {
+                NumberKind::Exact => format!("1 to {most}"),
+                number => format!("1 to {most} in {number}; up to {} in exact arithmetic", Self::MOST_LIMIT),
+            };
+            return Err(InputError::out_of_range(self.limit.to_string())
+                .about(Parameter::MaxIterations)
+                .accepts(accepted));
         }
         let radius = self.escape_radius.to_rational();
         let most = self.most_escape_radius();

@@ -102,7 +102,7 @@ pub(crate) fn any_formula(random: &mut Random, settings: Settings) -> Settings {
 pub(crate) fn settings(random: &mut Random, most_limit: u64) -> Settings {
     let radius = *random.one_of(&["2", "2", "2", "2", "2.5", "16", "1e5"]);
     Settings {
-        limit: u32::try_from(1 + random.below(most_limit)).unwrap(),
+        limit: 1 + random.below(most_limit),
         escape_radius: radius.parse().unwrap(),
         force: true,
         ..Settings::default()

@@ -46,10 +46,6 @@ impl Job<'_> {
             let failure = Failure::from(error);
             if is_bare { failure.hint("--stats STATS checks it against the statistics of its render") } else { failure }
         })?;
-        if let Some(iterations) = location.iterations.filter(|iterations| u32::try_from(*iterations).is_err()) {
-            let problem = format!("{iterations} iterations are more than a render counts to");
-            return Err(Usage::new(quote(&name), problem).accepts("1 to 4294967295").into());
-        }
         scene::remark_on(path, &location);
         self.against(path, &location.scene)
     }

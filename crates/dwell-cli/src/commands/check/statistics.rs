@@ -21,6 +21,9 @@ pub(super) struct Statistics {
     outputs: Vec<Recorded>,
     /// The hash of the dwells.
     field_blake3: Option<String>,
+    /// The limit.
+    #[serde(default)]
+    max_iterations: u64,
 }
 
 /// A published file.
@@ -120,7 +123,7 @@ impl Job<'_> {
             && let Ok(field) = Raster::open(path, &self.limits)
             && field.is_field()
         {
-            return self.dwells(field, expected, report, is_named);
+            return self.dwells(field, (expected, statistics.max_iterations), report, is_named);
         }
         if report.verdict == Verdict::Unchecked {
             let outputs = if statistics.outputs.is_empty() { "no outputs".to_owned() } else { statistics.names() };
@@ -149,9 +152,15 @@ impl Job<'_> {
 
     /// Compares the dwells of a field of which the bytes differ or are not recorded. A file with the name of an output must
     /// have its bytes, too.
-    fn dwells(&self, field: Raster, expected: &str, report: FileReport, is_named: bool) -> Result<FileReport, Failure> {
+    fn dwells(
+        &self,
+        field: Raster,
+        (expected, limit): (&str, u64),
+        report: FileReport,
+        is_named: bool,
+    ) -> Result<FileReport, Failure> {
         let pixels = field.size().pixels();
-        let found = match self.stage("reading", |controls| compare::field_blake3(field, controls)) {
+        let found = match self.stage("reading", |controls| compare::field_blake3(field, limit, controls)) {
             Ok(found) => found,
             Err(error) => return damage(error),
         };

@@ -181,7 +181,7 @@ pub(super) fn of_truth(report: &TruthReport) -> String {
         } else {
             "the first of them:\n"
         });
-        let rows = report.first.iter().map(|wrong| [wrong.column, wrong.row, wrong.field, wrong.truth]);
+        let rows = report.first.iter().map(|wrong| [wrong.column.into(), wrong.row.into(), wrong.field, wrong.truth]);
         list(&mut text, ["column", "row", "field", "truth"], rows.map(|row| row.map(|n| n.to_string())));
     }
     let means = &report.decided_by;

@@ -1,7 +1,6 @@
 //! Reads the flags of an experiment as those of `dwell render`.
 
 use crate::cli::RenderArgs;
-use crate::commands::render;
 use crate::error_text::Failure;
 use crate::machine::{self, Machine};
 use crate::scene;
@@ -63,7 +62,7 @@ impl FlagReader for RenderFlags {
 
 /// What the flags describe, as `dwell render` would run it.
 fn setup(args: &RenderArgs) -> Result<Setup, Failure> {
-    let (mut scene, too_many) = scene::scene(args)?;
+    let mut scene = scene::scene(args)?;
     // Unless flags say otherwise, a picture has one sample per pixel, so that its time is that of the same work everywhere.
     if args.aa.is_none() {
         scene.samples = Samples::Fixed(1);
@@ -97,9 +96,6 @@ fn setup(args: &RenderArgs) -> Result<Setup, Failure> {
         number: scene.settings.number,
     };
     let (engine, _) = choice::choose(name, cpu, options, work)?;
-    if let Some(iterations) = too_many {
-        return Err(render::too_many_iterations(args, iterations).into());
-    }
     scene = dwell::resolve(&scene, engine.as_ref(), &limits, &Cancel::default())?.scene;
     let device = match name {
         Some(EngineName::Cuda(number)) => Some(number),

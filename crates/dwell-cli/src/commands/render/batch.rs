@@ -130,7 +130,7 @@ fn entry(draft: Draft, number: usize, count: usize, interrupt: &Interrupt) -> Re
         .accepts("files and built-in locations")
         .into());
     }
-    let (scene, _) = scene::scene(&args)?;
+    let scene = scene::scene(&args)?;
     let stem = |what: &Path| what.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let unnamed = || args.what().and_then(stem).unwrap_or_else(|| "mandelbrot".to_owned());
     let values = Values {

@@ -1,6 +1,7 @@
 //! The test of escape, and the values of orbits that have escaped.
 
-use super::{Attempt, Found, Orbit, Phase, Pixel, Setting};
+use super::trap::{Attempt, Before};
+use super::{Found, Orbit, Phase, Pixel, Setting};
 use crate::deep::derivative::{UP, WideDerivative, in_f64};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
@@ -23,10 +24,10 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
         &self,
         pixel: &mut Pixel<T>,
         (w, off, derivative): (Complex<T>, f64, WideDerivative),
-        n: u32,
+        n: u64,
     ) -> Phase<T> {
         match pixel.trap.attempt.take() {
-            Some(Attempt { z, e, derivative, n, .. }) => Phase::Wide { z, e, derivative, m: 0, n },
+            Some(Attempt { before: Before { z, e, derivative, n }, .. }) => Phase::Wide { z, e, derivative, m: 0, n },
             None => Phase::Ends(self.at_escape(pixel.c, (w, off, derivative), n)),
         }
     }
@@ -37,7 +38,7 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
         &self,
         c: Complex<T>,
         (mut w, mut off, mut derivative): (Complex<T>, f64, WideDerivative),
-        n: u32,
+        n: u64,
     ) -> Found {
         let Setting { reference, escape, smooth, units, scale, .. } = *self.setting;
         if !is_outside(w, off, escape) {

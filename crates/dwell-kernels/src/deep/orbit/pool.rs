@@ -30,6 +30,9 @@ const FEW_BLOCKS: u64 = 4;
 /// orbits are stepped so many times over before they are sorted.
 const MOST_RUNS: usize = 4;
 
+/// The greatest room of a row, which is stored as f64. An orbit that has used it up gets more: [`Pool::resolved`] counts it anew. Tests use it up.
+const MOST_ROOM: u64 = if cfg!(test) { 1 << 9 } else { 1 << 52 };
+
 /// A pixel under way.
 struct Slot<T> {
     pixel: Pixel<T>,
@@ -151,8 +154,8 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
         };
         match state {
             Ok(State { z, e, derivative, m, n }) => {
-                *ahead = u64::from(n).wrapping_sub(m as u64);
-                let room = (orbit.setting.limit - n) as usize;
+                *ahead = n.wrapping_sub(m as u64);
+                let room = (orbit.setting.limit - n).min(MOST_ROOM) as usize;
                 Some(Row { z, c: pixel.c, e, derivative, m, room, slot: place })
             }
             Err(end) => {
@@ -253,12 +256,12 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
             if is_rebase && let Some(after) = orbit.rebased(&mut slot.pixel, before, room) {
                 let State { z, e, derivative, m: at, n } = after;
                 counts.rebases += 1;
-                counts.steps += u64::from(n);
+                counts.steps += n;
                 slot.ahead = slot.ahead.wrapping_add(m as u64);
                 self.next.fresh.push(Row { z, e, derivative, m: at, room: room - at, ..row });
                 continue;
             }
-            let n = slot.ahead.wrapping_add(m as u64) as u32;
+            let n = slot.ahead.wrapping_add(m as u64);
             let phase = simd.vectorize(
                 #[inline(always)]
                 || orbit.event(&mut slot.pixel, State { n, ..before }, event, counts),

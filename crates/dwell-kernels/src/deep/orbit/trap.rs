@@ -25,12 +25,20 @@ pub(super) struct Trap<T> {
 
 /// An attempt under way.
 pub(super) struct Attempt<T> {
-    /// Where it began.
+    /// The disc that is to return into itself.
+    centre: Extended<T>,
+    radius: Bound,
+    /// Where the orbit goes on if it fails.
+    pub(super) before: Before<T>,
+}
+
+/// An orbit before its bound was raised.
+#[derive(Clone, Copy)]
+pub(super) struct Before<T> {
     pub(super) z: Extended<T>,
     pub(super) e: Bound,
     pub(super) derivative: WideDerivative,
-    pub(super) n: u32,
-    radius: Bound,
+    pub(super) n: u64,
 }
 
 /// What follows from a rebase.
@@ -66,13 +74,13 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
         &self,
         trap: &mut Trap<T>,
         (z, e, derivative): (Extended<T>, Bound, WideDerivative),
-        n: u32,
+        n: u64,
     ) -> Next {
         if let Some(attempt) = &trap.attempt {
-            let start = Complex { re: -attempt.z.m.re, im: -attempt.z.m.im };
-            let off = Bound::modulus(z.plus(Extended { m: start, e: attempt.z.e }));
+            let Extended { m: centre, e: exponent } = attempt.centre;
+            let off = Bound::modulus(z.plus(Extended { m: Complex { re: -centre.re, im: -centre.im }, e: exponent }));
             // The difference is rounded, too.
-            let rounding = z.taxicab().plus(attempt.z.taxicab()).by(2.0 * T::UNIT);
+            let rounding = z.taxicab().plus(attempt.centre.taxicab()).by(2.0 * T::UNIT);
             if !attempt.radius.below(off.plus(e).plus(rounding).by(UP)) {
                 return Next::Trapped;
             }
@@ -87,7 +95,9 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
         if !e.below(radius) {
             return Next::GoOn;
         }
-        trap.attempt = Some(Attempt { z, e, derivative, n, radius });
+        // While another attempt lasts, the bound is that of its disc already.
+        let before = trap.attempt.take().map_or(Before { z, e, derivative, n }, |attempt| attempt.before);
+        trap.attempt = Some(Attempt { centre: z, radius, before });
         Next::Raise(radius)
     }
 }

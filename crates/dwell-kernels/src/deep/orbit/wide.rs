@@ -62,7 +62,7 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
         pixel: &mut Pixel<T>,
         (z, e, mut derivative): (Extended<T>, Bound, WideDerivative),
         mut m: usize,
-        mut n: u32,
+        mut n: u64,
         counts: &mut Counts,
     ) -> Phase<T> {
         let Setting { reference, limit, scale, .. } = *self.setting;
@@ -111,13 +111,15 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
             }
             let reach = Bound::new((delta.z.m.square().sqrt() + delta.e) * UP, delta.z.e);
             let needed = if DERIVED { reach.by(Self::REACHES) } else { reach };
-            if let Some((entry, steps)) = self.table.longest_wide(m, (limit - n) as usize, needed) {
+            if let Some((entry, steps)) =
+                self.table.longest_wide(m, usize::try_from(limit - n).unwrap_or(usize::MAX), needed)
+            {
                 if DERIVED {
                     derivative = self.derivative_after(entry, pixel.c, delta, derivative);
                 }
                 delta = self.apply_wide(entry, pixel.c, delta);
                 m += steps;
-                n += steps as u32;
+                n += steps as u64;
                 continue;
             }
             // Away from 0, Z + z is Z, and 2 Z + z is 2 Z, to far below a rounding.

@@ -188,7 +188,7 @@ fn quantities<'a>(of: Quantity, dwell: &[u32], channel: impl Fn(Channel) -> &'a 
         }
     };
     match (of, of.by()) {
-        (_, Some(by)) => by.quantities(dwell, by.channel().map_or(&[][..], &channel), v),
+        (_, Some(by)) => by.quantities(dwell, by.values(&channel), v),
         (Quantity::Multiplier, _) => {
             of_parts(v, Channel::MultiplierRe, Channel::MultiplierIm, |re, im| (re * re + im * im).sqrt());
         }

@@ -27,7 +27,7 @@ pub fn png_bytes(picture: &[u8], size: Size, depth: Depth, text: &str, pool: &Th
             size.height
         )));
     }
-    let encoder = Png::new(Header { size, depth, text }).map_err(out_of_memory)?;
+    let encoder = Png::new(Header { size, limit: 0, depth, text }).map_err(out_of_memory)?;
     let rows = chunk_rows(row as u64) as usize;
     let count = (size.height as usize).div_ceil(rows);
     let start = encoder.start()?;

@@ -35,7 +35,11 @@ struct TileBuffers {
 }
 
 /// Refuses what exact arithmetic does not compute.
-fn check(channels: ChannelSet, strategy: Strategy) -> Result<(), InputError> {
+fn check(channels: ChannelSet, limit: u64, strategy: Strategy) -> Result<(), InputError> {
+    if !channels.includes(ChannelSet::of_dwells(limit)) {
+        let problem = format!("dwells up to {limit} need the channel of what exceeds 32 bits");
+        return Err(InputError::new(Problem::Unsupported(problem)).about(Parameter::MaxIterations));
+    }
     if let Some(channel) = channels.iter().find(|channel| !CHANNELS.contains(*channel)) {
         let problem =
             format!("exact arithmetic computes dwells, smooth values, distances and slopes, not {}", channel.name());
@@ -51,7 +55,7 @@ fn check(channels: ChannelSet, strategy: Strategy) -> Result<(), InputError> {
 }
 
 impl CpuEngine {
-    pub(super) fn deep_call<'a>(&self, points: &'a DeepPoints, limit: u32, cancel: &'a Cancel) -> DeepCall<'a> {
+    pub(super) fn deep_call<'a>(&self, points: &'a DeepPoints, limit: u64, cancel: &'a Cancel) -> DeepCall<'a> {
         DeepCall { points, limit, level: self.level, cancel }
     }
 
@@ -62,7 +66,7 @@ impl CpuEngine {
         places: &[(u32, u32)],
         out: ChannelSlicesMut<'_>,
     ) -> Result<(), Error> {
-        check(out.set(), Strategy::EveryPixel)?;
+        check(out.set(), call.limit, Strategy::EveryPixel)?;
         let mut buffers = self.take_deep_buffers();
         let computed = call.compute(&mut buffers.deep, places, out);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
@@ -102,7 +106,7 @@ impl CpuEngine {
         rows: FieldRowsMut<'_>,
         control: &Control<'_>,
     ) -> Result<Outcome, Error> {
-        check(task.channels, task.strategy)?;
+        check(task.channels, task.plan.limit(), task.strategy)?;
         let began = Instant::now();
         let limit = task.plan.limit();
         let Control { cancel, progress } = *control;

@@ -126,7 +126,7 @@ impl<N: Kernels> Call<'_, N> {
         let (dwell, values) = out.parts_mut();
         // In the order of `Channel::ALL`. Kernels that compute several channels have empty lists of rows for those that
         // are not in the set.
-        let [smooth, distance, right, up, interior @ ..] = values;
+        let [smooth, distance, right, up, _, interior @ ..] = values;
         if !smooth.is_empty() {
             N::smooth_values(self.level, map, workspace, grid, dwell, smooth);
         }

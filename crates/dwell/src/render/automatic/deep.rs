@@ -35,7 +35,7 @@ struct Buffers {
 }
 
 impl Computer for Deep<'_> {
-    fn run(&self, list: &mut [Point], limit: u32) -> Result<(), Error> {
+    fn run(&self, list: &mut [Point], limit: u64) -> Result<(), Error> {
         let mut open = collected(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied(), WHAT)?;
         let call = DeepCall { points: self.points, limit, level: self.level, cancel: self.cancel };
         let work = |buffers: &mut Buffers, (_, chunk): (usize, &mut [Point])| self.chunk(&call, buffers, chunk);
@@ -47,7 +47,7 @@ impl Computer for Deep<'_> {
         Ok(())
     }
 
-    fn proved(&self, list: &[Point], _: u32) -> Result<Vec<bool>, Error> {
+    fn proved(&self, list: &[Point], _: u64) -> Result<Vec<bool>, Error> {
         // Inside the set blocks of whole periods take the orbit to any limit.
         Ok(filled(list.len(), true, WHAT)?)
     }
@@ -62,11 +62,12 @@ impl Deep<'_> {
         let Buffers { deep, places, values } = buffers;
         *places = collected(chunk.iter().map(|point| (point.pixel[0], point.pixel[1])), WHAT)?;
         let channel = self.by.channel();
-        values.resize(places.len(), channel.map_or(ChannelSet::NONE, |channel| ChannelSet::NONE.with(channel)))?;
+        let set = channel.map_or(ChannelSet::NONE, |channel| ChannelSet::NONE.with(channel));
+        values.resize(places.len(), set.and(ChannelSet::of_dwells(call.limit)))?;
         call.compute(deep, places, values.slices_mut())?;
-        for (number, (point, dwell)) in chunk.iter_mut().zip(&values.dwell).enumerate() {
-            if *dwell > 0 {
-                point.outcome = Outcome::Escaped(*dwell);
+        for (number, (point, dwell)) in chunk.iter_mut().zip(values.slices().dwells()).enumerate() {
+            if dwell > 0 {
+                point.outcome = Outcome::Escaped(dwell);
                 point.value = channel.map_or(0.0, |channel| values[channel][number]);
             }
         }

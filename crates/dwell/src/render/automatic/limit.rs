@@ -5,9 +5,9 @@ use crate::base::error::InputError;
 use crate::base::limits::collected;
 
 /// The least limit that is chosen. Few points of any view need more time up to it than rounding coordinates takes.
-const LEAST: u32 = 1000;
+const LEAST: u64 = 1000;
 /// The greatest limit that is chosen.
-const MOST: u32 = 500_000_000;
+const MOST: u64 = 500_000_000;
 /// The share of the view that may escape beyond the limit, by the extrapolation. It is half of one pixel in 100,000, since
 /// the tail of some views is heavier than what their latest escapes in a probe show.
 const TARGET: f64 = 5e-6;
@@ -18,7 +18,7 @@ const TAIL: f64 = 1e-4;
 #[derive(Clone, Debug)]
 pub(super) struct Escapes {
     /// Dwells and weights, latest first.
-    sorted: Vec<(u32, u32)>,
+    sorted: Vec<(u64, u32)>,
     /// The weight of all points, escaped or not.
     total: u64,
 }
@@ -29,7 +29,7 @@ impl Escapes {
     ///
     /// # Errors
     /// When the system has not enough memory.
-    pub(super) fn new(points: impl Iterator<Item = (u32, u32)>, total: u64) -> Result<Self, InputError> {
+    pub(super) fn new(points: impl Iterator<Item = (u64, u32)>, total: u64) -> Result<Self, InputError> {
         let mut sorted = collected(points.filter(|(dwell, _)| *dwell > 0), WHAT)?;
         sorted.sort_unstable_by(|a, b| b.cmp(a));
         Ok(Self { sorted, total: total.max(1) })
@@ -40,12 +40,12 @@ impl Escapes {
     }
 
     /// The greatest dwell; 0 without escapes.
-    pub(super) fn latest(&self) -> u32 {
+    pub(super) fn latest(&self) -> u64 {
         self.sorted.first().map_or(0, |(dwell, _)| *dwell)
     }
 
     /// The share of the view with a dwell above `from`, up to `to`.
-    pub(super) fn share_between(&self, from: u32, to: u32) -> f64 {
+    pub(super) fn share_between(&self, from: u64, to: u64) -> f64 {
         let between = self.sorted.iter().filter(|(dwell, _)| *dwell > from && *dwell <= to);
         between.map(|(_, weight)| u64::from(*weight)).sum::<u64>() as f64 / self.total as f64
     }
@@ -65,42 +65,42 @@ impl Escapes {
     ///
     /// The result is rounded up to 1, 2 or 5 times a power of ten, so that it is the same for most neighbouring frames of
     /// a zoom.
-    pub(super) fn limit(&self, most: f64) -> u32 {
-        let weight = |of: &[(u32, u32)]| of.iter().map(|(_, weight)| u64::from(*weight)).sum::<u64>();
+    pub(super) fn limit(&self, most: f64) -> u64 {
+        let weight = |of: &[(u64, u32)]| of.iter().map(|(_, weight)| u64::from(*weight)).sum::<u64>();
         let half = weight(&self.sorted) / 2;
         let mut above = 0;
         let median = self.sorted.iter().find(|(_, weight)| {
             above += u64::from(*weight);
             above >= half
         });
-        let median = median.map_or(0.0, |(dwell, _)| f64::from(*dwell));
+        let median = median.map_or(0.0, |(dwell, _)| *dwell as f64);
         let mut above = 0;
-        let mut limit = f64::from(LEAST);
+        let mut limit = LEAST as f64;
         for (dwell, weight) in &self.sorted {
             above += u64::from(*weight);
             let share = above as f64 / self.total as f64;
             if share > TAIL && above > u64::from(*weight) {
                 break;
             }
-            limit = limit.max(median + (f64::from(*dwell) - median) * (share / TARGET));
+            limit = limit.max(median + (*dwell as f64 - median) * (share / TARGET));
         }
         rounded_up(limit).min(rounded_down(most))
     }
 }
 
 /// The limits that may be chosen: 1, 2 and 5 times the powers of ten from 1000 to 5 * 10^8.
-fn grid() -> impl Iterator<Item = u32> {
-    (3..9).flat_map(|power| [1, 2, 5].map(|factor| factor * 10_u32.pow(power)))
+fn grid() -> impl Iterator<Item = u64> {
+    (3..9).flat_map(|power| [1, 2, 5].map(|factor| factor * 10_u64.pow(power)))
 }
 
 /// The least limit of the grid that is not below `limit`, or the greatest of all.
-fn rounded_up(limit: f64) -> u32 {
-    grid().find(|grid| f64::from(*grid) >= limit).unwrap_or(MOST)
+fn rounded_up(limit: f64) -> u64 {
+    grid().find(|grid| *grid as f64 >= limit).unwrap_or(MOST)
 }
 
 /// The greatest limit of the grid that is not above `limit`, or the least of all.
-fn rounded_down(limit: f64) -> u32 {
-    grid().take_while(|grid| f64::from(*grid) <= limit).last().unwrap_or(LEAST)
+fn rounded_down(limit: f64) -> u64 {
+    grid().take_while(|grid| *grid as f64 <= limit).last().unwrap_or(LEAST)
 }
 
 #[cfg(test)]
@@ -109,7 +109,7 @@ mod tests {
 
     /// Escapes of `points` points, of which a share of about `scale` / n has dwells above n.
     fn tail(points: u32, scale: f64) -> Escapes {
-        let dwell = |i: u32| (f64::from(points) * scale / (f64::from(i) + 0.5)).max(1.0) as u32;
+        let dwell = |i: u32| (f64::from(points) * scale / (f64::from(i) + 0.5)).max(1.0) as u64;
         Escapes::new((0..points).map(|i| (dwell(i), 1)), u64::from(points)).unwrap()
     }
 
@@ -160,6 +160,6 @@ mod tests {
     fn shares_are_by_weight() {
         let some = Escapes::new([(100, 9), (2000, 1), (5000, 1), (0, 9)].into_iter(), 20).unwrap();
         assert_eq!(some.share_between(1000, 4000), 0.05);
-        assert_eq!(some.share_between(0, u32::MAX), 0.55);
+        assert_eq!(some.share_between(0, u64::MAX), 0.55);
     }
 }

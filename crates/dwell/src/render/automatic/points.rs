@@ -23,7 +23,7 @@ pub(super) const WHAT: &str = "the probe";
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
     /// The limit, if it is not to be found.
-    pub(super) fixed_limit: Option<u32>,
+    pub(super) fixed_limit: Option<u64>,
     /// The quantity whose distribution is to be found, if any.
     pub(super) by: Option<By>,
 }
@@ -37,12 +37,12 @@ pub(super) enum Outcome {
     /// It is proved never to escape.
     Inside,
     /// It has this dwell.
-    Escaped(u32),
+    Escaped(u64),
 }
 
 impl Outcome {
     /// The dwell; 0 without an escape.
-    pub(super) fn dwell(self) -> u32 {
+    pub(super) fn dwell(self) -> u64 {
         if let Self::Escaped(dwell) = self { dwell } else { 0 }
     }
 }
@@ -67,12 +67,12 @@ impl Point {
 
 /// What computes points.
 pub(super) trait Computer {
-    /// Iterates the undecided points of a list up to a limit, below 2^32 - 1.
-    fn run(&self, list: &mut [Point], limit: u32) -> Result<(), Error>;
+    /// Iterates the undecided points of a list up to a limit, in f32 and f64 below 2^32 - 1.
+    fn run(&self, list: &mut [Point], limit: u64) -> Result<(), Error>;
 
     /// For each of a list of points that do not escape, whether a picture takes few iterations for it within `steps` steps:
     /// whether it is proved by then never to escape.
-    fn proved(&self, list: &[Point], steps: u32) -> Result<Vec<bool>, Error>;
+    fn proved(&self, list: &[Point], steps: u64) -> Result<Vec<bool>, Error>;
 
     /// Whether the map has a fold.
     fn is_folded(&self) -> bool;
@@ -98,7 +98,7 @@ struct Buffers<N> {
 }
 
 impl<N: Kernels> Computer for Direct<'_, N> {
-    fn run(&self, list: &mut [Point], limit: u32) -> Result<(), Error> {
+    fn run(&self, list: &mut [Point], limit: u64) -> Result<(), Error> {
         let mut open = Vec::new();
         reserve(&mut open, list.len(), WHAT)?;
         open.extend(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied());
@@ -120,8 +120,8 @@ impl<N: Kernels> Computer for Direct<'_, N> {
         Ok(())
     }
 
-    fn proved(&self, list: &[Point], steps: u32) -> Result<Vec<bool>, Error> {
-        let axes = self.points.axes.arrays();
+    fn proved(&self, list: &[Point], steps: u64) -> Result<Vec<bool>, Error> {
+        let (axes, steps) = (self.points.axes.arrays(), in_32_bits(steps));
         let of = |point: &Point| {
             let [column, row] = point.pixel.map(|at| at as usize);
             let pixel = [axes[0][column] + axes[2][row], axes[1][column] + axes[3][row]];
@@ -141,9 +141,14 @@ impl<N: Kernels> Computer for Direct<'_, N> {
     }
 }
 
+/// A limit as kernels take it, below the mark of points that are proved to be inside.
+fn in_32_bits(limit: u64) -> u32 {
+    u32::try_from(limit).unwrap_or(u32::MAX).min(u32::MAX - 1)
+}
+
 impl<N: Kernels> Direct<'_, N> {
     /// Iterates at most [`CHUNK`] points.
-    fn chunk(&self, buffers: &mut Buffers<N>, chunk: &mut [Point], limit: u32) -> Result<(), Error> {
+    fn chunk(&self, buffers: &mut Buffers<N>, chunk: &mut [Point], limit: u64) -> Result<(), Error> {
         /// Written for points that are proved never to escape.
         const PROVED: u32 = u32::MAX;
         self.cancel.check()?;
@@ -162,7 +167,7 @@ impl<N: Kernels> Direct<'_, N> {
         let DirectPoints { map, radius_squared, per_height, pixel, .. } = self.points;
         let settings = KernelSettings {
             map: *map,
-            limit,
+            limit: in_32_bits(limit),
             radius_squared: *radius_squared,
             shortcuts: KernelShortcuts::ALL,
             proved: PROVED,
@@ -177,9 +182,11 @@ impl<N: Kernels> Direct<'_, N> {
             point.outcome = match *dwell {
                 0 => Outcome::Undecided,
                 PROVED => Outcome::Inside,
-                dwell => Outcome::Escaped(dwell),
+                dwell => Outcome::Escaped(dwell.into()),
             };
-            *dwell = point.outcome.dwell();
+            if *dwell == PROVED {
+                *dwell = 0;
+            }
         }
         match self.by {
             By::Banded => return Ok(()),

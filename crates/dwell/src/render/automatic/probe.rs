@@ -23,23 +23,23 @@ use crate::view::Size;
 use dwell_kernels::{Kernels, Level};
 
 /// The limit of the first stage.
-const FIRST: u32 = 1024;
+const FIRST: u64 = 1024;
 /// The factor from the limit of a stage to that of the next.
-const FACTOR: u32 = 4;
+const FACTOR: u64 = 4;
 /// The limit from which on only every [`SCOUT`]-th point is iterated, as long as none has escaped.
-const SCOUTS_FROM: u32 = 1 << 18;
+const SCOUTS_FROM: u64 = 1 << 18;
 const SCOUT: usize = 64;
 /// The limit of the last stage if no point has escaped by then.
-const LAST_WITHOUT_ESCAPE: u32 = 1 << 26;
+const LAST_WITHOUT_ESCAPE: u64 = 1 << 26;
 /// The limit of the last stage.
-const LAST: u32 = 1 << 28;
+const LAST: u64 = 1 << 28;
 /// Cells that get eight more points.
 const REFINED: usize = 2048;
 /// The points of a cell that is refined.
 const POINTS: u32 = 9;
 /// Points that have not escaped whose cycles are searched for, at most, and the fewest steps of the search.
 const SEARCHED: usize = 64;
-const SEARCHED_STEPS: u32 = 1 << 17;
+const SEARCHED_STEPS: u64 = 1 << 17;
 /// Iterations that points without a cycle after so many steps may take, as a mean over all pixels of the view: for maps
 /// without a fold, most of whose points enter one later, and for the others, many of whose points never do.
 const MOST_ADDED: f64 = 500_000.0;
@@ -57,7 +57,7 @@ pub(super) struct Findings {
     /// Points of the probe.
     pub(super) points: u64,
     /// The limit up to which no point escaped, while some are not proved to be inside.
-    undecided_at: Option<u32>,
+    undecided_at: Option<u64>,
     /// The greatest limit that the points without a cycle allow.
     most: f64,
     /// The quantity at the escaped points, one in each cell.
@@ -68,7 +68,7 @@ pub(super) struct Findings {
 
 impl Findings {
     /// The limit by the rule of [`Escapes::limit`].
-    pub(super) fn limit(&self) -> u32 {
+    pub(super) fn limit(&self) -> u64 {
         self.escapes.limit(self.most)
     }
 
@@ -124,15 +124,15 @@ impl Probe<'_> {
         let mut most = f64::INFINITY;
         let (limit, undecided_at) = match search.fixed_limit {
             Some(limit) => {
-                computer.run(&mut list, limit.min(u32::MAX - 1))?;
-                (limit.min(u32::MAX - 1), None)
+                computer.run(&mut list, limit)?;
+                (limit, None)
             }
             None => {
                 let (limit, affordable) = coarse_stages(computer, &mut list)?;
                 if escapes(&list, limit).0 > 0 {
                     most = match affordable {
                         Some(most) => most,
-                        None => most_limit(computer, &list, limit)?.max(f64::from(limit)),
+                        None => most_limit(computer, &list, limit)?.max(limit as f64),
                     };
                     refine(cells, &mut list, &mut weights)?;
                     (fine_stages(computer, &mut list, &mut weights, limit, most)?, None)
@@ -154,8 +154,8 @@ impl Probe<'_> {
 }
 
 /// The numbers of points that have escaped, and that have escaped after a quarter of the limit.
-fn escapes(list: &[Point], limit: u32) -> (usize, usize) {
-    let above = |least: u32| list.iter().filter(|point| point.outcome.dwell() > least).count();
+fn escapes(list: &[Point], limit: u64) -> (usize, usize) {
+    let above = |least: u64| list.iter().filter(|point| point.outcome.dwell() > least).count();
     (above(0), above(limit / FACTOR))
 }
 
@@ -165,7 +165,7 @@ fn escapes(list: &[Point], limit: u32) -> (usize, usize) {
 /// It is found anew in each stage, since points that escape late are not told from those that never do.
 ///
 /// A stage without undecided points takes no time, so that it makes no difference when they are proved to be inside.
-fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u32, Option<f64>), Error> {
+fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, Option<f64>), Error> {
     let mut limit = FIRST;
     loop {
         if limit > SCOUTS_FROM && escapes(list, limit).0 == 0 {
@@ -183,7 +183,7 @@ fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u32, O
         }
         if escaped > 0 && limit >= SEARCHED_STEPS {
             let most = most_limit(computer, list, limit)?;
-            if f64::from(limit) >= FAR * most {
+            if limit as f64 >= FAR * most {
                 return Ok((limit, Some(most)));
             }
         }
@@ -198,7 +198,7 @@ fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u32, O
 ///
 /// Cycles are searched for up to `limit`, to which the list has been iterated: where a fixed point attracts weakly, a point
 /// enters its cycle as late as points beside it escape.
-fn most_limit(computer: &impl Computer, list: &[Point], limit: u32) -> Result<f64, Error> {
+fn most_limit(computer: &impl Computer, list: &[Point], limit: u64) -> Result<f64, Error> {
     let stays = collected(list.iter().filter(|point| point.outcome.dwell() == 0).copied(), WHAT)?;
     if stays.is_empty() {
         return Ok(f64::INFINITY);
@@ -211,7 +211,7 @@ fn most_limit(computer: &impl Computer, list: &[Point], limit: u32) -> Result<f6
     sample.retain(|point| point.outcome.dwell() == 0);
     let open = computer.proved(&sample, steps)?.iter().filter(|proved| !**proved).count() as f64;
     let cells = list.len() as f64;
-    let mean = list.iter().map(|point| f64::from(point.outcome.dwell())).sum::<f64>() / cells;
+    let mean = list.iter().map(|point| point.outcome.dwell() as f64).sum::<f64>() / cells;
     let folded = computer.is_folded();
     let added = if folded { MOST_ADDED_FOLDED } else { MOST_ADDED };
     Ok(added.max(MOST_ADDED_TIMES * mean) / (open / size * stays.len() as f64 / cells))
@@ -227,13 +227,13 @@ fn refine(cells: Cells, list: &mut Vec<Point>, weights: &mut [u32]) -> Result<()
             latest = latest.max(dwell);
             stays |= dwell == 0;
         }
-        if latest > 0 && stays { u32::MAX } else { latest }
+        if latest > 0 && stays { u64::MAX } else { latest }
     };
-    let mut ranked: Vec<(u32, usize)> = collected((0..cells.count()).map(|cell| (lateness(cell), cell)), WHAT)?;
+    let mut ranked: Vec<(u64, usize)> = collected((0..cells.count()).map(|cell| (lateness(cell), cell)), WHAT)?;
     ranked.retain(|(lateness, _)| *lateness > 0);
     // Latest first; cells that are equally late are taken at even spacing.
     ranked.sort_unstable_by_key(|(lateness, cell)| (std::cmp::Reverse(*lateness), *cell));
-    let edge = ranked.iter().take_while(|(lateness, _)| *lateness == u32::MAX).count();
+    let edge = ranked.iter().take_while(|(lateness, _)| *lateness == u64::MAX).count();
     reserve(list, REFINED * (POINTS as usize - 1), WHAT)?;
     for i in 0..REFINED.min(ranked.len()) {
         let (_, cell) = ranked[if edge > REFINED { i * edge / REFINED } else { i }];
@@ -251,9 +251,9 @@ fn fine_stages(
     computer: &impl Computer,
     list: &mut [Point],
     weights: &mut Vec<u32>,
-    first: u32,
+    first: u64,
     most: f64,
-) -> Result<u32, Error> {
+) -> Result<u64, Error> {
     let total = weights.len() as u64 * u64::from(POINTS);
     resize(weights, list.len(), 1, WHAT)?;
     let mut limit = first;
@@ -261,7 +261,7 @@ fn fine_stages(
         computer.run(list, limit)?;
         let late = list.iter().zip(weights.iter()).filter(|(point, _)| point.outcome.dwell() > limit / FACTOR);
         let late: u64 = late.map(|(_, weight)| u64::from(*weight)).sum();
-        if late * 10_000 <= total || limit >= LAST || f64::from(limit) >= most / f64::from(FACTOR) {
+        if late * 10_000 <= total || limit >= LAST || limit as f64 >= most / FACTOR as f64 {
             return Ok(limit);
         }
         limit *= FACTOR;
@@ -274,7 +274,7 @@ fn quantities(
     size: Size,
     list: &[Point],
     by: By,
-    limit: u32,
+    limit: u64,
 ) -> Result<(Vec<f64>, Vec<[f64; 2]>), Error> {
     // A neighbour to the right or below, in turn; at the far edge, to the left or above.
     let beside = |i: usize, [column, row]: [u32; 2]| {
@@ -285,11 +285,7 @@ fn quantities(
     let other = |(i, point): (usize, &&Point)| Point::new(beside(i, point.pixel), point.cell as usize);
     let mut others = collected(paired.iter().enumerate().map(other), WHAT)?;
     computer.run(&mut others, limit)?;
-    let quantity = |point: &Point| {
-        let mut v = [0.0];
-        by.quantities(&[point.outcome.dwell()], &[point.value], &mut v);
-        v[0]
-    };
+    let quantity = |point: &Point| by.quantity(point.outcome.dwell(), point.value);
     let values = collected(list.iter().filter(|point| point.outcome.dwell() > 0).map(quantity), WHAT)?;
     let both = paired.into_iter().zip(&others).filter(|(_, other)| other.outcome.dwell() > 0);
     Ok((values, collected(both.map(|(a, b)| [quantity(a), quantity(b)]), WHAT)?))

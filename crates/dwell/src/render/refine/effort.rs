@@ -19,6 +19,7 @@ use crate::iterate::strategy::Strategy;
 use crate::plan::Plan;
 use crate::plan::points::{DirectPoints, PointsVisitor};
 use crate::view::Size;
+use crate::view::settings::NumberKind;
 use dwell_kernels::{Kernels, cycle};
 
 /// The most patches across and down, squares of neighbouring pixels; so many that a picture of 1920 x 1080 has them.
@@ -41,11 +42,14 @@ const THIRDS: u64 = 4;
 /// Of the pixels with contrast, so many in a thousand escape before half the limit of further samples.
 const EARLY: usize = 995;
 /// The least limit of further samples.
-const LEAST_LIMIT: u32 = 256;
+const LEAST_LIMIT: u64 = 256;
 /// Points of the set whose iterations are found, of those at edges and of the others, and the most steps of each: the time
 /// until a point is proved to be inside differs a thousandfold from view to view.
 const MOST_SEARCHED: usize = 32;
 const MOST_STEPS: u32 = 1 << 13;
+/// What a pixel of a deep view takes, in the same units. Blocks make the costs of pixels nearly equal, whatever their dwells, and what differs
+/// between machines, as the tiers that fit into the memory, must not show in a picture.
+const OF_DEEP_PIXEL: u64 = 10_000;
 
 /// What the memory is for, in messages.
 const WHAT: &str = "the patches of the view";
@@ -56,7 +60,7 @@ pub(super) struct Effort {
     most: Most,
     /// The limit on the iterations of further samples, at most that of the picture: a sample that escapes later is coloured
     /// as one of the inside. Inside samples at the edge of the set, which are proved late, would take most of the time.
-    pub(super) limit: u32,
+    pub(super) limit: u64,
 }
 
 /// The most samples of a pixel with each kind of contrast.
@@ -138,7 +142,7 @@ struct Costs {
 
 impl Costs {
     /// The costs of the inner pixels of patches, and the limit of further samples.
-    fn of(painter: &Painter, field: &Field, patches: &Plan, cancel: &Cancel) -> Result<(Self, u32), Error> {
+    fn of(painter: &Painter, field: &Field, patches: &Plan, cancel: &Cancel) -> Result<(Self, u64), Error> {
         let (width, rows) = (field.width() as usize, field.all_rows().channels());
         let mut colours = filled(width, Wide::default(), WHAT)?;
         let mut prepared = filled(field.rows().len(), ContrastRow::default(), WHAT)?;
@@ -148,18 +152,19 @@ impl Costs {
         }
         let (mut costs, mut curved, mut found) = (Self::default(), Vec::new(), filled(width, Contrast::None, WHAT)?);
         let (mut stays, mut seen) = ([Vec::new(), Vec::new()], Vec::new());
+        let is_deep = patches.number() == NumberKind::Exact;
         let is_inner = |at: usize| (1..PATCH as usize - 1).contains(&(at % PATCH as usize));
         for (row, window) in prepared.windows(3).enumerate().filter(|(row, _)| is_inner(row + 1)) {
             contrasts([&window[0], &window[1], &window[2]], &mut curved, &mut found)?;
-            let dwells = &field.dwell()[(row + 1) * width..(row + 2) * width];
+            let dwells = rows.slice((row + 1) * width..(row + 2) * width).dwells();
             for (column, (contrast, dwell)) in
                 found.iter().zip(dwells).enumerate().filter(|(column, _)| is_inner(*column))
             {
-                costs.add(*contrast, 1, u64::from(*dwell));
+                costs.add(*contrast, 1, if is_deep { OF_DEEP_PIXEL } else { dwell });
                 if *contrast != Contrast::None {
-                    push(&mut seen, *dwell, WHAT)?;
+                    push(&mut seen, dwell, WHAT)?;
                 }
-                if *dwell == 0 {
+                if dwell == 0 && !is_deep {
                     let stays = &mut stays[usize::from(*contrast != Contrast::None)];
                     push(stays, (column as u32, row as u32 + 1, *contrast), WHAT)?;
                 }
@@ -203,7 +208,7 @@ impl Costs {
 /// Sums the steps after which points, given by column and row, are proved to be inside, one point at a time, so that the sum
 /// is the same on every machine and with every choice of shortcuts.
 struct Steps<'a> {
-    limit: u32,
+    limit: u64,
     searched: &'a [(u32, u32, Contrast)],
     cancel: &'a Cancel,
 }
@@ -214,7 +219,7 @@ impl PointsVisitor for Steps<'_> {
     fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<u64, Error> {
         let [columns, _, rows, _] = points.axes.arrays().map(|axis| axis.len() as u32);
         let grid = points.axes.grid(0..columns, 0..rows);
-        let most = self.limit.min(MOST_STEPS);
+        let most = u32::try_from(self.limit).unwrap_or(u32::MAX).min(MOST_STEPS);
         let mut sum = 0;
         for (column, row, _) in self.searched {
             self.cancel.check()?;
@@ -226,8 +231,8 @@ impl PointsVisitor for Steps<'_> {
     }
 
     fn deep(self, _: &DeepPoints) -> Option<Result<u64, Error>> {
-        // Blocks of whole periods take points inside the set to the limit.
-        Some(Ok(u64::from(self.limit.min(MOST_STEPS)) * self.searched.len() as u64))
+        // Each pixel has its cost already.
+        Some(Ok(0))
     }
 }
 

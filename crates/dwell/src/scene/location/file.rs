@@ -180,7 +180,7 @@ impl Given {
             "iterations" => {
                 self.iterations = iterations(key)?;
                 if let Some(iterations) = self.iterations {
-                    settings.limit = u32::try_from(iterations).unwrap_or(u32::MAX);
+                    settings.limit = iterations;
                 }
                 self.scene.automatic.limit = self.iterations.is_none();
             }
@@ -251,7 +251,7 @@ impl Given {
         if !has_size && let Some(size) = scene.view.frame.size_of_shape(View::DEFAULT_SIZE.pixels()) {
             scene.view.size = size;
         }
-        scene.settings.check().map_err(|e| at(&places, "escape_radius", e))?;
+        scene.check_settings().map_err(|e| at(&places, "escape_radius", e))?;
         Ok(scene)
     }
 }
@@ -513,7 +513,7 @@ impl File {
             samples: Some((*samples).into()),
             depth: Some(depth.bits()),
             dither: Some(*dither),
-            iterations: Some(Iterations::of((!automatic.limit).then_some(settings.limit.into()))),
+            iterations: Some(Iterations::of((!automatic.limit).then_some(settings.limit))),
             escape_radius: Some(decimal(&settings.escape_radius)),
             number: Some(if automatic.number { AUTO } else { settings.number.name() }.to_owned()),
             recipe: Some(settings.recipe.name().to_owned()),
