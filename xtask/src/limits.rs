@@ -4,8 +4,8 @@ use crate::random::Random;
 use crate::{Done, root};
 use dwell::store::{self, PartialFiles};
 use dwell::{
-    Automatic, Cancel, ChannelSet, CpuEngine, Decimal, Fold, Formula, Limits, Map, Plan, Recipe, Scene, Settings, Size,
-    Strategy, Task, View, naive,
+    Automatic, Cancel, ChannelSet, Control, CpuEngine, Decimal, Fold, Formula, Limits, Map, Plan, Progress, Recipe,
+    Scene, Settings, Size, Strategy, Task, View, naive,
 };
 use std::fmt::Write;
 use std::time::Instant;
@@ -131,7 +131,8 @@ fn views(count: u32, chosen: &[u32], engine: &CpuEngine) -> Result<Total, Box<dy
         if !chosen.is_empty() && !chosen.contains(&number) {
             continue;
         }
-        let scene = dwell::resolve(&scene, engine, &Limits::default(), &Cancel::default())?.scene;
+        let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+        let scene = dwell::resolve(&scene, engine, &Limits::default(), &control)?.scene;
         let limit = scene.settings.limit;
         let (field, _) = dwells(&scene, limit.saturating_mul(HIGHER).min(u64::from(u32::MAX - 1)), engine)?;
         let falsely_black = field.iter().filter(|n| **n > limit).count() as u64;
@@ -161,7 +162,8 @@ fn costs(engine: &CpuEngine) -> Result<String, Box<dyn std::error::Error>> {
         let mut limit = 0;
         for _ in 0..3 {
             let began = Instant::now();
-            let found = dwell::resolve(&scene, engine, &Limits::default(), &Cancel::default())?.scene;
+            let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+            let found = dwell::resolve(&scene, engine, &Limits::default(), &control)?.scene;
             search = search.min(began.elapsed().as_secs_f64());
             let began = Instant::now();
             dwell::picture(&found, engine, &Limits::default(), &Cancel::default())?;

@@ -3,8 +3,8 @@
 use crate::{Done, root};
 use dwell::store::{Output, PartialFiles};
 use dwell::{
-    Automatic, Cancel, Control, CpuEngine, Format, Limits, Location, Look, Number, Paint, Plan, Progress, Request,
-    Samples, Scene, Scratch, Settings, Size, View, bits_needed,
+    Automatic, Cancel, Control, CpuEngine, Format, Limits, Location, Look, Paint, Plan, Progress, Request, Samples,
+    Scene, Scratch, Settings, Size, View,
 };
 use std::path::Path;
 use std::process::Command;
@@ -24,7 +24,7 @@ const LOOK_SIZE: Size = Size { width: 480, height: 270 };
 
 /// Contact sheets: the gap between pictures in pixels, and for each sheet pictures per row and the size of each.
 const GAP: u32 = 4;
-const GALLERY: (u32, Size) = (5, Size { width: 320, height: 180 });
+const GALLERY: (u32, Size) = (6, Size { width: 320, height: 180 });
 const PLACES: (u32, Size) = (6, Size { width: 240, height: 135 });
 
 pub(crate) fn write() -> Done {
@@ -61,26 +61,20 @@ pub(crate) fn write() -> Done {
 
 fn render(scene: &Scene, path: &Path) -> Done {
     let engine = CpuEngine::default();
-    let scene = &dwell::resolve(scene, &engine, &Limits::default(), &Cancel::default())?.scene;
+    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+    let scene = &dwell::resolve(scene, &engine, &Limits::default(), &control)?.scene;
     let plan = Plan::new(&scene.sample_view()?, &scene.settings, &Limits::default())?;
     let text = scene.text(plan.warnings());
-    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
     let request = Request::new(&plan, &engine, Paint::of(scene, &text), control);
     let output = Output::create(path, false, &PartialFiles::default())?;
     dwell::render(&request, vec![(Format::Png, output)], &mut Scratch::default())?;
     Ok(())
 }
 
-/// Every built-in location that f64 resolves.
+/// Every built-in location but those that take hours.
 fn gallery() -> Result<Vec<Scene>, Box<dyn std::error::Error>> {
-    let mut scenes = Vec::new();
-    for name in Location::built_in_names() {
-        let scene = Location::built_in(name)?.scene;
-        if bits_needed(&scene.view.clone().sized(View::DEFAULT_SIZE)) <= i64::from(f64::SIGNIFICAND_BITS) {
-            scenes.push(scene);
-        }
-    }
-    Ok(scenes)
+    let locations = Location::built_in_names().map(Location::built_in).collect::<Result<Vec<_>, _>>()?;
+    Ok(locations.into_iter().filter(|location| !location.takes_hours()).map(|location| location.scene).collect())
 }
 
 /// The places of docs/places.csv: a name, a centre in quotes and a zoom.

@@ -649,8 +649,13 @@ pub(crate) struct ConvertArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_long_help = "Examples:\n  dwell gallery -o gallery && open gallery/index.html")]
+#[command(
+    after_long_help = "Examples:\n  dwell gallery -o gallery && open gallery/index.html\n  dwell gallery -o deep kf-1e50 rf-flake rf-e1000"
+)]
 pub(crate) struct GalleryArgs {
+    /// Built-in locations to draw [default: all but two that take hours]
+    #[arg(value_name = "LOCATION")]
+    pub(crate) names: Vec<String>,
     /// Folder for the page and its pictures
     ///
     /// It is created if it is missing. An existing index.html that dwell has not written is not replaced: that is an error.

@@ -82,20 +82,33 @@ fn during_span<R>(wanted: bool, what: &str, span: Span, progress: &Progress, wor
 fn draw(what: &str, span: Span, progress: &Progress, done: &AtomicBool) {
     let mut bar: Option<ProgressBar> = None;
     let mut estimate = (0.0, Duration::ZERO);
+    // What the work before this took, unless it is a part of a batch, and what phases take, in which no pixels are finished: the estimate is of the pixels.
+    let mut without_pixels = if span.share < 1.0 { Duration::ZERO } else { span.began.elapsed() };
+    let mut last = Instant::now();
     while !done.load(Ordering::Relaxed) {
         std::thread::park_timeout(TICK);
+        let phase = progress.phase();
+        let since_last = std::mem::replace(&mut last, Instant::now()).elapsed();
+        without_pixels += if phase.is_some() { since_last } else { Duration::ZERO };
         let elapsed = span.began.elapsed();
         if elapsed < SILENT_FOR || done.load(Ordering::Relaxed) {
             continue;
         }
+        let elapsed = elapsed.saturating_sub(without_pixels);
         let bar = bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
             if let Ok(style) = ProgressStyle::with_template("{prefix} [{wide_bar}] {percent:>3} % {msg}") {
                 bar.set_style(style.progress_chars("=> "));
             }
-            bar.set_prefix(what.to_owned());
             bar
         });
+        if let Some((phase, done, all)) = phase {
+            bar.set_prefix(phase.name());
+            bar.set_position(all.map_or(0, |all| (u128::from(done) * u128::from(STEPS) / u128::from(all)) as u64));
+            bar.set_message(if all.is_some() { String::new() } else { format!("{} steps", grouped(done)) });
+            continue;
+        }
+        bar.set_prefix(what.to_owned());
         let fraction = span.fraction(progress);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to STEPS")]
         bar.set_position((fraction * STEPS as f64) as u64);
@@ -123,6 +136,18 @@ fn remaining(elapsed: Duration, fraction: f64, now: Duration) -> String {
     format!("ETA {}", duration(seconds))
 }
 
+/// A number with its digits in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let first = digits.len() % 3;
+    let (head, tail) = digits.split_at(first);
+    let groups = std::iter::once(head).filter(|head| !head.is_empty());
+    groups
+        .chain(tail.as_bytes().chunks(3).filter_map(|group| std::str::from_utf8(group).ok()))
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
 /// A time as text: seconds, rounded up, as `s`, `m:ss min` or `h:mm h`; whole days from 48 hours on.
 pub(crate) fn duration(seconds: f64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
@@ -147,6 +172,11 @@ mod tests {
         let span = Span::of(Instant::now(), 0.5, 0.2);
         assert!((span.fraction(&progress) - 0.6).abs() < 1e-12);
         assert!((Span::default().fraction(&progress) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!([0, 12, 999, 1000, 1_234_567].map(grouped), ["0", "12", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

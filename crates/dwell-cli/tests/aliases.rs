@@ -134,8 +134,8 @@ fn aliases_of_the_other_commands_give_the_same_output() {
     let peak: Value = serde_json::from_slice(&folder.good(line).out).unwrap();
     assert_eq!((&peak["number"], &peak["recipe"]), (&"f32".into(), &"separate".into()));
     assert_eq!((&peak["precision"], &peak["rounding"]), (&"f32".into(), &"separate".into()));
-    folder.good("gallery -o one --size 24x14 --aa 1 -q");
-    folder.good("gallery -o other --size 24x14 --samples 1 -q");
+    folder.good("gallery -o one shallow-home --size 24x14 --aa 1 -q");
+    folder.good("gallery -o other shallow-home --size 24x14 --samples 1 -q");
     assert!(folder.read("one/shallow-home.png") == folder.read("other/shallow-home.png"));
 }
 

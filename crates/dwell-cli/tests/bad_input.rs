@@ -333,7 +333,7 @@ const LINES: &[(&str, &str)] = &[
     // Views too deep.
     ("render kf-1e50 -o x.png --precision f64", "bits would be needed"),
     ("render rf-e8000 -o x.png --precision f64", "e-8003"),
-    ("render fs-view20 -o x.png --precision f64", "too deep for f64"),
+    ("render fs-view05 -o x.png --precision f64", "too deep for f64"),
     ("render kf-1e14 -o x.png --precision f64", "--precision exact"),
     ("render shallow-seahorse -o x.png --precision f32", "--precision f64"),
     ("render -o x.png --center 1e400,0", "beyond f64"),

@@ -71,6 +71,34 @@ fn limits_beyond_32_bits_take_exact_arithmetic_and_64_bits_of_a_file() {
 }
 
 #[test]
+fn extreme_views_are_drawn() {
+    let folder = Folder::new();
+    // From far away, so deep that a delta has an exponent beyond that of f64 by far, and at a centre of 20,000 digits.
+    let stats = folder.stats("--center 0,0 --zoom 1e-5 --size 17x9 --precision exact --max-iter 50");
+    assert_eq!(stats["interior_pixels"], 1, "{stats}");
+    let stats = folder.stats("--center -0.75,0.1 --zoom 1e100000 --size 16x9 --max-iter 10");
+    assert_eq!(stats["interior_pixels"], 144, "{stats}");
+    let digits = "3141592653".repeat(2000);
+    let stats = folder.stats(&format!("--center -0.7{digits},0.1{digits} --zoom 1e19990 --size 16x9 --max-iter 40"));
+    assert_eq!(stats["precision"], "exact", "{stats}");
+}
+
+#[test]
+fn an_orbit_that_meets_the_circle_of_escape_is_counted_and_the_picture_is_not_called_exact() {
+    let folder = Folder::new();
+    // Turned by 45 degrees, the pixels beside the centre are at sqrt(2) (1 + i) and the like: |c| = 2, which no bits decide. They escape at 2.
+    let stats = folder.stats("--bounds -3,3,-3,3 --size 3x3 --rotate 45 --precision exact --max-iter 50 -o a.csv");
+    assert_eq!(stats["deep"]["unproved"], 4, "{stats}");
+    assert_eq!(stats["exact"], false);
+    assert!(stats["warnings"][0].as_str().unwrap().contains("|z_n| = R"), "{stats}");
+    assert_eq!(folder.read("a.csv"), b"1,2,1\n2,0,2\n1,2,1\n");
+    // Without the rotation they are whole numbers, and decided.
+    let stats = folder.stats("--bounds -3,3,-3,3 --size 3x3 --precision exact --max-iter 50 -o b.csv");
+    assert_eq!((&stats["deep"]["unproved"], &stats["exact"]), (&0.into(), &true.into()));
+    assert_eq!(folder.read("b.csv"), b"1,2,1\n0,0,2\n1,2,1\n");
+}
+
+#[test]
 fn a_limit_of_memory_holds_for_a_deep_view() {
     let folder = Folder::new();
     let ran = folder.run("render kf-1e50 --size 32x18 -o a.png --max-memory 20M".split(' '));

@@ -108,6 +108,10 @@ fn ctrl_c_stops_at_once_and_leaves_no_file() {
         // Chunks of 2^24 dwells as text, and a coordinate for each of as many columns.
         "render --size 4000000x400 --max-iter 2 --force -o a.csv",
         "point 0.25,0 --max-iter 4294967295",
+        // Deep views: a reference of 417 limbs, one of millions of steps, and pixels.
+        "render rf-e8000 --size 64x36 -o a.png",
+        "render rf-dragon --size 64x36 -o a.png",
+        "render shallow-seahorse-1e13 --size 3000x2000 --aa 1 -o a.png",
         "peak",
     ] {
         let (ran, took) = interrupted(&folder, line, Duration::from_millis(300));

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// The commands, each of about 0.3 s on two threads, and their outputs, of which each shares one with others. Little memory
 /// makes several bands, so that partial files grow during the render.
-const COMMANDS: [(&str, &[&str]); 7] = [
+const COMMANDS: [(&str, &[&str]); 9] = [
     ("--size 1600x1201 --max-iter 10000 --max-memory 40M", &["a.png"]),
     ("--size 1400x1000 --max-iter 20000 --center -0.5,0.1 --max-memory 40M", &["b.npy", "c.csv"]),
     ("--size 1400x901 --max-iter 14000 --zoom 0.9 --max-memory 40M", &["a.png", "b.npy"]),
@@ -27,6 +27,8 @@ const COMMANDS: [(&str, &[&str]); 7] = [
     ("--size 900x901 --max-iter 60000 --strategy mariani-silver --tile 96x64", &["b.npy", "a.png"]),
     ("--size 350x350 --max-iter 36000 --aa 2 --depth 16", &["a.png"]),
     ("--size 1600x1201 --max-iter 10001 --max-memory 40M", &["c.csv", "a.png"]),
+    ("kf-1e14 --size 640x361 --max-memory 64M", &["a.png", "c.csv"]),
+    ("kf-1e14 --size 640x360 --max-iter 9223372036854775807 --rotate 20 --aa 1 --max-memory 64M", &["b.npy", "a.png"]),
 ];
 /// The times between journal entries, in seconds.
 const INTERVALS: [&str; 4] = ["0.1", "0.15", "0.3", "1"];

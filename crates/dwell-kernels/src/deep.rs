@@ -31,7 +31,7 @@ use fearless_simd::Simd;
 use mantissa::{Complex, Mantissa};
 use orbit::{Counts, Found, Pool, Setting};
 use reference::{End, Reference};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Why there is no table of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,37 @@ pub enum NoTable {
     Memory,
     /// The flag was set.
     Stopped,
+}
+
+/// What long computations look at, and where they say how far they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch<'a> {
+    /// Set to stop.
+    pub stop: &'a AtomicBool,
+    /// The steps of the reference that are done.
+    pub done: &'a AtomicU64,
+}
+
+/// Steps between two looks at a watch, less one.
+const WATCH_MASK: usize = 0xfff;
+
+impl<'a> Watch<'a> {
+    /// A watch that nobody reads.
+    #[must_use]
+    pub fn unseen(stop: &'a AtomicBool) -> Self {
+        static UNSEEN: AtomicU64 = AtomicU64::new(0);
+        Self { stop, done: &UNSEEN }
+    }
+
+    /// Says that m steps are done, once in a while. Whether to stop.
+    #[inline(always)]
+    fn stops(self, m: usize) -> bool {
+        if m & WATCH_MASK != 0 {
+            return false;
+        }
+        self.done.store(m as u64, Ordering::Relaxed);
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
 /// What a table of blocks is made for.
@@ -53,8 +84,8 @@ pub struct TableSetting<'a> {
     pub escape_radius: f64,
     /// The greatest remainder of a block, relative to its linear part.
     pub tolerance: f64,
-    /// Set to stop.
-    pub stop: &'a AtomicBool,
+    /// Looked at meanwhile.
+    pub watch: Watch<'a>,
 }
 
 /// The blocks of a reference.

@@ -56,7 +56,7 @@ pub use base::error::{Error, InputError};
 pub use base::limits::Limits;
 pub use base::place::{Parameter, Place};
 pub use base::problem::Problem;
-pub use base::progress::Progress;
+pub use base::progress::{Phase, Progress};
 pub use base::quote::{escape, needs_escape, quote};
 pub use base::schedule::Schedule;
 pub use base::thread_pool::ThreadPool;

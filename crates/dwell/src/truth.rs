@@ -38,6 +38,8 @@ pub enum Truth {
 const FIRST_BITS: usize = 128;
 /// Bits after the point of the last attempt, at which an undecided comparison is reported.
 const MAX_BITS: usize = 1 << 20;
+/// Bits of the last attempt for a pixel beyond four times those of the first.
+const MORE_BITS: usize = 1 << 13;
 
 /// The iterated map, with an exact constant.
 #[derive(Clone, Debug)]
@@ -80,10 +82,13 @@ fn dwell_of(
     let parts = pixel.iter().chain(map.julia.iter().flatten());
     let small = parts.filter_map(Rational::floor_log2).min().unwrap_or(0).min(0).unsigned_abs();
     let first = FIRST_BITS.max(usize::try_from(small).unwrap_or(MAX_BITS).min(MAX_BITS / 2) + 64);
-    ArbitraryPrecision { map, limit, radius, starts_within: true, cancel }.decide(pixel, first)
+    ArbitraryPrecision { map, limit, radius, within: &[1], cancel }.decide(pixel, first)
 }
 
 /// The dwell of a point of a view, with the values that are wanted, by iteration in arbitrary precision, with `first_bits` bits at first.
+///
+/// Where four times as many and [`MORE_BITS`] do not decide whether |z_n| > R, as for a point with |z_n| = R that is no binary fraction, |z_n| is taken to be R, which is
+/// no escape; [`Found::is_proved`] is then false.
 ///
 /// # Errors
 /// [`Error::Interrupted`] after `cancel` was set.
@@ -94,18 +99,35 @@ pub(crate) fn dwell_and_values(
     first_bits: usize,
     wanted: Wanted<'_>,
     cancel: &Cancel,
-) -> Result<(Truth, Values), Error> {
+) -> Result<Found, Error> {
     let map = ExactMap { formula: Formula::MANDELBROT, julia: None };
-    let of = |starts_within: bool| ArbitraryPrecision { map: &map, limit, radius, starts_within, cancel };
-    let decided = |of: ArbitraryPrecision<'_>, pixel: &dyn Enclosed| of.decide_with_values(pixel, first_bits, wanted);
     // A rational point is used directly: binary fractions have no error, and |z_1| = R is compared exactly.
-    match point.rational() {
-        Some(pixel) => {
-            let norm = pixel[0].times(&pixel[0]).plus(&pixel[1].times(&pixel[1]));
-            decided(of(norm <= radius.times(radius)), &pixel)
+    let rational = point.rational();
+    let pixel: &dyn Enclosed = rational.as_ref().map_or(point, |pixel| pixel);
+    let is_within = |[re, im]: &[Rational; 2]| re.times(re).plus(&im.times(im)) <= radius.times(radius);
+    let mut within: Vec<u64> = rational.iter().filter(|pixel| is_within(pixel)).map(|_| 1).collect();
+    let mut is_proved = true;
+    loop {
+        let of = ArbitraryPrecision { map: &map, limit, radius, within: &within, cancel };
+        let (truth, values) = of.decide_with_values(pixel, first_bits, wanted)?;
+        match truth {
+            Truth::Undecided { n } if !within.contains(&n) => {
+                is_proved = false;
+                within.push(n);
+            }
+            truth => return Ok(Found { truth, values, is_proved }),
         }
-        None => decided(of(false), point),
     }
+}
+
+/// What arbitrary precision finds of a point.
+pub(crate) struct Found {
+    /// The dwell; undecided where the values are.
+    pub(crate) truth: Truth,
+    /// The values that were wanted, 0 where it does not escape.
+    pub(crate) values: Values,
+    /// Whether each |z_n| was compared with R.
+    pub(crate) is_proved: bool,
 }
 
 /// The iteration of points in arbitrary precision with an error bound.
@@ -114,8 +136,8 @@ struct ArbitraryPrecision<'a> {
     map: &'a ExactMap,
     limit: u64,
     radius: &'a Rational,
-    /// Whether |z_1| <= R is already certain.
-    starts_within: bool,
+    /// Each n for which |z_n| <= R is already certain, or taken so.
+    within: &'a [u64],
     cancel: &'a Cancel,
 }
 
@@ -139,6 +161,7 @@ impl ArbitraryPrecision<'_> {
         wanted: Wanted<'_>,
     ) -> Result<(Truth, Values), Error> {
         let mut bits = first_bits;
+        let most_bits = first_bits.saturating_mul(4).saturating_add(MORE_BITS).min(MAX_BITS);
         loop {
             let attempt = self.attempt(pixel, bits, wanted.units.is_some())?;
             let truth = attempt.truth;
@@ -149,13 +172,17 @@ impl ArbitraryPrecision<'_> {
             };
             match values {
                 Some(values) => return Ok((truth, values)),
-                None if bits < MAX_BITS => bits *= 2,
-                None => {
-                    let undecided = if let Truth::Dwell(n) = truth { Truth::Undecided { n } } else { truth };
-                    return Ok((undecided, Values::default()));
-                }
+                None if bits < most_bits => bits *= 2,
+                None => return Ok((Truth::Undecided { n: of_truth(truth) }, Values::default())),
             }
         }
+    }
+}
+
+/// The n of an escape or of what is undecided.
+fn of_truth(truth: Truth) -> u64 {
+    match truth {
+        Truth::Dwell(n) | Truth::Undecided { n } => n,
     }
 }
 
@@ -224,7 +251,7 @@ impl Fixed {
 
 impl ArbitraryPrecision<'_> {
     fn attempt(self, pixel: &(impl Enclosed + ?Sized), bits: usize, with_derivative: bool) -> Result<Attempt, Error> {
-        let ArbitraryPrecision { map, limit, radius, starts_within, cancel } = self;
+        let ArbitraryPrecision { map, limit, radius, within, cancel } = self;
         let z = Fixed::of(pixel, bits);
         let c = map.julia.as_ref().map_or_else(|| z.clone(), |c| Fixed::of(c, bits));
         let mut orbit = Orbit { z, derivative: with_derivative.then(|| Fixed::one(bits)) };
@@ -242,7 +269,7 @@ impl ArbitraryPrecision<'_> {
             let slack = modulus.times(z.error).times(Bound::TWO).plus(z.error.times(z.error));
             let difference = &xx + &yy - &radius_squared;
             let certain = slack.is_zero() && exact_radius || Bound::below(&difference) > slack.plus(Bound::TWO);
-            let known_within = n == 1 && starts_within;
+            let known_within = within.contains(&n);
             if !certain && !known_within {
                 return ended(Truth::Undecided { n }, orbit, c);
             }

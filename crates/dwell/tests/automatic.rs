@@ -3,10 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 use dwell::{
-    Automatic, By, Cancel, ChannelSet, Colouring, CpuEngine, Decimal, Error, Fold, Formula, Frame, Level, Limits,
-    Magnification, NumberKind, Palette, Plan, Recipe, Resolved, Samples, Scale, Scene, Settings, Size, Strategy, Task,
-    View,
+    Automatic, By, Cancel, ChannelSet, Colouring, Control, CpuEngine, Decimal, Error, Fold, Formula, Frame, Level,
+    Limits, Magnification, NumberKind, Palette, Plan, Progress, Recipe, Resolved, Samples, Scale, Scene, Settings,
+    Size, Strategy, Task, View,
 };
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// A point of the seahorse valley that every zoom up to 1e13 shows escaping late.
@@ -20,8 +21,14 @@ fn scene([re, im]: [&str; 2], zoom: &str) -> Scene {
     Scene { view: View::centred(re, im, zoom).unwrap().sized(Size::new(160, 90).unwrap()), ..Scene::default() }
 }
 
+/// A call whose progress is not shown.
+fn unwatched(cancel: &Cancel) -> Control<'_> {
+    static PROGRESS: LazyLock<Progress> = LazyLock::new(Progress::default);
+    Control { cancel, progress: &PROGRESS }
+}
+
 fn resolved(scene: &Scene, engine: &CpuEngine) -> Resolved {
-    dwell::resolve(scene, engine, &Limits::default(), &Cancel::default()).unwrap()
+    dwell::resolve(scene, engine, &Limits::default(), &unwatched(&Cancel::default())).unwrap()
 }
 
 fn limit(scene: &Scene) -> u64 {
@@ -146,7 +153,7 @@ fn a_cancelled_search_ends_at_once() {
         other.cancel();
         Instant::now()
     });
-    let found = dwell::resolve(&scene, &engine, &Limits::default(), &cancel);
+    let found = dwell::resolve(&scene, &engine, &Limits::default(), &unwatched(&cancel));
     let ended = Instant::now();
     assert!(matches!(found, Err(Error::Interrupted)), "{found:?}");
     // A hundred times what is expected, since tests share the machine.
@@ -156,8 +163,8 @@ fn a_cancelled_search_ends_at_once() {
 #[test]
 fn the_memory_of_a_probe_is_within_the_limits() {
     let limits = Limits { memory_bytes: 1 << 10 };
-    let error =
-        dwell::resolve(&scene(SEAHORSE, "1e3"), &CpuEngine::default(), &limits, &Cancel::default()).unwrap_err();
+    let error = dwell::resolve(&scene(SEAHORSE, "1e3"), &CpuEngine::default(), &limits, &unwatched(&Cancel::default()))
+        .unwrap_err();
     assert!(error.to_string().contains("the probe"), "{error}");
 }
 
@@ -166,7 +173,7 @@ fn a_limit_that_is_too_low_is_noticed() {
     let check = |zoom: &str, limit: u64| {
         let mut scene = Scene { automatic: Automatic::NONE, ..scene(SEAHORSE, zoom) };
         scene.settings.limit = limit;
-        dwell::check_limit(&scene, &CpuEngine::default(), &Limits::default(), &Cancel::default()).unwrap()
+        dwell::check_limit(&scene, &CpuEngine::default(), &Limits::default(), &unwatched(&Cancel::default())).unwrap()
     };
     let low = check("1e9", 1500);
     assert!(low.is_too_low() && low.changing <= 1.0, "{low:?}");

@@ -89,7 +89,13 @@ fn results() -> Vec<Vec<u8>> {
     }
     let engine = CpuEngine::new(Level::best(), 2);
     let open = Scene { automatic: Automatic::ALL, ..scene.clone() };
-    results.push(dwell::resolve(&open, &engine, &limits, &cancel).unwrap().scene.text(&[]).into_bytes());
+    results.push(
+        dwell::resolve(&open, &engine, &limits, &Control { cancel: &cancel, progress: &Progress::default() })
+            .unwrap()
+            .scene
+            .text(&[])
+            .into_bytes(),
+    );
     let truth = TrueDwells::new(&scene.view, &scene.settings);
     for pixel in 0..20 {
         let (Truth::Dwell(n), method) = truth.dwell(4 * pixel, 2 * pixel, &cancel).unwrap() else { continue };

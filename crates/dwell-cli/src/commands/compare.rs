@@ -10,7 +10,7 @@ use crate::scene;
 use crate::{engine, output, progress_bar};
 use dwell::compare::{self, ComparisonReport, Controls, Raster, Selection, TruthReport};
 use dwell::store::{self, Output};
-use dwell::{Automatic, Engine, Limits, Progress, quote};
+use dwell::{Automatic, Control, Engine, Limits, Progress, quote};
 use std::path::Path;
 
 /// The result of a comparison, as the exit code.
@@ -170,7 +170,8 @@ fn truth(
     let field = Raster::open_beside(field, Some(scene.view.size), controls.limits)?;
     // Dwells have no colours.
     scene.automatic = Automatic { scale: false, ..scene.automatic };
-    scene = dwell::resolve(&scene, &engine, controls.limits, controls.cancel)?.scene;
+    let control = Control { cancel: controls.cancel, progress: controls.progress };
+    scene = dwell::resolve(&scene, &engine, controls.limits, &control)?.scene;
     let watched = progress_bar::wanted(args.quiet);
     let report = progress_bar::during(watched, "checking", controls.progress, || {
         compare::check(field, &scene.view, &scene.settings, which, engine.pool(), controls)

@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::standard_streams::Stream;
 use crate::{output, overlap, scene, toml_text};
 use dwell::store::{self, Output};
-use dwell::{CpuEngine, Limits, Location, LocationFormat, UnknownName, quote};
+use dwell::{Control, CpuEngine, Limits, Location, LocationFormat, Progress, UnknownName, quote};
 use std::io::Write;
 use std::path::Path;
 
@@ -22,7 +22,8 @@ pub(crate) fn run(args: &ConvertArgs, interrupt: &Interrupt) -> Result<(), Failu
     scene::remark_on(&args.what, &location);
     if format != LocationFormat::Toml && location.scene.automatic.limit {
         // Other programs need a number.
-        let resolved = dwell::resolve(&location.scene, &CpuEngine::default(), &Limits::default(), &interrupt.cancel)?;
+        let control = Control { cancel: &interrupt.cancel, progress: &Progress::default() };
+        let resolved = dwell::resolve(&location.scene, &CpuEngine::default(), &Limits::default(), &control)?;
         location.iterations = Some(resolved.scene.settings.limit);
     }
     let written = location.text_in(format)?;

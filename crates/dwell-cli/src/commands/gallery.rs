@@ -1,4 +1,4 @@
-//! `dwell gallery`: renders every built-in location and writes an HTML page of the pictures.
+//! `dwell gallery`: renders built-in locations and writes an HTML page of the pictures.
 
 use crate::choice;
 use crate::cli::GalleryArgs;
@@ -9,7 +9,7 @@ use crate::{engine, output, progress_bar, scene};
 use dwell::store::{self, Output};
 use dwell::{
     Cancel, ChannelSet, Control, Engine, Error, Format, Frame, Limits, Location, Magnification, Number, NumberKind,
-    Paint, Plan, Progress, Request, Resolved, Samples, Scene, Scratch, Size, Strategy, bits_needed, quote,
+    Paint, Plan, Progress, Request, Resolved, Samples, Scene, Scratch, Settings, Size, Strategy, bits_needed, quote,
 };
 use dwell_engines::Work;
 use std::fmt::Write;
@@ -30,20 +30,25 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failu
     let asked = choice::name(args.engine_choice.engine.as_deref())?;
     let limits = Limits { memory_bytes: Machine::planned_bytes(cpu.pool().threads()) };
     let (folder, index) = (&args.output, args.output.join("index.html"));
-    let locations = Location::built_in_names()
-        .map(|name| Ok(resolved(Location::built_in(name)?, size, samples)))
-        .collect::<Result<Vec<_>, Failure>>()?;
+    let names: Vec<&str> = if args.names.is_empty() {
+        Location::built_in_names().collect()
+    } else {
+        args.names.iter().map(String::as_str).collect()
+    };
+    let locations = names.iter().map(|name| Ok(at_size(Location::built_in(name)?, size, samples)));
+    let locations = locations.collect::<Result<Vec<_>, Failure>>()?;
+    // A location that takes hours is drawn where it is asked for by name, and otherwise listed.
+    let is_drawn = |location: &Location| !args.names.is_empty() || !location.takes_hours();
 
     // Every check comes before the first write.
-    let Some((first, _)) = locations.iter().find(|(_, drawn)| *drawn) else {
-        return Err(Usage::new("--size", format!("f64 resolves no location at {}", quote(&args.size)))
-            .hint("ask for fewer pixels")
-            .into());
-    };
-    Plan::new(&first.scene.sample_view()?, &first.scene.settings, &limits)
-        .map_err(|e| Failure::from(e).about("--size"))?;
+    let mut pixels = 0;
+    for location in locations.iter().filter(|location| is_drawn(location)) {
+        let (view, settings) = (location.scene.sample_view()?, &location.scene.settings);
+        let settings = Settings { number: location.scene.number(), ..settings.clone() };
+        Plan::new(&view, &settings, &limits).map_err(|e| Failure::from(e).about("--size"))?;
+        pixels += view.size.pixels();
+    }
     check_page(&index)?;
-    let pixels = locations.len() as u64 * first.scene.sample_view()?.size.pixels();
     let work = Work { pixels, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH, number: NumberKind::F64 };
     let (engine, remark) = choice::choose(asked, cpu, None, work)?;
     if let Some(remark) = remark.filter(|_| !args.quiet) {
@@ -53,11 +58,11 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failu
 
     let mut scratch = Scratch::default();
     let (mut figures, mut listed) = (String::new(), String::new());
-    let (mut drawn, mut deep) = (0, 0);
-    for (i, (location, resolved)) in locations.iter().enumerate() {
-        if !resolved {
-            deep += 1;
-            listed.push_str(&too_deep(location, bits_needed(&location.view(size))));
+    let (mut drawn, mut long) = (0, 0);
+    for (i, location) in locations.iter().enumerate() {
+        if !is_drawn(location) {
+            long += 1;
+            listed.push_str(&not_drawn(location));
             continue;
         }
         let name = &location.name;
@@ -74,28 +79,29 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failu
     let page = page(&figures, &listed);
     store::write_text(&index, &page, &interrupt.partial_files)?;
     if !args.quiet {
-        output::remark_to_person(&format!(
-            "wrote {}: {drawn} pictures; {deep} locations are too deep for f64 and were listed only",
-            index.display()
-        ));
+        let rest = if long > 0 {
+            format!("; {long} locations take hours and were listed only: name them to draw them")
+        } else {
+            String::new()
+        };
+        output::remark_to_person(&format!("wrote {}: {drawn} pictures{rest}", index.display()));
     }
     Ok(())
 }
 
-/// A location at a size, with the largest number of samples up to `samples` that f64 resolves; false if it does not
-/// resolve one sample per pixel.
-fn resolved(mut location: Location, size: Size, samples: Samples) -> (Location, bool) {
+/// A location at a size with samples: where f64 resolves one sample for each pixel, with as many as it resolves.
+fn at_size(mut location: Location, size: Size, samples: Samples) -> Location {
     location.scene.view = location.view(size);
-    let mut tried = (1..=samples.side()).rev().map(|side| match samples {
+    let tried = (1..=samples.side()).rev().map(|side| match samples {
         Samples::Fixed(_) => Samples::Fixed(side),
         Samples::Auto => Samples::Auto,
     });
-    let drawn = tried.any(|samples| {
-        location.scene.samples = samples;
-        let bits = location.scene.sample_view().map(|view| bits_needed(&view));
-        bits.is_ok_and(|bits| bits <= i64::from(f64::SIGNIFICAND_BITS))
-    });
-    (location, drawn)
+    let is_resolved = |samples: &Samples| {
+        let scene = Scene { samples: *samples, ..location.scene.clone() };
+        scene.sample_view().is_ok_and(|view| bits_needed(&view) <= i64::from(f64::SIGNIFICAND_BITS))
+    };
+    location.scene.samples = tried.into_iter().find(is_resolved).unwrap_or(samples);
+    location
 }
 
 /// Fails if the folder holds an `index.html` that this command has not written.
@@ -123,7 +129,7 @@ fn draw(
     progress: &Progress,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
-    let Resolved { scene, .. } = &dwell::resolve(scene, engine, limits, cancel)?;
+    let Resolved { scene, .. } = &dwell::resolve(scene, engine, limits, &Control { cancel, progress })?;
     let plan = Plan::new(&scene.sample_view()?, &scene.settings, limits)?;
     let text = scene.text(plan.warnings());
     let request = Request::new(&plan, engine, Paint::of(scene, &text), Control { cancel, progress })
@@ -190,29 +196,29 @@ alt=\"{title}\"></a>\n<figcaption><h2>{title}</h2><p>{}</p><code>dwell render {n
     )
 }
 
-/// The list item of a location that f64 does not resolve.
-fn too_deep(location: &Location, bits: i64) -> String {
+/// The list item of a location that is not drawn.
+fn not_drawn(location: &Location) -> String {
     let zoom = match &location.scene.view.frame {
         Frame::Centred { magnification: Magnification::Zoom(zoom), .. } => zoom.to_rational().scientific(),
         _ => String::new(),
     };
     let (name, title) = (escaped(&location.name), escaped(&location.scene.title));
-    format!("<li><b>{title}</b> <code>{name}</code>, zoom {zoom}: needs {bits} bits</li>\n")
+    format!("<li><b>{title}</b> <code>{name}</code>, zoom {zoom}</li>\n")
 }
 
-/// The page: rendered locations, then those that f64 does not resolve.
-fn page(figures: &str, too_deep: &str) -> String {
-    let too_deep = if too_deep.is_empty() {
+/// The page: rendered locations, then those that are not drawn.
+fn page(figures: &str, listed: &str) -> String {
+    let listed = if listed.is_empty() {
         String::new()
     } else {
-        format!("<section>\n<h2>Deeper than f64</h2>\n<ul>\n{too_deep}</ul>\n</section>\n")
+        format!("<section>\n<h2>Not drawn: these take hours</h2>\n<ul>\n{listed}</ul>\n</section>\n")
     };
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
 {MARK}{}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>dwell: gallery</title>\n<style>\n{STYLE}</style>\n\
 </head>\n<body>\n<header>\n<h1>dwell</h1>\n<p>Each picture stores what it shows: <code>dwell show FILE.png</code> prints it, \
 <code>dwell render FILE.png --size 8000x8000 -o poster.png</code> renders it again.</p>\n</header>\n<main>\n{figures}</main>\n\
-{too_deep}</body>\n</html>\n",
+{listed}</body>\n</html>\n",
         env!("CARGO_PKG_VERSION")
     )
 }

@@ -86,7 +86,7 @@ fn check(args: &RenderArgs, interrupt: &Interrupt) -> Result<f64, Failure> {
     if !request.watched {
         return Ok(view.size.pixels() as f64);
     }
-    let Resolved { scene, .. } = dwell::resolve(&scene, &cpu, &job.limits, &interrupt.cancel)?;
+    let Resolved { scene, .. } = dwell::resolve(&scene, &cpu, &job.limits, &request.control)?;
     let plan = plan.with_limit(scene.settings.limit);
     Ok(dwell::expected_cost(&job.request(&scene, "", &plan, &cpu, &progress))?)
 }
@@ -115,7 +115,8 @@ fn one(args: &RenderArgs, interrupt: &Interrupt, part: Part, scratch: &mut Scrat
     // The last check, because choosing an engine may take a second.
     let engine = job.engine(&scene, &plan, cpu, options)?;
     let engine = engine.as_ref();
-    let Resolved { scene, found, .. } = dwell::resolve(&scene, engine, &job.limits, &interrupt.cancel)?;
+    let progress = Progress::default();
+    let Resolved { scene, found, .. } = job.resolved(&scene, engine, &progress)?;
     let plan = plan.with_limit(scene.settings.limit);
     let text = scene.text(plan.warnings());
     let progress = Progress::default();
@@ -259,7 +260,8 @@ impl<'a> Job<'a> {
         if found.is_some_and(|found| found.limit.is_some()) || inside <= LimitCheck::MOST_CHANGING {
             return Ok(());
         }
-        let check = match dwell::check_limit(scene, engine, &self.limits, &self.interrupt.cancel) {
+        let control = Control { cancel: &self.interrupt.cancel, progress: &Progress::default() };
+        let check = match dwell::check_limit(scene, engine, &self.limits, &control) {
             // The picture is complete, so an interruption or a lack of memory here is no failure of the render.
             Err(Error::Interrupted | Error::Input(_)) => return Ok(()),
             check => check?,
@@ -349,6 +351,14 @@ impl<'a> Job<'a> {
             output::json_to_stderr(&report)?;
         }
         Ok(report)
+    }
+
+    /// Finds what a scene leaves to be found. At depth the reference orbit may take long, which is shown.
+    fn resolved(&self, scene: &Scene, engine: &dyn Engine, progress: &Progress) -> Result<Resolved, Error> {
+        let control = Control { cancel: &self.interrupt.cancel, progress };
+        let is_watched = progress_bar::wanted(self.args.quiet || self.stats_to_stderr);
+        let what = if self.part.label.is_empty() { "probing" } else { &self.part.label };
+        self.part.span.during(is_watched, what, progress, || dwell::resolve(scene, engine, &self.limits, &control))
     }
 
     /// Shows the progress of `work`, which renders after `earlier` other runs.

@@ -42,7 +42,6 @@ use merge::Block;
 use path::Path;
 use places::{OF_ZERO, first_of, lengths, origin, origin_after, origins};
 pub(in crate::deep) use start::Start;
-use std::sync::atomic::Ordering;
 
 /// The greatest |c| in units of 2^scale.
 pub const REACH: f64 = 1.001;
@@ -113,7 +112,7 @@ impl<T: Mantissa> Table<T> {
     /// below it.
     #[inline(always)]
     pub(crate) fn new(setting: &TableSetting<'_>) -> Result<Self, NoTable> {
-        let TableSetting { reference, scale, escape_radius, tolerance, stop } = *setting;
+        let TableSetting { reference, scale, escape_radius, tolerance, watch } = *setting;
         let with_wide = scale < WIDE_BELOW;
         let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
         let steps = reference.last().saturating_sub(1);
@@ -135,7 +134,7 @@ impl<T: Mantissa> Table<T> {
         let mut waiting: Vec<(u32, Option<Block>)> = Vec::new();
         let mut path = Path::new(steps);
         for m in 1..=steps {
-            if m & 0xfff == 0 && stop.load(Ordering::Relaxed) {
+            if watch.stops(m) {
                 return Err(NoTable::Stopped);
             }
             let mut block = Block::step(reference.extended(m), unit, escape_radius);

@@ -9,11 +9,12 @@
 //!
 //! Where it ends changes no result, since rebasing is exact, and only speed.
 
+use super::Watch;
 use super::extended::{Bound, Extended};
 use super::limbs::{Fixed, Stepper};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::view_trap::ViewTrap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Bits by which Z_m is more precise, relative to itself, than the last bit of a [`Dd`]: 2^-112 |Z_m| bounds its error.
 const RELATIVE_ERROR: i32 = -112;
@@ -142,14 +143,14 @@ impl Reference {
     /// The orbit of C = x + iy, up to Z_limit. `radius` is that of a disc about C that holds the view, and `escape` is R^2.
     ///
     /// # Errors
-    /// When the limbs are too few for the view, when there is no memory, and when `stop` is set.
+    /// When the limbs are too few for the view, when there is no memory, and when the flag of the watch is set.
     pub fn new(
         [x, y]: [&Fixed; 2],
         radius: Bound,
         escape: f64,
         limit: u64,
         most: usize,
-        stop: &AtomicBool,
+        watch: Watch<'_>,
     ) -> Result<Self, NoReference> {
         let n = x.limbs.len();
         let unit = -64 * i32::try_from(n - 1).unwrap_or(i32::MAX / 128);
@@ -168,7 +169,8 @@ impl Reference {
         let eight = Bound::of(8.0);
         let mut trap = ViewTrap::new(radius, escape);
         for m in 1..u32::MAX {
-            if stop.load(Ordering::Relaxed) {
+            // A step of many limbs takes a millisecond.
+            if watch.stop.load(Ordering::Relaxed) || watch.stops(m as usize) {
                 return Err(NoReference::Stopped);
             }
             let z = pair(&at[0], &at[1]);

@@ -1,5 +1,6 @@
 //! Tests of deltas, blocks and bounds against orbits in fixed point, which share no code with them but the limbs.
 
+use super::Watch;
 use super::blocks::{REACH, Table};
 use super::direct::{self, Point};
 use super::extended::{Bound, Extended};
@@ -88,7 +89,14 @@ pub(super) fn place(random: &mut Random, scale: i32, limit: u64) -> Place {
         random.0 = seed;
         let parts = [fixed(random, x, limbs), fixed(random, y, limbs)];
         let stop = AtomicBool::new(false);
-        match Reference::new([&parts[0], &parts[1]], Bound::new(REACH, scale), 4.0, limit, 1 << 20, &stop) {
+        match Reference::new(
+            [&parts[0], &parts[1]],
+            Bound::new(REACH, scale),
+            4.0,
+            limit,
+            1 << 20,
+            Watch::unseen(&stop),
+        ) {
             Ok(reference) => return Place { parts, scale, reference },
             Err(NoReference::TooFewBits) => limbs += 2,
             Err(other) => panic!("{other:?}"),
@@ -103,7 +111,7 @@ fn place_at_a_nucleus(random: &mut Random) -> Place {
         let [x, y] = boundary_point(random);
         let mut parts = [fixed(random, x, limbs), fixed(random, y, limbs)];
         let of = |parts: &[Fixed; 2], scale: i32| {
-            Reference::new([&parts[0], &parts[1]], Bound::new(REACH, scale), 4.0, 20_000, 1 << 20, &stop)
+            Reference::new([&parts[0], &parts[1]], Bound::new(REACH, scale), 4.0, 20_000, 1 << 20, Watch::unseen(&stop))
         };
         let period = match of(&parts, -70) {
             Ok(reference) if reference.end == End::Period => reference.last(),
@@ -168,7 +176,8 @@ fn by_deltas<T: Mantissa>(place: &Place, tolerance: f64, wanted: Wanted, pixels:
     let stop = AtomicBool::new(false);
     let level = Level::best();
     let Place { reference, scale, .. } = place;
-    let of_table = TableSetting { reference, scale: *scale, escape_radius: 2.0, tolerance, stop: &stop };
+    let of_table =
+        TableSetting { reference, scale: *scale, escape_radius: 2.0, tolerance, watch: Watch::unseen(&stop) };
     let table: Table<T> = table(level, of_table).unwrap();
     let Wanted { limit, smooth, units } = wanted;
     let scale = *scale;
@@ -260,7 +269,7 @@ fn blocks_are_within_their_bounds_and_need_them() {
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
         let tolerance = 2_f64.powi(-26);
-        let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, stop: &stop };
+        let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, watch: Watch::unseen(&stop) };
         let table: Table<Dd> = table(Level::best(), setting).unwrap();
         for (m, steps, radius, entry) in table.all().step_by(7) {
             for _ in 0..4 {
@@ -302,7 +311,13 @@ fn beginnings_are_those_of_each_pixel() {
         };
         let scale = place.scale;
         let reference = &place.reference;
-        let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance: 2_f64.powi(-26), stop: &stop };
+        let setting = TableSetting {
+            reference,
+            scale,
+            escape_radius: 2.0,
+            tolerance: 2_f64.powi(-26),
+            watch: Watch::unseen(&stop),
+        };
         let table: Table<Dd> = table(Level::best(), setting).unwrap();
         let Some(start) = table.start else { continue };
         for _ in 0..8 {
@@ -349,7 +364,9 @@ fn references_end_at_periods_escapes_and_limits() {
     let mut random = Random(2);
     let stop = AtomicBool::new(false);
     let near = |random: &mut Random, x: f64, y: f64| [fixed(random, x, 6), fixed(random, y, 6)];
-    let of = |[x, y]: &[Fixed; 2], radius: Bound, limit| Reference::new([x, y], radius, 4.0, limit, 1 << 20, &stop);
+    let of = |[x, y]: &[Fixed; 2], radius: Bound, limit| {
+        Reference::new([x, y], radius, 4.0, limit, 1 << 20, Watch::unseen(&stop))
+    };
     // Near the centre of the disc of period 2, and of the component of period 3 on the axis.
     let two = of(&near(&mut random, -1.0, 0.0), Bound::new(1.0, -50), 1000).unwrap();
     assert_eq!((two.end, two.last()), (End::Period, 2));
@@ -384,7 +401,8 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
             let parts = [fixed(&mut random, x, 8), fixed(&mut random, y, 8)];
             let limit = i64::MAX as u64;
             let radius = Bound::new(REACH, scale);
-            let mut reference = Reference::new([&parts[0], &parts[1]], radius, 4.0, 1 << 16, 1 << 20, &stop).unwrap();
+            let mut reference =
+                Reference::new([&parts[0], &parts[1]], radius, 4.0, 1 << 16, 1 << 20, Watch::unseen(&stop)).unwrap();
             let is_deep = scale < -50;
             assert!(
                 !is_deep || matches!(reference.end, End::Trap | End::Period),
@@ -409,7 +427,8 @@ fn points_that_are_attracted_slowly_are_proved_to_stay_in_a_view_of_the_whole_se
     let mut random = Random(23);
     let stop = AtomicBool::new(false);
     let parts = [fixed(&mut random, -0.75, 8), fixed(&mut random, 0.0, 8)];
-    let reference = Reference::new([&parts[0], &parts[1]], Bound::new(REACH, 2), 4.0, 9, 9, &stop).unwrap();
+    let reference =
+        Reference::new([&parts[0], &parts[1]], Bound::new(REACH, 2), 4.0, 9, 9, Watch::unseen(&stop)).unwrap();
     assert_eq!((reference.end, reference.last()), (End::Period, 1));
     let place = Place { parts, scale: 2, reference };
     // c = mu / 2 - mu^2 / 4 has a fixed point with the multiplier mu.
@@ -438,7 +457,8 @@ fn nothing_that_escapes_is_trapped() {
         for scale in [-30, -70, -200] {
             let parts = [fixed(&mut random, x, 9), fixed(&mut random, y, 9)];
             let radius = Bound::new(REACH, scale);
-            let reference = Reference::new([&parts[0], &parts[1]], radius, 4.0, limit, 1 << 22, &stop).unwrap();
+            let reference =
+                Reference::new([&parts[0], &parts[1]], radius, 4.0, limit, 1 << 22, Watch::unseen(&stop)).unwrap();
             assert_ne!(reference.end, End::Trap);
             let place = Place { parts, scale, reference };
             let wanted = Wanted { limit, smooth: false, units: None };

@@ -7,6 +7,7 @@ use crate::base::error::{Error, InputError};
 use crate::base::limits::Limits;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
+use crate::base::progress::{Phase, Progress};
 use crate::exact::rational::Rational;
 use crate::view::settings::Settings;
 use dashu_int::IBig;
@@ -17,7 +18,7 @@ use dwell_kernels::deep::extended::Bound;
 use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::{Dd, Mantissa};
 use dwell_kernels::deep::reference::{End, NoReference, Reference};
-use dwell_kernels::deep::{NoTable, TableSetting, table};
+use dwell_kernels::deep::{NoTable, TableSetting, Watch, table};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,13 @@ const FARTHEST: i64 = 1 << 30;
 const MOST_BYTES: u64 = 2 << 30;
 /// What the memory is for, in messages.
 const WHAT: &str = "the reference orbit and its blocks";
+
+/// What a call looks at while it prepares what all pixels share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looking<'a> {
+    pub(crate) cancel: &'a Cancel,
+    pub(crate) progress: &'a Progress,
+}
 
 /// What all pixels of a view share.
 #[derive(Debug)]
@@ -141,8 +149,8 @@ impl Shared {
     /// precision takes it.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] after `cancel` was set; [`Error::Input`] when the orbit takes more memory than is allowed.
-    pub(crate) fn prepared(&self, limit: u64, cancel: &Cancel) -> Result<Option<Arc<Prepared>>, Error> {
+    /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when the orbit takes more memory than is allowed.
+    pub(crate) fn prepared(&self, limit: u64, call: Looking<'_>) -> Result<Option<Arc<Prepared>>, Error> {
         let is_far = self.centre.iter().any(|part| part.magnitude() >= Rational::whole(FARTHEST));
         if is_far || !SCALES.contains(&self.scale) {
             return Ok(None);
@@ -153,13 +161,20 @@ impl Shared {
             return Ok(Some(Arc::clone(found)));
         }
         *prepared = None;
-        let made = Arc::new(self.prepare(limit, cancel)?);
+        let made = Arc::new(self.prepare(limit, call)?);
         *prepared = Some(Arc::clone(&made));
         Ok(Some(made))
     }
 
-    fn prepare(&self, limit: u64, cancel: &Cancel) -> Result<Prepared, Error> {
+    /// What was prepared last, if anything.
+    pub(super) fn already_prepared(&self) -> Option<Arc<Prepared>> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn prepare(&self, limit: u64, call: Looking<'_>) -> Result<Prepared, Error> {
         let began = Instant::now();
+        let phase = call.progress.begin(Phase::Reference, 0);
+        let watch = Watch { stop: call.cancel.flag(), done: phase.steps() };
         let bits = usize::try_from((GUARD_BITS - self.scale).max(GUARD_BITS)).unwrap_or(usize::MAX);
         let mut limbs = 1 + bits.div_ceil(64);
         // Half of the memory is for the blocks.
@@ -167,7 +182,7 @@ impl Shared {
         for _ in 0..MOST_ATTEMPTS {
             let [x, y] = self.centre.each_ref().map(|part| fixed(part, limbs));
             let radius = Bound::new(REACH, self.unit());
-            match Reference::new([&x, &y], radius, self.escape, limit, most, cancel.flag()) {
+            match Reference::new([&x, &y], radius, self.escape, limit, most, watch) {
                 Ok(reference) => {
                     let used = Used {
                         bytes: Reference::bytes(reference.capacity() as u64),
@@ -230,9 +245,9 @@ impl Prepared {
         tier: usize,
         shared: &Shared,
         level: Level,
-        cancel: &Cancel,
+        call: Looking<'_>,
     ) -> Result<Arc<Table<f64>>, Error> {
-        self.tables(&self.in_f64[tier], tier, shared, level, cancel)
+        self.tables(&self.in_f64[tier], tier, shared, level, call)
     }
 
     /// The blocks of a tier in pairs of f64, by its number in [`Tier::ALL`].
@@ -241,9 +256,9 @@ impl Prepared {
         tier: usize,
         shared: &Shared,
         level: Level,
-        cancel: &Cancel,
+        call: Looking<'_>,
     ) -> Result<Arc<Table<Dd>>, Error> {
-        self.tables(&self.in_pairs[tier - self.in_f64.len()], tier, shared, level, cancel)
+        self.tables(&self.in_pairs[tier - self.in_f64.len()], tier, shared, level, call)
     }
 
     fn tables<T: Mantissa>(
@@ -252,7 +267,7 @@ impl Prepared {
         tier: usize,
         shared: &Shared,
         level: Level,
-        cancel: &Cancel,
+        call: Looking<'_>,
     ) -> Result<Arc<Table<T>>, Error> {
         let mut tables = tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = tables.as_ref() {
@@ -271,12 +286,13 @@ impl Prepared {
                 used.tiers |= 1 << tier;
             }
         }
+        let phase = call.progress.begin(Phase::Blocks, self.reference.last() as u64);
         let setting = TableSetting {
             reference: &self.reference,
             scale: shared.unit(),
             escape_radius: shared.escape_radius(),
             tolerance: TOLERANCES[tier],
-            stop: cancel.flag(),
+            watch: Watch { stop: call.cancel.flag(), done: phase.steps() },
         };
         let made = match table::<T>(level, setting) {
             Ok(made) => Arc::new(made),
@@ -302,6 +318,7 @@ impl Prepared {
             reference_bits: self.bits,
             reference_seconds: used.of_reference.as_secs_f64(),
             blocks_seconds: used.of_blocks.as_secs_f64(),
+            unproved: 0,
             tiers: Vec::new(),
         }
     }

@@ -72,6 +72,8 @@ pub struct DeepReport {
     pub reference_seconds: f64,
     /// The time of the tables of blocks in seconds.
     pub blocks_seconds: f64,
+    /// Samples whose orbit has some |z_n| that equals R as far as very many bits tell. It is taken to be R, which is no escape, and their dwells are not proved.
+    pub unproved: u64,
     /// The tiers that were used, the cheapest first.
     pub tiers: Vec<TierReport>,
 }
@@ -85,6 +87,7 @@ impl DeepReport {
             reference_bits: 0,
             reference_seconds: 0.0,
             blocks_seconds: 0.0,
+            unproved: 0,
             tiers: Vec::new(),
         }
     }
@@ -103,6 +106,7 @@ impl DeepReport {
             // Both are totals.
             reference_seconds: self.reference_seconds.max(later.reference_seconds),
             blocks_seconds: self.blocks_seconds.max(later.blocks_seconds),
+            unproved: self.unproved + later.unproved,
             tiers,
             ..later
         };

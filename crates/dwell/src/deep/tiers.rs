@@ -1,7 +1,7 @@
 //! Decides lists of pixels: by each tier those that the one before left undecided.
 
 use super::points::DeepPoints;
-use super::prepared::{Prepared, in_limbs};
+use super::prepared::{Looking, Prepared, in_limbs};
 use super::report::{DeepReport, Tier, TierReport};
 use super::values::Out;
 use crate::base::cancel::Cancel;
@@ -9,6 +9,7 @@ use crate::base::error::{Error, InputError};
 use crate::base::limits::{extend, resize};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
+use crate::base::progress::Progress;
 use crate::field::channels::ChannelSlicesMut;
 use crate::truth::exact_points::Enclosed;
 use crate::truth::{Truth, Wanted, dwell_and_values};
@@ -41,6 +42,8 @@ pub(crate) struct DeepBuffers {
     in_pairs: Vec<Complex<Dd>>,
     found: Vec<Found>,
     tiers: Vec<TierReport>,
+    /// Pixels whose dwell is taken without a proof.
+    unproved: u64,
 }
 
 /// A call for some pixels of a view.
@@ -50,6 +53,7 @@ pub(crate) struct DeepCall<'a> {
     pub(crate) limit: u64,
     pub(crate) level: Level,
     pub(crate) cancel: &'a Cancel,
+    pub(crate) progress: &'a Progress,
 }
 
 impl DeepBuffers {
@@ -60,21 +64,25 @@ impl DeepBuffers {
     }
 
     /// What the tiers did since the last call of this function.
-    pub(crate) fn take_report(&mut self, points: &DeepPoints, limit: u64) -> Option<DeepReport> {
-        let prepared = points.shared.prepared(limit, &Cancel::default()).ok().flatten();
+    pub(crate) fn take_report(&mut self, points: &DeepPoints) -> Option<DeepReport> {
+        let prepared = points.shared.already_prepared();
         let tiers = std::mem::take(&mut self.tiers);
         let mut report = prepared.map_or_else(DeepReport::without_reference, |prepared| prepared.report());
         report.tiers = tiers;
+        report.unproved = std::mem::take(&mut self.unproved);
         (!report.tiers.is_empty()).then_some(report)
     }
 }
 
 impl DeepCall<'_> {
+    fn looking(&self) -> Looking<'_> {
+        Looking { cancel: self.cancel, progress: self.progress }
+    }
+
     /// Computes the dwells of pixels, given by columns and rows, and those of [`CHANNELS`](super::values::CHANNELS) that `out` has.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted, or 2^20 bits do not decide a
-    /// pixel.
+    /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted.
     pub(crate) fn compute(
         &self,
         buffers: &mut DeepBuffers,
@@ -85,7 +93,7 @@ impl DeepCall<'_> {
         buffers.open.clear();
         extend(&mut buffers.open, 0..places.len() as u32, WHAT)?;
         let mut out = Out::new(out);
-        if let Some(prepared) = self.points.shared.prepared(self.limit, self.cancel)? {
+        if let Some(prepared) = self.points.shared.prepared(self.limit, self.looking())? {
             self.compute_by_deltas(&prepared, buffers, places, &mut out)?;
         }
         self.compute_exactly(buffers, places, &mut out)
@@ -104,12 +112,12 @@ impl DeepCall<'_> {
                 return Ok(());
             }
             if tier < Tier::IN_F64 {
-                let table = prepared.in_f64(tier, &self.points.shared, self.level, self.cancel)?;
+                let table = prepared.in_f64(tier, &self.points.shared, self.level, self.looking())?;
                 let mut pixels = std::mem::take(&mut buffers.in_f64);
                 self.tier(tier, prepared, &table, &mut pixels, buffers, places, out)?;
                 buffers.in_f64 = pixels;
             } else {
-                let table = prepared.in_pairs(tier, &self.points.shared, self.level, self.cancel)?;
+                let table = prepared.in_pairs(tier, &self.points.shared, self.level, self.looking())?;
                 let mut pixels = std::mem::take(&mut buffers.in_pairs);
                 self.tier(tier, prepared, &table, &mut pixels, buffers, places, out)?;
                 buffers.in_pairs = pixels;
@@ -228,7 +236,7 @@ impl DeepCall<'_> {
         places: &[(u32, u32)],
         out: &mut Out<'_>,
     ) -> Result<(), Error> {
-        let DeepBuffers { open, tiers, .. } = buffers;
+        let DeepBuffers { open, tiers, unproved, .. } = buffers;
         if open.is_empty() {
             return Ok(());
         }
@@ -241,9 +249,11 @@ impl DeepCall<'_> {
             let (column, row) = places[*pixel as usize];
             let (points, [right, up]) = self.points.exact(column, row);
             let point = points.at_half_pixels(right, up);
-            match dwell_and_values(&point, self.limit, shared.radius(), bits, wanted, self.cancel)? {
-                (Truth::Dwell(n), values) => out.set(*pixel, n, values),
-                (Truth::Undecided { n }, _) => return Err(undecided(column, row, n)),
+            let found = dwell_and_values(&point, self.limit, shared.radius(), bits, wanted, self.cancel)?;
+            *unproved += u64::from(!found.is_proved);
+            match found.truth {
+                Truth::Dwell(n) => out.set(*pixel, n, found.values),
+                Truth::Undecided { n } => return Err(undecided(column, row, n)),
             }
         }
         let samples = open.len() as u64;
@@ -255,9 +265,9 @@ impl DeepCall<'_> {
     }
 }
 
-/// The error of a pixel that 2^20 bits do not decide.
+/// The error of a pixel of which no bits decide a value.
 fn undecided(column: u32, row: u32, n: u64) -> Error {
-    let problem = format!("2^20 bits do not decide whether |z_{n}| > R at column {column}, row {row}");
+    let problem = format!("the values at |z_{n}| > R are not decided at column {column}, row {row}");
     InputError::new(Problem::Unsupported(problem)).about(Parameter::View).into()
 }
 
@@ -283,8 +293,8 @@ mod tests {
 
     /// All values of all pixels of a view, by all tiers or by the last one alone.
     fn computed(points: &DeepPoints, size: Size, limit: u64, last_alone: bool) -> ChannelBuffers {
-        let cancel = Cancel::default();
-        let call = DeepCall { points, limit, level: Level::best(), cancel: &cancel };
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let call = DeepCall { points, limit, level: Level::best(), cancel: &cancel, progress: &progress };
         let places: Vec<_> =
             (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
         let mut found = ChannelBuffers::default();
@@ -332,10 +342,12 @@ mod tests {
         let view = View::centred(re, im, "3e27").unwrap().sized(size);
         let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
         let (mut lengths, mut first) = (Vec::new(), None);
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let looking = Looking { cancel: &cancel, progress: &progress };
         for kibibytes in (256..8192).step_by(128) {
             let limits = Limits { memory_bytes: kibibytes << 10 };
             let points = DeepPoints::new(&view, &settings, &limits).unwrap();
-            let Ok(Some(prepared)) = points.shared.prepared(5000, &Cancel::default()) else { continue };
+            let Ok(Some(prepared)) = points.shared.prepared(5000, looking) else { continue };
             let fitting = prepared.fitting(&OF_DWELLS, &points.shared);
             if OF_DWELLS.last() == Some(&fitting) {
                 // Even these may not fit.

@@ -121,21 +121,21 @@ impl CpuEngine {
         limits: [u64; 2],
         places: &[(u32, u32)],
         out: ChannelSlicesMut<'_>,
-        cancel: &Cancel,
+        control: &Control<'_>,
     ) -> Result<(), Error> {
         struct List<'a> {
             engine: &'a CpuEngine,
             limits: [u64; 2],
             places: &'a [(u32, u32)],
             out: ChannelSlicesMut<'a>,
-            cancel: &'a Cancel,
+            control: &'a Control<'a>,
         }
         impl PointsVisitor for List<'_> {
             type Output = Result<(), Error>;
             fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<(), Error> {
-                let Self { engine, limits: [limit, cycle_limit], places, out, cancel } = self;
+                let Self { engine, limits: [limit, cycle_limit], places, out, control } = self;
                 let [limit, cycle_limit] = [limit, cycle_limit].map(|limit| u32::try_from(limit).unwrap_or(u32::MAX));
-                let call = Call { cycle_limit, ..engine.call(points, limit, cancel) };
+                let call = Call { cycle_limit, ..engine.call(points, limit, control.cancel) };
                 let mut buffers = engine.take_buffers()?;
                 let [columns, _, rows, _] = points.axes.arrays().map(|axis| axis.len() as u32);
                 let computed = call.compute_list(&mut buffers, points.axes.grid(0..columns, 0..rows), places, out);
@@ -143,11 +143,11 @@ impl CpuEngine {
                 computed.map(drop)
             }
             fn deep(self, points: &DeepPoints) -> Option<Self::Output> {
-                let Self { engine, limits: [limit, _], places, out, cancel } = self;
-                Some(engine.deep_list(&engine.deep_call(points, limit, cancel), places, out))
+                let Self { engine, limits: [limit, _], places, out, control } = self;
+                Some(engine.deep_list(&engine.deep_call(points, limit, control), places, out))
             }
         }
-        let list = List { engine: self, limits, places, out, cancel };
+        let list = List { engine: self, limits, places, out, control };
         points.visit(list).ok_or_else(|| points.unsupported_by("cpu"))?
     }
 

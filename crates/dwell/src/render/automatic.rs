@@ -8,11 +8,10 @@ mod points;
 mod probe;
 
 use super::contained;
-use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::base::limits::Limits;
 use crate::colour::Fit;
-use crate::iterate::engine::Engine;
+use crate::iterate::engine::{Control, Engine};
 use crate::plan::Plan;
 use crate::scene::{Automatic, Scene};
 use crate::view::settings::{NumberKind, Settings};
@@ -91,13 +90,13 @@ impl LimitCheck {
 /// with a fold), or three times the mean dwell, as a mean over all pixels.
 ///
 /// # Errors
-/// As [`Plan::new`] for the view, which need not be resolved by its number; [`Error::Interrupted`] when `cancel` was
+/// As [`Plan::new`] for the view, which need not be resolved by its number; [`Error::Interrupted`] when it was
 /// cancelled; [`Error::Internal`] when a thread panicked.
-pub fn resolve(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<Resolved, Error> {
-    with_standard_floats(|| resolved(scene, engine, limits, cancel))
+pub fn resolve(scene: &Scene, engine: &dyn Engine, limits: &Limits, control: &Control<'_>) -> Result<Resolved, Error> {
+    with_standard_floats(|| resolved(scene, engine, limits, *control))
 }
 
-fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<Resolved, Error> {
+fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, control: Control<'_>) -> Result<Resolved, Error> {
     let Automatic { limit, scale, .. } = scene.automatic;
     let mut scene = scene.clone();
     scene.settings.number = scene.number();
@@ -110,7 +109,7 @@ fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel
     scene.colouring.check()?;
     let search =
         Search { fixed_limit: (!limit).then_some(scene.settings.limit), by: scale.then_some(scene.colouring.by) };
-    let findings = contained(|| probe(&scene, engine, limits, cancel, search))?;
+    let findings = contained(|| probe(&scene, engine, limits, control, search))?;
     let mut found = Found {
         limit: None,
         scale,
@@ -138,11 +137,16 @@ fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel
 ///
 /// # Errors
 /// As [`resolve()`].
-pub fn check_limit(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<LimitCheck, Error> {
+pub fn check_limit(
+    scene: &Scene,
+    engine: &dyn Engine,
+    limits: &Limits,
+    control: &Control<'_>,
+) -> Result<LimitCheck, Error> {
     let limit = scene.settings.limit;
     let is_exact = scene.number() == NumberKind::Exact;
     let search = Search { fixed_limit: is_exact.then(|| limit.saturating_mul(4).min(Settings::MOST_LIMIT)), by: None };
-    let findings = with_standard_floats(|| contained(|| probe(scene, engine, limits, cancel, search)))?;
+    let findings = with_standard_floats(|| contained(|| probe(scene, engine, limits, *control, search)))?;
     Ok(LimitCheck {
         changing: findings.escapes.share_between(limit, limit.saturating_mul(4).min(Settings::MOST_LIMIT)),
         automatic: (!is_exact).then(|| findings.limit()),
@@ -154,7 +158,7 @@ fn probe(
     scene: &Scene,
     engine: &dyn Engine,
     limits: &Limits,
-    cancel: &Cancel,
+    control: Control<'_>,
     search: Search,
 ) -> Result<Findings, Error> {
     limits.reserve("the probe", Probe::BYTES)?;
@@ -163,6 +167,6 @@ fn probe(
     let force = scene.number() != NumberKind::Exact;
     let settings = Settings { number: scene.number(), force, ..scene.settings.clone() };
     let plan = Plan::new(&view, &settings, limits)?;
-    let probe = Probe { size: view.size, pool: engine.pool(), level: engine.processor_level(), cancel, search };
+    let probe = Probe { size: view.size, pool: engine.pool(), level: engine.processor_level(), control, search };
     plan.points().visit(probe).ok_or_else(|| plan.points().unsupported_by("the probe"))?
 }

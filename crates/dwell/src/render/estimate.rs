@@ -46,10 +46,12 @@ struct Cost {
     iterating: f64,
     /// Everything else.
     other: f64,
+    /// What is computed once, whatever the pixels: the reference orbit and the blocks of a deep view.
+    once: f64,
 }
 
 impl Cost {
-    /// The seconds of an image of `self.computed` and `self.pixels`, in proportion to a trial.
+    /// The seconds of all pixels of an image of `self.computed` and `self.pixels`, in proportion to a trial.
     fn seconds_by(self, trial: Self) -> f64 {
         trial.iterating * self.computed / trial.computed.max(1.0) + trial.other * self.pixels / trial.pixels.max(1.0)
     }
@@ -91,11 +93,13 @@ fn estimated(request: &Request<'_>, formats: &[Format]) -> Result<Estimate, Erro
     let mut scratch = Scratch::default();
     let all = cost_of(request, request.plan, &layout);
     let (mut shortest, mut last, mut lengths) = (Cost::default(), None, Vec::new());
+    let mut once = 0.0;
     for (most, block) in TRIALS {
         let samples = request.paint.samples.side();
         let size = |[width, height]: [u32; 2]| Size { width: width * samples, height: height * samples };
         let plan = request.plan.thinned(size(most), size(block));
-        (shortest, lengths) = trial(request, &plan, formats, &mut scratch)?;
+        (shortest, lengths) = trial(request, &plan, formats, &mut scratch, once)?;
+        once = shortest.once;
         let is_enough = shortest.iterating + shortest.other > ENOUGH.as_secs_f64() || shortest.pixels >= all.pixels;
         last = Some(plan);
         if is_enough {
@@ -105,7 +109,8 @@ fn estimated(request: &Request<'_>, formats: &[Format]) -> Result<Estimate, Erro
     let mut spent = shortest.iterating + shortest.other;
     for _ in 0..REPEATS {
         let Some(plan) = last.as_ref().filter(|_| spent < REPEATING.as_secs_f64()) else { break };
-        let (again, _) = trial(request, plan, formats, &mut scratch)?;
+        let (again, _) = trial(request, plan, formats, &mut scratch, once)?;
+        once = again.once;
         spent += again.iterating + again.other;
         shortest.iterating = shortest.iterating.min(again.iterating);
         shortest.other = shortest.other.min(again.other);
@@ -114,7 +119,7 @@ fn estimated(request: &Request<'_>, formats: &[Format]) -> Result<Estimate, Erro
     let bytes = bytes.map(|(format, length)| bytes_by(*format, request, length, all.pixels / shortest.pixels.max(1.0)));
     let bytes = bytes.collect::<Result<Vec<u64>, Error>>()?;
     let storing = bytes.iter().sum::<u64>() as f64 / STORED_PER_SECOND;
-    Ok(Estimate { seconds: all.seconds_by(shortest) + storing, bytes })
+    Ok(Estimate { seconds: all.seconds_by(shortest) + once + storing, bytes })
 }
 
 /// The bytes of a file, by the length of the file of a trial of `ratio` times fewer pixels.
@@ -153,12 +158,13 @@ impl Write for Counter {
     }
 }
 
-/// Renders a plan and measures what it takes, and the lengths of its files.
+/// Renders a plan and measures what it takes, and the lengths of its files. What was computed once took `once_before` so far.
 fn trial(
     request: &Request<'_>,
     plan: &Plan,
     formats: &[Format],
     scratch: &mut Scratch,
+    once_before: f64,
 ) -> Result<(Cost, Vec<u64>), Error> {
     let begun = Instant::now();
     let thinned = Request { plan, journaling: None, watched: false, ..request.clone() };
@@ -168,7 +174,11 @@ fn trial(
     let outputs = formats.iter().zip(&lengths).map(|(format, length)| (*format, counting(length))).collect();
     let report = render(&thinned, outputs, scratch)?;
     let (spent, iterating) = (begun.elapsed().as_secs_f64(), report.seconds.iterate);
-    let cost = Cost { iterating, other: (spent - iterating).max(0.0), ..cost_of(request, plan, &layout) };
+    // Trials, and the render after them, share what is computed once.
+    let once = report.deep.as_ref().map_or(0.0, |deep| deep.reference_seconds + deep.blocks_seconds);
+    let other = (spent - iterating).max(0.0);
+    let iterating = (iterating - (once - once_before).max(0.0)).max(0.0);
+    let cost = Cost { iterating, other, once, ..cost_of(request, plan, &layout) };
     Ok((cost, lengths.iter().map(|length| length.load(Ordering::Relaxed)).collect()))
 }
 
@@ -202,7 +212,7 @@ mod tests {
 
     #[test]
     fn mirrored_rows_are_not_iterated_but_count_for_everything_else() {
-        let cost = |computed, pixels, iterating, other| Cost { computed, pixels, iterating, other };
+        let cost = |computed, pixels, iterating, other| Cost { computed, pixels, iterating, other, once: 0.0 };
         let all = cost(500.0, 1000.0, 0.0, 0.0);
         assert!((all.seconds_by(cost(20.0, 40.0, 3.0, 1.4)) - (75.0 + 35.0)).abs() < 1e-9);
     }

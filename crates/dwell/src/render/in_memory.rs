@@ -152,7 +152,7 @@ impl Scratch {
         // A copy of the scene holds its palettes, so that it is made only where something is to be found.
         let found;
         let scene = if scene.automatic != Automatic::NONE {
-            found = resolve(scene, engine, limits, control.cancel)?.scene;
+            found = resolve(scene, engine, limits, control)?.scene;
             &found
         } else {
             scene

@@ -8,18 +8,25 @@ use crate::iterate::engine::{Control, Task};
 use crate::iterate::strategy::Strategy;
 use crate::render::request::Request;
 use crate::view::Size;
+use crate::view::settings::NumberKind;
 
 /// The points across each strip of the probe, and the number of strips.
 const PROBE: Size = Size { width: 32, height: 64 };
 
+/// What a pixel of a deep view takes, in iterations.
+const DEEP_COST: f64 = 10_000.0;
+
 /// The expected costs of strips of equal height, from the top of the image, in iterations of a coarse grid of its own points.
 pub(super) fn cost_of_strips(request: &Request<'_>) -> Result<Vec<f64>, Error> {
+    if request.plan.number() == NumberKind::Exact {
+        // Blocks make the costs of pixels nearly equal, whatever their dwells.
+        return Ok(vec![DEEP_COST * f64::from(request.plan.size().width)]);
+    }
     let probe = request.plan.thinned(PROBE, Size { width: 1, height: 1 });
     let Size { width, height } = probe.size();
     let mut field = Field::default();
-    let channels = ChannelSet::of_dwells(probe.limit());
-    field.prepare(width, 0..height, channels)?;
-    let task = Task { plan: &probe, strategy: Strategy::EveryPixel, channels };
+    field.prepare(width, 0..height, ChannelSet::NONE)?;
+    let task = Task { plan: &probe, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
     let progress = Progress::default();
     let control = Control { progress: &progress, ..request.control };
     request.engine.run(&task, field.all_rows_mut(), &control)?;

@@ -307,7 +307,7 @@ impl<'a> Refiner<'a> {
         }
         samples.resize(places.len(), self.channels)?;
         let limits = [self.effort.limit, self.plan.limit()];
-        self.cpu.compute_scattered(&self.finer.points, limits, places, samples.slices_mut(), self.control.cancel)?;
+        self.cpu.compute_scattered(&self.finer.points, limits, places, samples.slices_mut(), &self.control)?;
         resize(colours, places.len(), Wide::default(), WHAT)?;
         resize(lights, places.len(), [0; 3], WHAT)?;
         self.painter.light_and_colour_samples(samples.slices(), lights, colours);

@@ -236,7 +236,7 @@ impl Report {
             shortcuts: info.shortcuts.to_string(),
             schedule: info.schedule.to_string(),
             tile: tally.tile.map(|tile| tile.to_string()),
-            exact: strategy.is_exact(),
+            exact: strategy.is_exact() && tally.notes.deep.as_ref().is_none_or(|deep| deep.unproved == 0),
             differing_pixels: tally.differing,
             pixels: plan.size().pixels(),
             iterations: tally.iterations,

@@ -231,6 +231,13 @@ impl Location {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
+    /// Whether this is a built-in location that takes hours to draw: its reference orbit has hundreds of millions of steps, or nearly all of
+    /// its pixels need arbitrary precision.
+    #[must_use]
+    pub fn takes_hours(&self) -> bool {
+        ["fs-view20", "fs-view25"].contains(&self.name.as_str())
+    }
+
     /// The location as the text of a location file.
     #[must_use]
     pub fn text(&self) -> String {

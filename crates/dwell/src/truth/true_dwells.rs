@@ -102,7 +102,7 @@ impl TrueDwells {
         // and a point on the circle of radius R, which no number of bits decides, is compared exactly.
         let truth = match point.rational() {
             Some(point) => self.of_rational(&point, cancel)?,
-            None => self.arbitrary_precision(false, cancel).decide(&point, NEXT_BITS)?,
+            None => self.arbitrary_precision(&[], cancel).decide(&point, NEXT_BITS)?,
         };
         Ok((truth, Method::ManyBits))
     }
@@ -136,11 +136,11 @@ impl TrueDwells {
         if re.times(re).plus(&im.times(im)) > self.radius.times(&self.radius) {
             return Ok(Truth::Dwell(1));
         }
-        self.arbitrary_precision(true, cancel).decide(point, NEXT_BITS)
+        self.arbitrary_precision(&[1], cancel).decide(point, NEXT_BITS)
     }
 
-    fn arbitrary_precision<'a>(&'a self, starts_within: bool, cancel: &'a Cancel) -> ArbitraryPrecision<'a> {
-        ArbitraryPrecision { map: &self.map, limit: self.limit, radius: &self.radius, starts_within, cancel }
+    fn arbitrary_precision<'a>(&'a self, within: &'a [u64], cancel: &'a Cancel) -> ArbitraryPrecision<'a> {
+        ArbitraryPrecision { map: &self.map, limit: self.limit, radius: &self.radius, within, cancel }
     }
 }
 
@@ -163,7 +163,7 @@ mod tests {
                 let (truth, method) = dwells.dwell(column, row, &cancel).unwrap();
                 decided[method as usize] += 1;
                 let point = dwells.points.at(column, row);
-                let bits = dwells.arbitrary_precision(false, &cancel).decide(&point, 128).unwrap();
+                let bits = dwells.arbitrary_precision(&[], &cancel).decide(&point, 128).unwrap();
                 assert_eq!(truth, bits, "{method:?} {column} {row} {settings:?} {view:?}");
                 if let Some(point) = point.rational() {
                     assert_eq!(

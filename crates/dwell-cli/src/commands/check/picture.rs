@@ -82,11 +82,15 @@ impl Job<'_> {
         let plan = Plan::new(&view, &scene.settings, &self.limits).map_err(|e| self.shortage(e))?;
         let progress = Progress::default();
         let engine = self.engine(scene, &plan, &progress)?;
-        let Resolved { scene, .. } = &dwell::resolve(scene, engine.as_ref(), &self.limits, &self.interrupt.cancel)?;
+        let what = format!("checking {}", output::tame(&path.to_string_lossy(), 24));
+        let control = Control { cancel: &self.interrupt.cancel, progress: &progress };
+        let resolved = progress_bar::during(self.watched, &what, &progress, || {
+            dwell::resolve(scene, engine.as_ref(), &self.limits, &control)
+        });
+        let Resolved { scene, .. } = &resolved?;
         let plan = plan.with_limit(scene.settings.limit);
         let request = self.request(scene, &plan, engine.as_ref(), &progress);
         dwell::layout(&request, &[Format::Ppm]).map_err(|e| self.shortage(e))?;
-        let what = format!("checking {}", output::tame(&path.to_string_lossy(), 24));
         let rendered = progress_bar::during(self.watched, &what, &progress, || {
             dwell::render(&request, vec![(Format::Ppm, output)], &mut Scratch::default())
         });

@@ -6,7 +6,7 @@ use crate::machine::{self, Machine};
 use crate::scene;
 use crate::{choice, engine};
 use clap::Parser;
-use dwell::{Cancel, ChannelSet, Format, Level, LevelName, Limits, Samples, Strategy, peak};
+use dwell::{Cancel, ChannelSet, Control, Format, Level, LevelName, Limits, Progress, Samples, Strategy, peak};
 use dwell_engines::{EngineName, Work};
 use dwell_lab::experiment::Flags;
 use dwell_lab::{FlagReader, Setup, Unusable};
@@ -96,7 +96,8 @@ fn setup(args: &RenderArgs) -> Result<Setup, Failure> {
         number: scene.settings.number,
     };
     let (engine, _) = choice::choose(name, cpu, options, work)?;
-    scene = dwell::resolve(&scene, engine.as_ref(), &limits, &Cancel::default())?.scene;
+    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+    scene = dwell::resolve(&scene, engine.as_ref(), &limits, &control)?.scene;
     let device = match name {
         Some(EngineName::Cuda(number)) => Some(number),
         _ if engine.info().name != "cpu" => Some(0),

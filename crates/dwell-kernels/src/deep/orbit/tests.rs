@@ -3,6 +3,7 @@
 use super::operations::Here;
 use super::pile::{Pile, Row};
 use super::{Orbit, Setting};
+use crate::deep::Watch;
 use crate::deep::blocks::{FIRST, Table};
 use crate::deep::derivative::Derivative;
 use crate::deep::extended::{Bound, Extended};
@@ -63,7 +64,8 @@ fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a AtomicBool) -> Se
 fn blocks_of<T: Mantissa>(setting: &Setting<'_>) -> Table<T> {
     let Setting { reference, scale, escape_radius, stop, .. } = *setting;
     let tolerance = 2_f64.powi(-26);
-    table(Level::best(), TableSetting { reference, scale, escape_radius, tolerance, stop }).unwrap()
+    table(Level::best(), TableSetting { reference, scale, escape_radius, tolerance, watch: Watch::unseen(stop) })
+        .unwrap()
 }
 
 fn distance(exact: Extended<Dd>, found: Complex<Dd>) -> f64 {

@@ -1,7 +1,6 @@
 //! Deep views on the CPU engine: tiles of pixels, each decided by [`DeepCall`].
 
 use super::CpuEngine;
-use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::extend;
 use crate::base::place::Parameter;
@@ -23,6 +22,9 @@ const LEAST_AREA: u64 = 1 << 10;
 const MOST_AREA: u64 = 1 << 14;
 /// Tiles for each thread, where there are enough pixels: at the end few threads are idle.
 const TILES_PER_THREAD: u64 = 8;
+/// What is said of a picture with pixels that are not proved.
+const UNPROVED: &str = "the orbits of some points meet |z_n| = R as far as thousands of bits tell: this is taken as no escape, and these dwells are not \
+                        proved";
 /// What the memory is for, in messages.
 const WHAT: &str = "a tile";
 
@@ -55,8 +57,8 @@ fn check(channels: ChannelSet, limit: u64, strategy: Strategy) -> Result<(), Inp
 }
 
 impl CpuEngine {
-    pub(super) fn deep_call<'a>(&self, points: &'a DeepPoints, limit: u64, cancel: &'a Cancel) -> DeepCall<'a> {
-        DeepCall { points, limit, level: self.level, cancel }
+    pub(super) fn deep_call<'a>(&self, points: &'a DeepPoints, limit: u64, control: &Control<'a>) -> DeepCall<'a> {
+        DeepCall { points, limit, level: self.level, cancel: control.cancel, progress: control.progress }
     }
 
     /// Computes a list of points into a pixel of `out` each.
@@ -110,7 +112,7 @@ impl CpuEngine {
         let began = Instant::now();
         let limit = task.plan.limit();
         let Control { cancel, progress } = *control;
-        let call = self.deep_call(points, limit, cancel);
+        let call = self.deep_call(points, limit, control);
         let pixels = u64::from(rows.width()) * rows.rows().len() as u64;
         let tiles = Tiles::new(rows, self.deep_tile(pixels));
         let start = || -> Result<_, Error> { Ok((self.take_deep_buffers(), Duration::ZERO)) };
@@ -123,7 +125,10 @@ impl CpuEngine {
         let workers = self.pool.for_each(self.schedule, tiles, start, work)?;
         let mut notes = Notes::default();
         for (mut buffers, _) in workers {
-            notes.add(Notes { deep: buffers.deep.take_report(points, limit), ..Notes::default() });
+            let deep = buffers.deep.take_report(points);
+            let is_proved = deep.as_ref().is_none_or(|deep| deep.unproved == 0);
+            let warnings = if is_proved { Vec::new() } else { vec![UNPROVED.to_owned()] };
+            notes.add(Notes { deep, warnings, ..Notes::default() });
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
         }
         cancel.check()?;

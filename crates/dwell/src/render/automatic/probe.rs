@@ -12,12 +12,12 @@ use super::deep::Deep;
 use super::limit::Escapes;
 use super::nominal::Cells;
 use super::points::{Computer, Direct, Outcome, Point, Search, WHAT};
-use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::base::limits::{collected, filled, reserve, resize};
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
 use crate::deep::points::DeepPoints;
+use crate::iterate::engine::Control;
 use crate::plan::points::{DirectPoints, PointsVisitor};
 use crate::view::Size;
 use dwell_kernels::{Kernels, Level};
@@ -88,7 +88,7 @@ pub(super) struct Probe<'a> {
     pub(super) size: Size,
     pub(super) pool: &'a ThreadPool,
     pub(super) level: Level,
-    pub(super) cancel: &'a Cancel,
+    pub(super) control: Control<'a>,
     pub(super) search: Search,
 }
 
@@ -102,15 +102,15 @@ impl PointsVisitor for Probe<'_> {
     type Output = Result<Findings, Error>;
 
     fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<Findings, Error> {
-        let Self { pool, level, cancel, .. } = self;
+        let Self { pool, level, control: Control { cancel, .. }, .. } = self;
         let by = self.search.by.unwrap_or(By::Banded);
         self.find(&Direct { points, pool, level, cancel, by })
     }
 
     fn deep(self, points: &DeepPoints) -> Option<Result<Findings, Error>> {
-        let Self { pool, level, cancel, .. } = self;
+        let Self { pool, level, control, .. } = self;
         let by = self.search.by.unwrap_or(By::Banded);
-        Some(self.find(&Deep { points, pool, level, cancel, by }))
+        Some(self.find(&Deep { points, pool, level, control, by }))
     }
 }
 
