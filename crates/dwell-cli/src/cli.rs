@@ -91,7 +91,7 @@ pub(crate) enum Command {
     Show(ShowArgs),
     /// Write a location as a file of another program, or the other way round
     Convert(ConvertArgs),
-    /// Render every built-in location into an HTML page
+    /// Render the built-in locations into an HTML page
     Gallery(GalleryArgs),
     /// Compare two files, or a field with arbitrary precision
     ///

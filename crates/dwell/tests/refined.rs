@@ -6,8 +6,8 @@
 use dwell::store::Output;
 use dwell::{
     Automatic, By, Cancel, Colouring, Control, CpuEngine, Depth, Engine, EngineInfo, Error, FieldRowsMut, Format,
-    Level, Limits, Outcome, Paint, Palette, Plan, Progress, Report, Request, Requirements, Samples, Scale, Scene,
-    Scratch, Settings, Shortcuts, Size, Strategy, Task, ThreadPool, TileSize, View,
+    Level, Limits, NumberKind, Outcome, Paint, Palette, Plan, Progress, Report, Request, Requirements, Samples, Scale,
+    Scene, Scratch, Settings, Shortcuts, Size, Strategy, Task, ThreadPool, TileSize, View,
 };
 
 const WIDTH: usize = 300;
@@ -96,6 +96,28 @@ fn the_bytes_do_not_depend_on_how_the_work_is_divided() {
             let plain = engine(Level::best(), 2).with_shortcuts(Shortcuts::NONE);
             assert!(render(&scene, &plain, Limits::default(), &formats).0 == expected, "{scale:?}");
         }
+    }
+}
+
+#[test]
+fn a_deep_picture_has_the_same_bytes_however_it_is_computed_and_a_bounded_number_of_samples() {
+    let (re, im) = ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514");
+    let size = Size::new(120, 90).unwrap();
+    let scene = Scene {
+        view: View::centred(re, im, "3e27").unwrap().sized(size),
+        settings: Settings { limit: 20_000, number: NumberKind::Exact, ..Settings::default() },
+        ..scene(Samples::Auto, Depth::Eight)
+    };
+    let (expected, report) = render(&scene, &CpuEngine::new(Level::best(), 2), Limits::default(), &[Format::Ppm]);
+    // Each pixel costs the same there: 9 / 4 of the cost of one sample for each.
+    let refined = report.refined_samples.unwrap();
+    assert!((1..=size.pixels() * 5 / 4).contains(&refined), "{refined} of {}", size.pixels());
+    for (level, threads, mebibytes) in
+        [(Level::available()[0], 1, 4096), (Level::best(), 3, 4096), (Level::best(), 1, 64)]
+    {
+        let engine = CpuEngine::new(level, threads);
+        let (found, _) = render(&scene, &engine, Limits { memory_bytes: mebibytes << 20 }, &[Format::Ppm]);
+        assert!(found == expected, "{level:?}, {threads} threads, {mebibytes} MiB");
     }
 }
 

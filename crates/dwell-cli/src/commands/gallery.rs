@@ -9,7 +9,8 @@ use crate::{engine, output, progress_bar, scene};
 use dwell::store::{self, Output};
 use dwell::{
     Cancel, ChannelSet, Control, Engine, Error, Format, Frame, Limits, Location, Magnification, Number, NumberKind,
-    Paint, Plan, Progress, Request, Resolved, Samples, Scene, Scratch, Settings, Size, Strategy, bits_needed, quote,
+    Paint, Plan, Problem, Progress, Request, Resolved, Samples, Scene, Scratch, Settings, Size, Strategy, bits_needed,
+    quote,
 };
 use dwell_engines::Work;
 use std::fmt::Write;
@@ -58,10 +59,10 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failu
 
     let mut scratch = Scratch::default();
     let (mut figures, mut listed) = (String::new(), String::new());
-    let (mut drawn, mut long) = (0, 0);
+    let (mut drawn, mut left_out) = (0, 0);
     for (i, location) in locations.iter().enumerate() {
         if !is_drawn(location) {
-            long += 1;
+            left_out += 1;
             listed.push_str(&not_drawn(location));
             continue;
         }
@@ -70,17 +71,26 @@ pub(crate) fn run(args: &GalleryArgs, interrupt: &Interrupt) -> Result<(), Failu
         let output = Output::create(&folder.join(&file), false, &interrupt.partial_files)?;
         let progress = Progress::default();
         let what = format!("{name} ({} of {})", i + 1, locations.len());
-        progress_bar::during(progress_bar::wanted(args.quiet), &what, &progress, || {
+        let drawn_now = progress_bar::during(progress_bar::wanted(args.quiet), &what, &progress, || {
             draw(&location.scene, engine.as_ref(), &limits, output, &interrupt.cancel, &progress, &mut scratch)
-        })?;
+        });
+        match drawn_now {
+            // A long reference orbit may not fit where the other locations do.
+            Err(Error::Input(error)) if matches!(error.problem(), Problem::Memory { .. }) => {
+                left_out += 1;
+                listed.push_str(&not_drawn(location));
+                continue;
+            }
+            drawn_now => drawn_now?,
+        }
         drawn += 1;
         figures.push_str(&figure(location, &file, size));
     }
     let page = page(&figures, &listed);
     store::write_text(&index, &page, &interrupt.partial_files)?;
     if !args.quiet {
-        let rest = if long > 0 {
-            format!("; {long} locations take hours and were listed only: name them to draw them")
+        let rest = if left_out > 0 {
+            format!("; {left_out} locations were listed only, which take hours or more memory than is allowed")
         } else {
             String::new()
         };
@@ -211,7 +221,9 @@ fn page(figures: &str, listed: &str) -> String {
     let listed = if listed.is_empty() {
         String::new()
     } else {
-        format!("<section>\n<h2>Not drawn: these take hours</h2>\n<ul>\n{listed}</ul>\n</section>\n")
+        format!(
+            "<section>\n<h2>Not drawn: these take hours, or more memory than was allowed</h2>\n<ul>\n{listed}</ul>\n</section>\n"
+        )
     };
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

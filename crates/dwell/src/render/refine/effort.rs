@@ -173,7 +173,9 @@ impl Costs {
         seen.retain(|dwell| *dwell > 0);
         seen.sort_unstable();
         let latest = seen.get(seen.len() * EARLY / 1000).copied().unwrap_or(patches.limit());
-        let limit = latest.saturating_mul(2).max(LEAST_LIMIT).min(patches.limit());
+        // At depth blocks take a sample to its escape, whenever that is.
+        let limit =
+            if is_deep { patches.limit() } else { latest.saturating_mul(2).max(LEAST_LIMIT).min(patches.limit()) };
         for stays in &stays {
             let every = stays.len().div_ceil(MOST_SEARCHED).max(1);
             let searched = collected(stays.iter().step_by(every).copied(), WHAT)?;
