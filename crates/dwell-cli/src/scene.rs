@@ -32,7 +32,6 @@ fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Failu
         scene.colouring = Colouring::default();
         scene.automatic = Automatic::ALL;
         scene.view.rotation = Decimal::from(0);
-        location.iterations = None;
     }
     if other {
         location.fit = Fit::Always;
@@ -211,7 +210,6 @@ pub(crate) fn place(
         }
         None => usual_scene(of_view, &of_iteration.formula)?,
     };
-    let iterations = location.iterations;
     let (mut scene, mut fit) = (location.scene, location.fit);
     // Title and source describe the location's own place and formula.
     let FormulaArgs { formula, power, julia } = &of_iteration.formula;
@@ -235,7 +233,7 @@ pub(crate) fn place(
         Some(text) => is_auto(text),
         None => {
             let of_another_place = has_place(of_view) || set(&scene.settings) != of_location;
-            scene.automatic.limit || iterations.is_none() || of_another_place
+            scene.automatic.limit || of_another_place
         }
     };
     view(of_view, fit, &mut scene)?;

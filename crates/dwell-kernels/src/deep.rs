@@ -55,7 +55,7 @@ pub struct Watch<'a> {
 const WATCH_MASK: usize = 0xfff;
 
 impl<'a> Watch<'a> {
-    /// A watch that nobody reads.
+    /// A watch of which only the flag is used.
     #[must_use]
     pub fn unseen(stop: &'a AtomicBool) -> Self {
         static UNSEEN: AtomicU64 = AtomicU64::new(0);

@@ -1,6 +1,7 @@
 //! Modules that all stages use: errors, cancellation, progress, memory limits, schedules, threads.
 
 pub(crate) mod cancel;
+pub(crate) mod control;
 pub(crate) mod error;
 pub(crate) mod limits;
 pub(crate) mod names;

@@ -52,6 +52,7 @@ pub mod store;
 pub mod truth;
 
 pub use base::cancel::Cancel;
+pub use base::control::Control;
 pub use base::error::{Error, InputError};
 pub use base::limits::Limits;
 pub use base::place::{Parameter, Place};
@@ -80,7 +81,7 @@ pub use input::rows::Row;
 pub use input::toml_reader::check_toml;
 pub use iterate::cpu::CpuEngine;
 pub use iterate::engine::{
-    Control, DeviceReport, Engine, EngineInfo, Notes, Outcome, PaintOutcome, PaintingEngine, Requirements, Task, Times,
+    DeviceReport, Engine, EngineInfo, Notes, Outcome, PaintOutcome, PaintingEngine, Requirements, Task, Times,
 };
 pub use iterate::peak;
 pub use iterate::shortcuts::Shortcuts;

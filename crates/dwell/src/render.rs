@@ -157,11 +157,11 @@ fn check_samples(size: Size, samples: Samples, mut formats: impl Iterator<Item =
 mod tests {
     use super::*;
     use crate::base::cancel::Cancel;
+    use crate::base::control::Control;
     use crate::base::limits::Limits;
     use crate::base::progress::Progress;
     use crate::colour::{By, Colouring, Palette, Scale};
     use crate::iterate::cpu::CpuEngine;
-    use crate::iterate::engine::Control;
     use crate::render::request::Paint;
     use crate::scene::Scene;
     use crate::store::PartialFiles;

@@ -3,7 +3,9 @@
 #![cfg(feature = "toml")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail that way")]
 
-use dwell::{Decimal, Fold, Formula, Frame, Location, LocationFormat, Magnification, Rational, Scene, Size, View};
+use dwell::{
+    Automatic, Decimal, Fold, Formula, Frame, Location, LocationFormat, Magnification, Rational, Scene, Size, View,
+};
 
 /// The exact centre and height of a view.
 fn place(view: &View) -> [Rational; 3] {
@@ -32,16 +34,16 @@ fn the_same_deep_place_in_two_programs() {
         };
         let kfr = format!(
             "Re: {re}\r\nIm: {im}\r\nZoom: {zoom}\r\nIterations: {}\r\nFractalType: 0\r\nPower: 2\r\n",
-            own.iterations.unwrap()
+            own.iterations().unwrap()
         );
         let f3 = format!(
             "location.real = \"{re}\"\nlocation.imag = \"{im}\"\nlocation.zoom = \"{zoom}\"\nbailout.iterations = {}\n",
-            own.iterations.unwrap()
+            own.iterations().unwrap()
         );
         for (format, text) in [(LocationFormat::Kfr, kfr), (LocationFormat::F3, f3)] {
             let read = Location::from_text(format, &text, None, "x").unwrap();
             assert!(place(&read.scene.view) == place(&own.scene.view), "{name} {format}");
-            assert_eq!((read.iterations, read.unused.len()), (own.iterations, 0));
+            assert_eq!((read.iterations(), read.unused.len()), (own.iterations(), 0));
             assert_eq!(read.scene.settings.formula, Formula::MANDELBROT);
         }
     }
@@ -70,7 +72,7 @@ fn built_in_places_are_read_as_they_are_written() {
             } else {
                 assert!(height == read_height, "{name} {format}: {}", text.text);
             }
-            assert_eq!(read.iterations, own.iterations, "{name} {format}");
+            assert_eq!(read.iterations(), own.iterations(), "{name} {format}");
             assert_eq!(read.scene.settings.formula, own.scene.settings.formula, "{name} {format}");
             assert_eq!(read.scene.settings.julia, own.scene.settings.julia, "{name} {format}");
             assert_eq!(read.scene.settings.escape_radius, own.scene.settings.escape_radius, "{name} {format}");
@@ -123,7 +125,8 @@ fn what_cannot_be_written_is_named() {
     tall.scene.view.size = Size::new(1000, 3000).unwrap();
     let read = again(&tall, LocationFormat::Xpf);
     assert!(place(&read.scene.view) == place(&tall.scene.view), "a high view decides by its height");
-    let third = Location { scene: Scene { view: View::centred("0", "0", "3").unwrap(), ..Scene::default() }, ..tall };
+    let view = View::centred("0", "0", "3").unwrap();
+    let third = Location { scene: Scene { view, automatic: Automatic::NONE, ..Scene::default() }, ..tall };
     assert!(left_out(&third, LocationFormat::Xpf).contains("digits of the magnification"));
 }
 

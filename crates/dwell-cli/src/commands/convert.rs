@@ -24,7 +24,8 @@ pub(crate) fn run(args: &ConvertArgs, interrupt: &Interrupt) -> Result<(), Failu
         // Other programs need a number.
         let control = Control { cancel: &interrupt.cancel, progress: &Progress::default() };
         let resolved = dwell::resolve(&location.scene, &CpuEngine::default(), &Limits::default(), &control)?;
-        location.iterations = Some(resolved.scene.settings.limit);
+        location.scene.settings.limit = resolved.scene.settings.limit;
+        location.scene.automatic.limit = false;
     }
     let written = location.text_in(format)?;
     // Titles and notes may hold characters that a terminal would not show.

@@ -185,7 +185,7 @@ fn description(location: &Location) -> String {
     let _ = write!(
         text,
         " &middot; limit {} &middot; {}, {}, {} scale",
-        location.iterations.map_or_else(|| "auto".to_owned(), |iterations| iterations.to_string()),
+        location.iterations().map_or_else(|| "auto".to_owned(), |iterations| iterations.to_string()),
         escaped(colouring.palette.name()),
         colouring.by.name(),
         colouring.scale.name()

@@ -148,7 +148,7 @@ impl Listed {
             re,
             im,
             zoom: exact_zoom.scientific(),
-            iterations: location.iterations,
+            iterations: location.iterations(),
             bits,
             drawable: bits <= i64::from(f64::SIGNIFICAND_BITS),
             palette: scene.colouring.palette.name().to_owned(),

@@ -2,12 +2,12 @@
 //! needs it, while others that need the same wait.
 
 use super::report::{DeepReport, Tier};
-use crate::base::cancel::Cancel;
+use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::Limits;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
-use crate::base::progress::{Phase, Progress};
+use crate::base::progress::Phase;
 use crate::exact::rational::Rational;
 use crate::view::settings::Settings;
 use dashu_int::IBig;
@@ -36,13 +36,6 @@ const FARTHEST: i64 = 1 << 30;
 const MOST_BYTES: u64 = 2 << 30;
 /// What the memory is for, in messages.
 const WHAT: &str = "the reference orbit and its blocks";
-
-/// What a call looks at while it prepares what all pixels share.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Looking<'a> {
-    pub(crate) cancel: &'a Cancel,
-    pub(crate) progress: &'a Progress,
-}
 
 /// What all pixels of a view share.
 #[derive(Debug)]
@@ -150,7 +143,7 @@ impl Shared {
     ///
     /// # Errors
     /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when the orbit takes more memory than is allowed.
-    pub(crate) fn prepared(&self, limit: u64, call: Looking<'_>) -> Result<Option<Arc<Prepared>>, Error> {
+    pub(crate) fn prepared(&self, limit: u64, control: Control<'_>) -> Result<Option<Arc<Prepared>>, Error> {
         let is_far = self.centre.iter().any(|part| part.magnitude() >= Rational::whole(FARTHEST));
         if is_far || !SCALES.contains(&self.scale) {
             return Ok(None);
@@ -161,7 +154,7 @@ impl Shared {
             return Ok(Some(Arc::clone(found)));
         }
         *prepared = None;
-        let made = Arc::new(self.prepare(limit, call)?);
+        let made = Arc::new(self.prepare(limit, control)?);
         *prepared = Some(Arc::clone(&made));
         Ok(Some(made))
     }
@@ -171,10 +164,10 @@ impl Shared {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn prepare(&self, limit: u64, call: Looking<'_>) -> Result<Prepared, Error> {
+    fn prepare(&self, limit: u64, control: Control<'_>) -> Result<Prepared, Error> {
         let began = Instant::now();
-        let phase = call.progress.begin(Phase::Reference, 0);
-        let watch = Watch { stop: call.cancel.flag(), done: phase.steps() };
+        let phase = control.progress.begin(Phase::Reference, 0);
+        let watch = Watch { stop: control.cancel.flag(), done: phase.steps() };
         let bits = usize::try_from((GUARD_BITS - self.scale).max(GUARD_BITS)).unwrap_or(usize::MAX);
         let mut limbs = 1 + bits.div_ceil(64);
         // Half of the memory is for the blocks.
@@ -245,9 +238,9 @@ impl Prepared {
         tier: usize,
         shared: &Shared,
         level: Level,
-        call: Looking<'_>,
+        control: Control<'_>,
     ) -> Result<Arc<Table<f64>>, Error> {
-        self.tables(&self.in_f64[tier], tier, shared, level, call)
+        self.tables(&self.in_f64[tier], tier, shared, level, control)
     }
 
     /// The blocks of a tier in pairs of f64, by its number in [`Tier::ALL`].
@@ -256,9 +249,9 @@ impl Prepared {
         tier: usize,
         shared: &Shared,
         level: Level,
-        call: Looking<'_>,
+        control: Control<'_>,
     ) -> Result<Arc<Table<Dd>>, Error> {
-        self.tables(&self.in_pairs[tier - self.in_f64.len()], tier, shared, level, call)
+        self.tables(&self.in_pairs[tier - self.in_f64.len()], tier, shared, level, control)
     }
 
     fn tables<T: Mantissa>(
@@ -267,7 +260,7 @@ impl Prepared {
         tier: usize,
         shared: &Shared,
         level: Level,
-        call: Looking<'_>,
+        control: Control<'_>,
     ) -> Result<Arc<Table<T>>, Error> {
         let mut tables = tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = tables.as_ref() {
@@ -286,13 +279,13 @@ impl Prepared {
                 used.tiers |= 1 << tier;
             }
         }
-        let phase = call.progress.begin(Phase::Blocks, self.reference.last() as u64);
+        let phase = control.progress.begin(Phase::Blocks, self.reference.last() as u64);
         let setting = TableSetting {
             reference: &self.reference,
             scale: shared.unit(),
             escape_radius: shared.escape_radius(),
             tolerance: TOLERANCES[tier],
-            watch: Watch { stop: call.cancel.flag(), done: phase.steps() },
+            watch: Watch { stop: control.cancel.flag(), done: phase.steps() },
         };
         let made = match table::<T>(level, setting) {
             Ok(made) => Arc::new(made),

@@ -1,15 +1,14 @@
 //! Decides lists of pixels: by each tier those that the one before left undecided.
 
 use super::points::DeepPoints;
-use super::prepared::{Looking, Prepared, in_limbs};
+use super::prepared::{Prepared, in_limbs};
 use super::report::{DeepReport, Tier, TierReport};
 use super::values::Out;
-use crate::base::cancel::Cancel;
+use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::{extend, resize};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
-use crate::base::progress::Progress;
 use crate::field::channels::ChannelSlicesMut;
 use crate::truth::exact_points::Enclosed;
 use crate::truth::{Truth, Wanted, dwell_and_values};
@@ -52,8 +51,7 @@ pub(crate) struct DeepCall<'a> {
     pub(crate) points: &'a DeepPoints,
     pub(crate) limit: u64,
     pub(crate) level: Level,
-    pub(crate) cancel: &'a Cancel,
-    pub(crate) progress: &'a Progress,
+    pub(crate) control: Control<'a>,
 }
 
 impl DeepBuffers {
@@ -75,10 +73,6 @@ impl DeepBuffers {
 }
 
 impl DeepCall<'_> {
-    fn looking(&self) -> Looking<'_> {
-        Looking { cancel: self.cancel, progress: self.progress }
-    }
-
     /// Computes the dwells of pixels, given by columns and rows, and those of [`CHANNELS`](super::values::CHANNELS) that `out` has.
     ///
     /// # Errors
@@ -89,11 +83,11 @@ impl DeepCall<'_> {
         places: &[(u32, u32)],
         out: ChannelSlicesMut<'_>,
     ) -> Result<(), Error> {
-        self.cancel.check()?;
+        self.control.cancel.check()?;
         buffers.open.clear();
         extend(&mut buffers.open, 0..places.len() as u32, WHAT)?;
         let mut out = Out::new(out);
-        if let Some(prepared) = self.points.shared.prepared(self.limit, self.looking())? {
+        if let Some(prepared) = self.points.shared.prepared(self.limit, self.control)? {
             self.compute_by_deltas(&prepared, buffers, places, &mut out)?;
         }
         self.compute_exactly(buffers, places, &mut out)
@@ -112,12 +106,12 @@ impl DeepCall<'_> {
                 return Ok(());
             }
             if tier < Tier::IN_F64 {
-                let table = prepared.in_f64(tier, &self.points.shared, self.level, self.looking())?;
+                let table = prepared.in_f64(tier, &self.points.shared, self.level, self.control)?;
                 let mut pixels = std::mem::take(&mut buffers.in_f64);
                 self.tier(tier, prepared, &table, &mut pixels, buffers, places, out)?;
                 buffers.in_f64 = pixels;
             } else {
-                let table = prepared.in_pairs(tier, &self.points.shared, self.level, self.looking())?;
+                let table = prepared.in_pairs(tier, &self.points.shared, self.level, self.control)?;
                 let mut pixels = std::mem::take(&mut buffers.in_pairs);
                 self.tier(tier, prepared, &table, &mut pixels, buffers, places, out)?;
                 buffers.in_pairs = pixels;
@@ -167,9 +161,9 @@ impl DeepCall<'_> {
                 limit: self.limit,
                 smooth: out.smooth,
                 units: out.slopes.then(|| (*self.points.units(), shared.unit())),
-                stop: self.cancel.flag(),
+                stop: self.control.cancel.flag(),
             });
-            self.cancel.check()?;
+            self.control.cancel.check()?;
         }
         let samples = open.len();
         out.take(open, found);
@@ -209,10 +203,10 @@ impl DeepCall<'_> {
             limit: self.limit,
             smooth: out.smooth,
             units: out.slopes.then(|| *self.points.units()),
-            stop: self.cancel.flag(),
+            stop: self.control.cancel.flag(),
         };
         let counts = dwell_kernels::deep::decide(self.level, &setting, table, pixels, found);
-        self.cancel.check()?;
+        self.control.cancel.check()?;
         let samples = open.len();
         out.take(open, found);
         add(
@@ -249,7 +243,7 @@ impl DeepCall<'_> {
             let (column, row) = places[*pixel as usize];
             let (points, [right, up]) = self.points.exact(column, row);
             let point = points.at_half_pixels(right, up);
-            let found = dwell_and_values(&point, self.limit, shared.radius(), bits, wanted, self.cancel)?;
+            let found = dwell_and_values(&point, self.limit, shared.radius(), bits, wanted, self.control.cancel)?;
             *unproved += u64::from(!found.is_proved);
             match found.truth {
                 Truth::Dwell(n) => out.set(*pixel, n, found.values),
@@ -286,7 +280,9 @@ fn add(tiers: &mut Vec<TierReport>, of_tier: TierReport) {
 mod tests {
     use super::super::values::CHANNELS;
     use super::*;
+    use crate::base::cancel::Cancel;
     use crate::base::limits::Limits;
+    use crate::base::progress::Progress;
     use crate::field::channels::ChannelBuffers;
     use crate::view::settings::{NumberKind, Settings};
     use crate::view::{Size, View};
@@ -294,7 +290,8 @@ mod tests {
     /// All values of all pixels of a view, by all tiers or by the last one alone.
     fn computed(points: &DeepPoints, size: Size, limit: u64, last_alone: bool) -> ChannelBuffers {
         let (cancel, progress) = (Cancel::default(), Progress::default());
-        let call = DeepCall { points, limit, level: Level::best(), cancel: &cancel, progress: &progress };
+        let call =
+            DeepCall { points, limit, level: Level::best(), control: Control { cancel: &cancel, progress: &progress } };
         let places: Vec<_> =
             (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
         let mut found = ChannelBuffers::default();
@@ -343,11 +340,11 @@ mod tests {
         let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
         let (mut lengths, mut first) = (Vec::new(), None);
         let (cancel, progress) = (Cancel::default(), Progress::default());
-        let looking = Looking { cancel: &cancel, progress: &progress };
+        let control = Control { cancel: &cancel, progress: &progress };
         for kibibytes in (256..8192).step_by(128) {
             let limits = Limits { memory_bytes: kibibytes << 10 };
             let points = DeepPoints::new(&view, &settings, &limits).unwrap();
-            let Ok(Some(prepared)) = points.shared.prepared(5000, looking) else { continue };
+            let Ok(Some(prepared)) = points.shared.prepared(5000, control) else { continue };
             let fitting = prepared.fitting(&OF_DWELLS, &points.shared);
             if OF_DWELLS.last() == Some(&fitting) {
                 // Even these may not fit.

@@ -4,6 +4,7 @@ mod deep;
 mod worker;
 
 use crate::base::cancel::Cancel;
+use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
 use crate::base::place::Parameter;
 use crate::base::schedule::Schedule;
@@ -12,7 +13,7 @@ use crate::deep::points::DeepPoints;
 use crate::deep::tiers::DeepBuffers;
 use crate::field::FieldRowsMut;
 use crate::field::channels::{ChannelSet, ChannelSlicesMut};
-use crate::iterate::engine::{Control, Engine, EngineInfo, Notes, Outcome, Requirements, Task, Times};
+use crate::iterate::engine::{Engine, EngineInfo, Notes, Outcome, Requirements, Task, Times};
 use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::{Tile, TileSize, Tiles};

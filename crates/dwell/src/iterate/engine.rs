@@ -5,9 +5,8 @@
 //! [`Outcome`] of that call, so that one engine behind an `Arc` serves several renders at once and no call affects the
 //! outcome of another. An engine that can also paint returns a [`PaintingEngine`].
 
-use crate::base::cancel::Cancel;
+use crate::base::control::Control;
 use crate::base::error::Error;
-use crate::base::progress::Progress;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::Painter;
@@ -129,15 +128,6 @@ pub struct Requirements {
     pub device_bytes: u64,
     /// Whether the engine takes the shortcut `symmetry` itself, so that rows need not be kept to be mirrored.
     pub mirrors: bool,
-}
-
-/// How a call is cancelled and its progress observed.
-#[derive(Clone, Copy, Debug)]
-pub struct Control<'a> {
-    /// Cancels the call.
-    pub cancel: &'a Cancel,
-    /// Counts the pixels that are done.
-    pub progress: &'a Progress,
 }
 
 /// What a call of [`Engine::run`] did.

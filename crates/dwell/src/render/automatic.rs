@@ -8,10 +8,11 @@ mod points;
 mod probe;
 
 use super::contained;
+use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::limits::Limits;
 use crate::colour::Fit;
-use crate::iterate::engine::{Control, Engine};
+use crate::iterate::engine::Engine;
 use crate::plan::Plan;
 use crate::scene::{Automatic, Scene};
 use crate::view::settings::{NumberKind, Settings};

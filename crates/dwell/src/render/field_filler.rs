@@ -1,11 +1,12 @@
 //! Fills a field from top to bottom: computes rows in slices, copies rows that are mirror images of computed rows, and
 //! verifies both if requested.
 
+use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::progress::Progress;
 use crate::field::channels::ChannelSet;
 use crate::field::{Field, FieldRows};
-use crate::iterate::engine::{Control, Engine, Task};
+use crate::iterate::engine::{Engine, Task};
 use crate::iterate::strategy::Strategy;
 use crate::render::mirror::Mirror;
 use crate::render::tally::Tally;

@@ -1,10 +1,11 @@
 //! The probe for an estimate of the remaining time: the expected cost of each part of an image.
 
+use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::progress::Progress;
 use crate::field::Field;
 use crate::field::channels::ChannelSet;
-use crate::iterate::engine::{Control, Task};
+use crate::iterate::engine::Task;
 use crate::iterate::strategy::Strategy;
 use crate::render::request::Request;
 use crate::view::Size;

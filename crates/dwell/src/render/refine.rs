@@ -16,6 +16,7 @@
 
 mod effort;
 
+use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::{extend, resize};
 use crate::colour::contrast::{Contrast, ContrastRow, contrasts};
@@ -23,7 +24,7 @@ use crate::colour::{Painter, Wide};
 use crate::field::Field;
 use crate::field::channels::{ChannelBuffers, ChannelSet};
 use crate::iterate::cpu::CpuEngine;
-use crate::iterate::engine::{Control, Engine};
+use crate::iterate::engine::Engine;
 use crate::plan::{FinerPoints, Plan};
 use effort::Effort;
 use std::ops::Range;

@@ -1,8 +1,9 @@
 //! The request for a render.
 
+use crate::base::control::Control;
 use crate::base::limits::Limits;
 use crate::colour::{Colouring, Depth, Samples};
-use crate::iterate::engine::{Control, Engine};
+use crate::iterate::engine::Engine;
 use crate::iterate::strategy::Strategy;
 use crate::plan::Plan;
 use crate::render::journal::Journaling;

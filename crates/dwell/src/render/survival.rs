@@ -3,11 +3,11 @@
 
 use super::*;
 use crate::base::cancel::Cancel;
+use crate::base::control::Control;
 use crate::base::limits::Limits;
 use crate::base::progress::Progress;
 use crate::colour::{By, Colouring, Layer, LayerContent, Palette, Quantity, Scale};
 use crate::iterate::cpu::CpuEngine;
-use crate::iterate::engine::Control;
 use crate::iterate::tiles::TileSize;
 use crate::render::journal::Journaling;
 use crate::render::request::Paint;

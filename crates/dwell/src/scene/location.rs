@@ -29,9 +29,6 @@ pub(crate) const MAX_FILE_BYTES: u64 = 8 << 20;
 pub struct Location {
     /// Its name: lower case, words joined by `-`.
     pub name: String,
-    /// The limit given by its file, 1 to 2^63 - 1; `None` if it is to be found from the view. The limit of the scene is the
-    /// same, but at most 2^32 - 1.
-    pub iterations: Option<u64>,
     /// Notes; may be empty.
     pub notes: String,
     /// The scene. Where its frame is fitted, it is so for its size and rotation.
@@ -119,8 +116,7 @@ impl Location {
             (true, true) => Fit::WhereCut,
             (true, false) => Fit::Always,
         };
-        let iterations = given.iterations;
-        Ok(Self { name, iterations, notes, scene: given.scene()?, fit, newer, unused: Vec::new() })
+        Ok(Self { name, notes, scene: given.scene()?, fit, newer, unused: Vec::new() })
     }
 
     /// The location stored in a picture, which renders it again. `name` is used where it gives none.
@@ -231,6 +227,12 @@ impl Location {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
+    /// The limit, 1 to 2^63 - 1; `None` if it is to be found from the view.
+    #[must_use]
+    pub fn iterations(&self) -> Option<u64> {
+        (!self.scene.automatic.limit).then_some(self.scene.settings.limit)
+    }
+
     /// Whether this is a built-in location that takes hours to draw: its reference orbit has hundreds of millions of steps, or nearly all of
     /// its pixels need arbitrary precision.
     #[must_use]
@@ -242,7 +244,7 @@ impl Location {
     #[must_use]
     pub fn text(&self) -> String {
         let mut file = File::of(&self.scene, &[]);
-        file.iterations = Some(Iterations::of(self.iterations));
+        file.iterations = Some(Iterations::of(self.iterations()));
         file.name = Some(self.name.clone());
         file.notes = (!self.notes.is_empty()).then(|| self.notes.clone());
         file.fit(self.fit);
@@ -258,13 +260,9 @@ impl Location {
         if format == LocationFormat::Toml {
             return Ok(Written { text: self.text(), left_out: Vec::new() });
         }
-        let iterations = match self.iterations {
-            Some(iterations) => iterations,
-            None if self.scene.automatic.limit => {
-                let problem = format!("a {format} file needs a number, not {AUTO}");
-                return Err(InputError::malformed(problem).about(Parameter::MaxIterations).accepts("1 to 2^63 - 1"));
-            }
-            None => self.scene.settings.limit,
+        let Some(iterations) = self.iterations() else {
+            let problem = format!("a {format} file needs a number, not {AUTO}");
+            return Err(InputError::malformed(problem).about(Parameter::MaxIterations).accepts("1 to 2^63 - 1"));
         };
         let written = with_standard_floats(|| foreign::write(format, &self.scene, &self.name, iterations))?;
         Ok(written.unwrap_or_else(|| Written { text: self.text(), left_out: Vec::new() }))
@@ -341,7 +339,7 @@ mod tests {
         let text = "re = \"0\"\nim = \"0\"\nzoom = \"2\"\nview_height = \"1.999999\"\niterations = 50000000000\n";
         let location = Location::parse(text, "x").unwrap();
         assert!(matches!(location.scene.view.frame, Frame::Centred { magnification: Magnification::Zoom(_), .. }));
-        assert_eq!((location.name.as_str(), location.iterations), ("x", Some(50_000_000_000)));
+        assert_eq!((location.name.as_str(), location.iterations()), ("x", Some(50_000_000_000)));
     }
 
     #[test]
@@ -374,7 +372,7 @@ mod tests {
         let written = location.text();
         assert!(written.contains("iterations = \"auto\"") && written.contains("scale = \"auto\""), "{written}");
         let again = Location::parse(&written, "x").unwrap();
-        assert_eq!((again.scene.automatic, again.iterations), (Automatic::ALL, None));
+        assert_eq!((again.scene.automatic, again.iterations()), (Automatic::ALL, None));
         assert_eq!(again.scene.colouring, location.scene.colouring);
         assert_eq!(again.text(), written);
     }

@@ -112,7 +112,7 @@ pub(crate) fn settings(random: &mut Random, most_limit: u64) -> Settings {
 /// A built-in location at a size.
 pub(crate) fn location(name: &str, width: u32, height: u32) -> (View, u64) {
     let location = Location::built_in(name).unwrap();
-    (location.view(Size::new(width, height).unwrap()), location.iterations.unwrap())
+    (location.view(Size::new(width, height).unwrap()), location.iterations().unwrap())
 }
 
 /// The view at another zoom.

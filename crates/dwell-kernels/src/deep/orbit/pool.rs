@@ -155,7 +155,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
         match state {
             Ok(State { z, e, derivative, m, n }) => {
                 *ahead = n.wrapping_sub(m as u64);
-                let room = (orbit.setting.limit - n).min(MOST_ROOM) as usize;
+                let room = usize::try_from((orbit.setting.limit - n).min(MOST_ROOM)).unwrap_or(usize::MAX);
                 Some(Row { z, c: pixel.c, e, derivative, m, room, slot: place })
             }
             Err(end) => {

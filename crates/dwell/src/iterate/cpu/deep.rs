@@ -1,6 +1,7 @@
 //! Deep views on the CPU engine: tiles of pixels, each decided by [`DeepCall`].
 
 use super::CpuEngine;
+use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::extend;
 use crate::base::place::Parameter;
@@ -10,7 +11,7 @@ use crate::deep::tiers::{DeepBuffers, DeepCall};
 use crate::deep::values::CHANNELS;
 use crate::field::FieldRowsMut;
 use crate::field::channels::{ChannelBuffers, ChannelSet, ChannelSlicesMut};
-use crate::iterate::engine::{Control, Notes, Outcome, Requirements, Task, Times};
+use crate::iterate::engine::{Notes, Outcome, Requirements, Task, Times};
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use std::sync::PoisonError;
@@ -58,7 +59,7 @@ fn check(channels: ChannelSet, limit: u64, strategy: Strategy) -> Result<(), Inp
 
 impl CpuEngine {
     pub(super) fn deep_call<'a>(&self, points: &'a DeepPoints, limit: u64, control: &Control<'a>) -> DeepCall<'a> {
-        DeepCall { points, limit, level: self.level, cancel: control.cancel, progress: control.progress }
+        DeepCall { points, limit, level: self.level, control: *control }
     }
 
     /// Computes a list of points into a pixel of `out` each.

@@ -1,6 +1,7 @@
 //! Points of the probe of a deep view.
 
 use super::points::{Computer, Outcome, Point, WHAT};
+use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::limits::{collected, filled};
 use crate::base::pieces::ChunksMut;
@@ -10,7 +11,6 @@ use crate::colour::By;
 use crate::deep::points::DeepPoints;
 use crate::deep::tiers::{DeepBuffers, DeepCall};
 use crate::field::channels::{ChannelBuffers, ChannelSet};
-use crate::iterate::engine::Control;
 use dwell_kernels::Level;
 
 /// Points that a thread computes at once: a list of what a tier leaves of fewer is short.
@@ -37,12 +37,11 @@ struct Buffers {
 impl Computer for Deep<'_> {
     fn run(&self, list: &mut [Point], limit: u64) -> Result<(), Error> {
         let mut open = collected(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied(), WHAT)?;
-        let Control { cancel, progress } = self.control;
-        let call = DeepCall { points: self.points, limit, level: self.level, cancel, progress };
+        let call = DeepCall { points: self.points, limit, level: self.level, control: self.control };
         let work = |buffers: &mut Buffers, (_, chunk): (usize, &mut [Point])| self.chunk(&call, buffers, chunk);
         let start = || Ok(Buffers::default());
         self.pool.for_each(Schedule::default(), ChunksMut::new(&mut open, CHUNK), start, work)?;
-        cancel.check()?;
+        self.control.cancel.check()?;
         let undecided = list.iter_mut().filter(|point| point.outcome == Outcome::Undecided);
         undecided.zip(open).for_each(|(point, computed)| *point = computed);
         Ok(())

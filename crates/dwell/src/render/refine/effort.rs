@@ -6,6 +6,7 @@
 //! pixels of the patches, not in time, so that the effort is the same on every machine.
 
 use crate::base::cancel::Cancel;
+use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::limits::{collected, filled, push};
 use crate::base::progress::Progress;
@@ -14,7 +15,7 @@ use crate::colour::{Painter, Wide};
 use crate::deep::points::DeepPoints;
 use crate::field::Field;
 use crate::field::channels::ChannelSet;
-use crate::iterate::engine::{Control, Engine, Task};
+use crate::iterate::engine::{Engine, Task};
 use crate::iterate::strategy::Strategy;
 use crate::plan::Plan;
 use crate::plan::points::{DirectPoints, PointsVisitor};

@@ -82,7 +82,6 @@ type KnownPlace = (&'static str, KeyPlace);
 pub(super) struct Given {
     pub(super) name: Option<String>,
     pub(super) notes: Option<String>,
-    pub(super) iterations: Option<u64>,
     scene: Scene,
     formula: Option<String>,
     power: Option<u32>,
@@ -178,11 +177,9 @@ impl Given {
                 self.scene.depth = depth.map_err(|e: UnknownName| key.wrong(e.into()))?;
             }
             "iterations" => {
-                self.iterations = iterations(key)?;
-                if let Some(iterations) = self.iterations {
-                    settings.limit = iterations;
-                }
-                self.scene.automatic.limit = self.iterations.is_none();
+                let iterations = iterations(key)?;
+                settings.limit = iterations.unwrap_or(settings.limit);
+                self.scene.automatic.limit = iterations.is_none();
             }
             "escape_radius" => settings.escape_radius = key.decimal()?,
             "number" => {
