@@ -68,7 +68,8 @@ pub struct Table<T: Mantissa> {
     wide: Vec<WideEntry<T>>,
     /// The steps of the blocks from m = 0.
     from_zero: Vec<usize>,
-    pub(in crate::deep) start: Option<Start<T>>,
+    /// Where the pixels of the view begin.
+    pub(in crate::deep) start: Start<T>,
 }
 
 /// Radii after the last one, so that as many as a vector has can be loaded from any.
@@ -124,7 +125,7 @@ impl<T: Mantissa> Table<T> {
             wide_radius: filled(Bound::ZERO, if with_wide { places } else { 0 })?,
             wide: filled(WideEntry::NONE, if with_wide { places } else { 0 })?,
             from_zero: Vec::new(),
-            start: None,
+            start: Start::first(scale),
         };
         for (origin, of_origin) in table.origins.iter_mut().enumerate() {
             of_origin.first = u32::try_from(first_of(origin)).map_err(|_| NoTable::Memory)?;

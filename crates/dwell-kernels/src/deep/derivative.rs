@@ -67,6 +67,9 @@ pub(super) struct WideDerivative {
 }
 
 impl WideDerivative {
+    /// In the place of one that is not wanted.
+    pub(super) const NONE: Self = Self { d: Extended::ZERO, off: Bound::ZERO };
+
     /// That of the first delta, c itself.
     pub(super) fn first(scale: i32) -> Self {
         let one = Complex { re: 1.0, im: 0.0 };

@@ -16,7 +16,7 @@ pub(crate) fn power_of_two(power: i32) -> f64 {
 
 /// floor(log2 x) of a positive normal number.
 #[inline(always)]
-fn exponent(x: f64) -> i32 {
+pub(super) fn exponent(x: f64) -> i32 {
     ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023
 }
 

@@ -132,9 +132,24 @@ pub(super) fn pairs<'a, S: Simd>(simd: S, pair: impl Fn(usize) -> &'a [f64; 2]) 
 /// The most f64 of a block.
 const MOST: usize = 32;
 
-/// The f64 of blocks, one for each lane: number i of all of them in vector i.
+/// The f64 of blocks: number i of the block of each lane in vector i.
+pub(super) type Columns<S> = [Reals<S>; MOST];
+
+/// The f64 of one block for all lanes.
 #[inline(always)]
-pub(super) fn transposed<T: Mantissa, S: Simd>(simd: S, blocks: &[&T::Lines; LANES]) -> [Reals<S>; MOST] {
+pub(super) fn broadcast<T: Mantissa, S: Simd>(simd: S, block: &T::Lines) -> Columns<S> {
+    let mut columns = [Reals::splat(simd, 0.0); MOST];
+    for (line, columns) in block.as_ref().iter().zip(columns.chunks_mut(LANES)) {
+        for (number, column) in line.0.iter().zip(columns) {
+            *column = Reals::splat(simd, *number);
+        }
+    }
+    columns
+}
+
+/// The f64 of blocks, one for each lane.
+#[inline(always)]
+pub(super) fn transposed<T: Mantissa, S: Simd>(simd: S, blocks: &[&T::Lines; LANES]) -> Columns<S> {
     let len = Reals::<S>::LEN;
     let mut columns = [Reals::splat(simd, 0.0); MOST];
     for line in 0..T::NO_LINES.as_ref().len() {

@@ -23,7 +23,8 @@
 //!
 //! where k has the truncation, the errors of the coefficients, the roundings (9 u for each term) and |dz'/dc| (error of c).
 //!
-//! Vectors of orbits do steps and blocks (`pool.rs`); what is rare is done here, one orbit at a time.
+//! Vectors of orbits do steps and blocks, those of neighbours together (`group.rs`) and others as they come (`pool.rs`); what is rare is done here, one orbit at a
+//! time.
 //!
 //! **Escape.** |w| is off by less than E = e + 8 R u. The orbit is within R for certain if |w|^2 - R^2 <= -(2 R E + E^2 + s), and
 //! outside for certain if |w|^2 - R^2 > 2 |w| E + s, where s bounds the roundings of |w|^2 and R^2. If neither, the pixel is undecided here.
@@ -31,6 +32,7 @@
 //! Every bound is multiplied by 1 + 2^-45 for its own roundings.
 
 mod escape;
+mod group;
 mod operations;
 mod pile;
 mod pool;
@@ -188,29 +190,6 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
     #[inline(always)]
     fn stops(&self, count: u64) -> bool {
         count & STOP_MASK == 0 && self.setting.stop.load(Ordering::Relaxed)
-    }
-
-    /// The beginning of an orbit.
-    #[inline(always)]
-    fn begin(&self, c: Complex<T>) -> Phase<T> {
-        let scale = self.setting.scale;
-        if let Some(start) = self.table.start.as_ref().filter(|start| start.n() <= self.setting.limit) {
-            let (m, n) = (start.m(), start.n());
-            let of_start = if DERIVED { start.derivative(c, self.over_margin) } else { WideDerivative::first(scale) };
-            return match start.narrow(c) {
-                Some(z) if z.size() >= SMALL => {
-                    let e = start.e.to_f64() + UNDERFLOW;
-                    Phase::Narrow(State { z, e, derivative: of_start.narrow(), m, n })
-                }
-                _ => Phase::Wide { z: start.wide(c), e: start.e, derivative: of_start, m, n },
-            };
-        }
-        let z = self.plain(c);
-        let derivative = WideDerivative::first(scale);
-        if z.size() >= SMALL {
-            return Phase::Narrow(State { z, e: self.of_c, derivative: derivative.narrow(), m: 1, n: 1 });
-        }
-        Phase::Wide { z: Extended::new(c, scale), e: Bound::new(self.relative, scale), derivative, m: 1, n: 1 }
     }
 
     /// Goes on with a delta that vectors do not iterate: to the end of the orbit or to a delta that they do.

@@ -76,7 +76,7 @@ fn boundary_point(random: &mut Random) -> [f64; 2] {
 
 pub(super) struct Place {
     parts: [Fixed; 2],
-    scale: i32,
+    pub(super) scale: i32,
     pub(super) reference: Reference,
 }
 
@@ -105,7 +105,7 @@ pub(super) fn place(random: &mut Random, scale: i32, limit: u64) -> Place {
 }
 
 /// A view a thousand times as large as a copy of the set, about its nucleus: the reference ends there and is far shorter than orbits.
-fn place_at_a_nucleus(random: &mut Random) -> Place {
+pub(super) fn place_at_a_nucleus(random: &mut Random) -> Place {
     let (limbs, stop) = (13, AtomicBool::new(false));
     loop {
         let [x, y] = boundary_point(random);
@@ -159,6 +159,13 @@ pub(super) fn offset(random: &mut Random) -> Complex<Dd> {
     Complex { re: part(random), im: part(random) }
 }
 
+/// Two rows of four pixels, of a view of some dozen to some thousand pixels.
+fn neighbours(random: &mut Random) -> Vec<Complex<Dd>> {
+    let (first, spacing) = (offset(random), 2_f64.powi(-5 - (random.next() % 8) as i32));
+    let part = |number: i32| Dd::whole(f64::from(number) * spacing);
+    (0..8).map(|number| first + Complex { re: part(number % 4), im: part(number / 4) }).collect()
+}
+
 /// Units of distances and slopes for [`offset`]s, with pixels that are turned and stretched.
 pub(super) const UNITS: Units =
     Units { height: 1.25, pixel: [Complex { re: 0.75, im: 0.25 }, Complex { re: -0.125, im: 1.0 }], farthest: 0.9901 };
@@ -188,8 +195,17 @@ fn by_deltas<T: Mantissa>(place: &Place, tolerance: f64, wanted: Wanted, pixels:
     let mut again = vec![Found::Stays; pixels.len()];
     for level in Level::available() {
         decide(level, &setting, &table, &pixels, &mut again);
-        // f64 has no fused operations, so that levels agree even in what they leave open.
-        assert_eq!(found, again, "{:?}", level.name());
+        let is_decided = |found: &&Found| **found != Found::Undecided;
+        // What is left open depends on the width of groups.
+        for (found, again) in found.iter().zip(&again) {
+            assert!(
+                found == again || [found, again].contains(&&Found::Undecided),
+                "{:?}: {found:?}, {again:?}",
+                level.name()
+            );
+        }
+        let [of_best, of_level] = [&found, &again].map(|list| list.iter().filter(is_decided).count());
+        assert!(of_best.abs_diff(of_level) * 4 <= pixels.len(), "{:?}: {of_best}, {of_level}", level.name());
     }
     found
 }
@@ -204,7 +220,8 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
         let place = if number % 10 == 3 { place_at_a_nucleus(&mut random) } else { place(&mut random, scale, limit) };
         let scale = place.scale;
         periods += usize::from(place.reference.end == End::Period);
-        let pixels: Vec<Complex<Dd>> = (0..24).map(|_| offset(&mut random)).collect();
+        let mut pixels: Vec<Complex<Dd>> = (0..8).map(|_| offset(&mut random)).collect();
+        pixels.extend((0..2).flat_map(|_| neighbours(&mut random)));
         let wanted = Wanted { limit, smooth: number % 2 == 0, units: (number % 4 > 1).then_some(UNITS) };
         let stop = AtomicBool::new(false);
         let exact: Vec<Found> = pixels
@@ -319,7 +336,8 @@ fn beginnings_are_those_of_each_pixel() {
             watch: Watch::unseen(&stop),
         };
         let table: Table<Dd> = table(Level::best(), setting).unwrap();
-        let Some(start) = table.start else { continue };
+        let start = table.start;
+        let ([p, b, t], of_start) = start.coefficients();
         for _ in 0..8 {
             let c = offset(&mut random);
             let wide = Extended::new(c, scale);
@@ -337,13 +355,7 @@ fn beginnings_are_those_of_each_pixel() {
                 (z, m) = (reference.extended::<Dd>(m).plus(z), 0);
             }
             assert_eq!(m, start.m());
-            let mut found = start.wide(c);
-            if let Some(narrow) = start.narrow(c) {
-                assert!(
-                    Bound::modulus(found.plus(Extended::new(Complex { re: -narrow.re, im: -narrow.im }, 0))).to_f64()
-                        <= start.e.to_f64()
-                );
-            }
+            let mut found = Extended::new(p + (b + t * c) * c, of_start);
             let minus = start.derivative(c, 1.0 / (REACH - UNITS.farthest));
             let minus_d = Complex { re: Dd::whole(-minus.d.m.re), im: Dd::whole(-minus.d.m.im) };
             let off = Bound::modulus(d.plus(Extended::new(minus_d, minus.d.e)));

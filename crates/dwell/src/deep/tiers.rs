@@ -85,7 +85,7 @@ impl DeepCall<'_> {
     ) -> Result<(), Error> {
         self.control.cancel.check()?;
         buffers.open.clear();
-        extend(&mut buffers.open, 0..places.len() as u32, WHAT)?;
+        extend(&mut buffers.open, by_neighbours(places), WHAT)?;
         let mut out = Out::new(out);
         if let Some(prepared) = self.points.shared.prepared(self.limit, self.control)? {
             self.compute_by_deltas(&prepared, buffers, places, &mut out)?;
@@ -259,6 +259,21 @@ impl DeepCall<'_> {
     }
 }
 
+/// The numbers of all places so that neighbours follow one another, whose orbits do the same for long: where rows of the same length follow one another, four
+/// of one and four of the next.
+fn by_neighbours(places: &[(u32, u32)]) -> impl Iterator<Item = u32> {
+    let count = places.len() as u32;
+    let is_of_first = |place: &&(u32, u32)| places.first().is_some_and(|first| first.1 == place.1);
+    let width = places.iter().take_while(is_of_first).count().max(1) as u32;
+    let rows = count.div_ceil(width);
+    (0..rows).step_by(2).flat_map(move |row| {
+        (0..width).step_by(4).flat_map(move |column| {
+            let of_row = move |row: u32| row * width + column..(row * width + (column + 4).min(width)).min(count);
+            (row..(row + 2).min(rows)).flat_map(of_row)
+        })
+    })
+}
+
 /// The error of a pixel of which no bits decide a value.
 fn undecided(column: u32, row: u32, n: u64) -> Error {
     let problem = format!("the values at |z_{n}| > R are not decided at column {column}, row {row}");
@@ -304,6 +319,22 @@ mod tests {
             call.compute(&mut buffers, &places, found.slices_mut()).unwrap();
         }
         found
+    }
+
+    #[test]
+    fn all_places_are_there_once_with_neighbours_together() {
+        for (width, height, missing) in [(1, 1, 0), (7, 5, 0), (8, 4, 3), (64, 3, 1), (5, 1, 0), (1, 9, 2)] {
+            let mut places: Vec<_> =
+                (0..height).flat_map(|row| (10..10 + width).map(move |column| (column, row))).collect();
+            places.truncate(places.len() - missing);
+            let mut numbers: Vec<u32> = by_neighbours(&places).collect();
+            if (width, height) == (8, 4) {
+                assert_eq!(numbers[..10], [0, 1, 2, 3, 8, 9, 10, 11, 4, 5]);
+            }
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..places.len() as u32), "{width}x{height}");
+        }
+        assert_eq!(by_neighbours(&[]).count(), 0);
     }
 
     #[test]

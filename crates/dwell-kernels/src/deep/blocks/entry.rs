@@ -2,8 +2,8 @@
 
 use super::merge::Block;
 use super::{EPSILON_EXPONENT, REACH, SHARE, UNDERFLOW};
-use crate::deep::extended::{Bound, Extended};
-use crate::deep::mantissa::{Complex, Mantissa};
+use crate::deep::extended::{Bound, Extended, power_of_two};
+use crate::deep::mantissa::{Complex, Dd, Mantissa};
 
 /// A block as orbits use it, in the range of f64.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ pub(in crate::deep) struct WideEntry<T> {
 
 impl<T: Mantissa> Entry<T> {
     /// Writes ten parts of coefficients, in the order of their names, each with its f64, and then six bounds.
-    pub(super) fn write(&self, lines: &mut T::Lines) {
+    pub(in crate::deep) fn write(&self, lines: &mut T::Lines) {
         let Self { a, b, q, s, t, k: [k0, k1, k2, k3], slack, q_modulus } = *self;
         let parts = [a, b, q, s, t].into_iter().flat_map(|part| [part.re, part.im]);
         let numbers = parts.flat_map(|part| (0..T::PARTS).map(move |index| part.part(index)));
@@ -134,6 +134,47 @@ impl<T: Mantissa> WideEntry<T> {
         q_modulus: Bound::ZERO,
         radius: Bound::ZERO,
     };
+
+    /// One step at Z_m = `z` for c in units of 2^scale; `None` where the disc of escape leaves no room.
+    pub(in crate::deep) fn step(z: Extended<Dd>, scale: i32, escape_radius: f64) -> Option<Self> {
+        let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
+        Some(wide(&Block::step(z, unit, escape_radius)?, 1))
+    }
+
+    /// The exponent of a unit in which the result is, for deltas of about 2^unit.
+    #[inline(always)]
+    pub(in crate::deep) fn unit_of_result(&self, unit: i32) -> i32 {
+        let Self { a, b, q, s, t, .. } = self;
+        (a.e.max(s.e) + unit).max(q.e + 2 * unit).max(b.e).max(t.e)
+    }
+
+    /// For deltas in units of 2^unit and results in units of 2^result, of which no coefficient is larger than [`Self::unit_of_result`] allows. What is below
+    /// the range of f64 in these units is covered where deltas are below 2^21 units.
+    #[inline(always)]
+    pub(in crate::deep) fn in_units(&self, unit: i32, result: i32) -> Entry<T> {
+        let power = |exponent: i32| if exponent < -1000 { 0.0 } else { power_of_two(exponent) };
+        let of = |part: &Extended<T>, unit: i32| part.m.scaled(power(part.e - unit));
+        let by_z = result - unit;
+        let by_square = by_z - unit;
+        let of_c = 2.0 * T::UNIT * REACH;
+        let [k0, k1, k2, k3] = self.k;
+        let up = |k: f64| (k + UNDERFLOW) * (1.0 + 1e-13);
+        Entry {
+            a: of(&self.a, by_z),
+            b: of(&self.b, result),
+            q: of(&self.q, by_square),
+            s: of(&self.s, by_z),
+            t: of(&self.t, result),
+            k: [
+                up(k0.in_unit(result) + self.by_c.in_unit(result) * of_c),
+                up(k1.in_unit(by_z) + self.s_modulus.in_unit(by_z) * of_c),
+                up(k2.in_unit(by_square)),
+                up(k3.in_unit(by_square - unit)),
+            ],
+            slack: self.slack.in_unit(by_z) + UNDERFLOW,
+            q_modulus: self.q_modulus.in_unit(by_square),
+        }
+    }
 
     /// In the range of f64; `None` where a coefficient is outside it.
     pub(super) fn narrow(&self) -> Option<(f64, Entry<T>)> {

@@ -18,8 +18,7 @@
 //! the reference P is rebased by Z_M. The chain ends where no block and no step is valid for the whole view, or D exceeds the
 //! tolerance of the blocks.
 
-use super::merge::Block;
-use super::{REACH, SHARE, Table, WideEntry, wide};
+use super::{REACH, SHARE, Table, WideEntry};
 use crate::deep::TableSetting;
 use crate::deep::derivative::{U, WideDerivative, in_f64};
 use crate::deep::extended::{Bound, Extended};
@@ -48,13 +47,20 @@ struct Chain<T> {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::deep) struct Start<T> {
     chain: Chain<T>,
-    /// P, B and T where all are in the range of f64.
-    in_range: Option<[Complex<T>; 3]>,
+    /// P, B and T in units of 2^unit.
+    coefficients: [Complex<T>; 3],
+    unit: i32,
     /// A bound on the error of z, that of c included.
     pub(in crate::deep) e: Bound,
 }
 
 impl<T: Mantissa> Chain<T> {
+    /// c itself, at m = 1.
+    fn first(scale: i32) -> Self {
+        let one = Complex::of(Complex { re: Dd::whole(1.0), im: Dd::ZERO });
+        Self { p: Extended::ZERO, b: Extended::new(one, scale), t: Extended::ZERO, d: Bound::ZERO, m: 1, n: 1 }
+    }
+
     /// |P|, |B c|, |T c^2| and a bound on |z|.
     fn moduli(&self) -> [Bound; 4] {
         let [p, b, t] = [self.p, self.b, self.t].map(Bound::modulus);
@@ -103,12 +109,11 @@ impl<T: Mantissa> Chain<T> {
         let next = match table.longest_of_either(self.m, reach) {
             Some((entry, steps)) => self.then(&entry, steps),
             None => {
-                let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
-                let step = Block::step(reference.extended(self.m), unit, escape_radius)?;
+                let step = WideEntry::step(reference.extended(self.m), scale, escape_radius)?;
                 if step.radius.below(reach) {
                     return None;
                 }
-                self.then(&wide(&step, 1), 1)
+                self.then(&step, 1)
             }
         };
         next.is_within(tolerance).then_some(next)
@@ -121,30 +126,36 @@ impl<T: Mantissa> Chain<T> {
 }
 
 impl<T: Mantissa> Start<T> {
-    /// The longest chain; `None` where it would be of no use.
-    pub(super) fn new(table: &Table<T>, setting: &TableSetting<'_>) -> Option<Self> {
-        let one = Complex::of(Complex { re: Dd::whole(1.0), im: Dd::ZERO });
-        let b = Extended::new(one, setting.scale);
-        let mut chain = Chain { p: Extended::ZERO, b, t: Extended::ZERO, d: Bound::ZERO, m: 1, n: 1 };
+    /// The first delta, c itself, for c in units of 2^scale.
+    pub(in crate::deep) fn first(scale: i32) -> Self {
+        Self::of(Chain::first(scale))
+    }
+
+    /// The longest chain.
+    pub(super) fn new(table: &Table<T>, setting: &TableSetting<'_>) -> Self {
+        let mut chain = Chain::first(setting.scale);
         for _ in 0..MOST {
             match chain.next(table, setting) {
                 Some(next) => chain = next,
                 None => break,
             }
         }
-        if chain.n == 1 {
-            return None;
-        }
+        Self::of(chain)
+    }
+
+    fn of(chain: Chain<T>) -> Self {
         let [p, b, t, _] = chain.moduli();
         let rounding = p.plus(b).plus(t).by(9.0 * T::UNIT);
         let of_c = b.plus(t.by(2.0)).by(2.0 * T::UNIT * REACH);
-        let is_in_range = Bound::modulus(chain.b).exponent() > IN_RANGE;
-        let in_range = || Some([chain.p.in_range()?, chain.b.in_range()?, chain.t.in_range()?]);
-        Some(Self {
-            chain,
-            in_range: if is_in_range { in_range() } else { None },
-            e: chain.d.plus(rounding).plus(of_c).by(UP),
-        })
+        let Chain { p, b, t, d, .. } = chain;
+        let is_in_range = Bound::modulus(b).exponent() > IN_RANGE;
+        let in_range = || Some(([p.in_range()?, b.in_range()?, t.in_range()?], 0));
+        let (coefficients, unit) = if is_in_range { in_range() } else { None }.unwrap_or_else(|| {
+            // What is below the range of f64 in the unit of the largest is nothing beside the roundings.
+            let unit = p.e.max(b.e).max(t.e);
+            ([p, b, t].map(|part| Extended { e: part.e - unit, ..part }.in_range().unwrap_or(Complex::ZERO)), unit)
+        });
+        Self { chain, coefficients, unit, e: d.plus(rounding).plus(of_c).by(UP) }
     }
 
     /// The index in the reference.
@@ -168,17 +179,9 @@ impl<T: Mantissa> Start<T> {
         WideDerivative { d: b.plus(t.times(c).doubled()), off: d.by(over_margin).plus(roundings).by(UP) }
     }
 
-    /// The delta of c, where all of it is in the range of f64.
+    /// P, B and T of the delta P + (B + T c) c in units of 2^unit, and the unit: 0 where all is in the range of f64.
     #[inline(always)]
-    pub(in crate::deep) fn narrow(&self, c: Complex<T>) -> Option<Complex<T>> {
-        let [p, b, t] = self.in_range?;
-        Some(p + (b + t * c) * c)
-    }
-
-    /// The delta of c.
-    pub(in crate::deep) fn wide(&self, c: Complex<T>) -> Extended<T> {
-        let Chain { p, b, t, .. } = self.chain;
-        let c = Extended::new(c, 0);
-        p.plus(b.plus(t.times(c)).times(c))
+    pub(in crate::deep) fn coefficients(&self) -> ([Complex<T>; 3], i32) {
+        (self.coefficients, self.unit)
     }
 }

@@ -5,7 +5,7 @@ use super::pile::Orbits;
 use super::{Orbit, SMALL, UP};
 use crate::deep::blocks::{FIRST, SHARE};
 use crate::deep::derivative::{U, UNDERFLOW};
-use crate::deep::lanes::{ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals, pairs, transposed};
+use crate::deep::lanes::{Columns, ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals, pairs, transposed};
 use crate::deep::mantissa::{Complex, Mantissa};
 use crate::deep::reference::Window;
 use crate::vector::bits;
@@ -34,10 +34,10 @@ type Windows<'a> = [[&'a Window; LANES]; 2];
 
 /// The value of an orbit, and what may follow.
 pub(super) struct Value<T: Mantissa, S: Simd> {
-    reference: ComplexLanes<T, S>,
-    w: ComplexLanes<T, S>,
-    w_square: Reals<S>,
-    z_square: Reals<S>,
+    pub(super) reference: ComplexLanes<T, S>,
+    pub(super) w: ComplexLanes<T, S>,
+    pub(super) w_square: Reals<S>,
+    pub(super) z_square: Reals<S>,
     /// Within R for certain.
     pub(super) is_within: Marks<S>,
     /// The orbit is smaller than its delta.
@@ -87,10 +87,10 @@ pub(super) fn count_of<S: Simd>(marks: Marks<S>) -> usize {
 }
 
 /// Deltas in lanes.
-struct Deltas<T: Mantissa, S: Simd> {
-    z: ComplexLanes<T, S>,
-    e: Reals<S>,
-    derivative: DerivativeLanes<S>,
+pub(super) struct Deltas<T: Mantissa, S: Simd> {
+    pub(super) z: ComplexLanes<T, S>,
+    pub(super) e: Reals<S>,
+    pub(super) derivative: DerivativeLanes<S>,
 }
 
 impl<T: Mantissa, S: Simd> Deltas<T, S> {
@@ -179,8 +179,19 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         windows: &Windows<'_>,
         step: usize,
     ) -> Value<T, S> {
+        self.value_of(simd, z, e, Self::reference_at(simd, windows, step))
+    }
+
+    /// The value of deltas from these values of the reference.
+    #[inline(always)]
+    pub(super) fn value_of<S: Simd>(
+        &self,
+        simd: S,
+        z: ComplexLanes<T, S>,
+        e: Reals<S>,
+        reference: ComplexLanes<T, S>,
+    ) -> Value<T, S> {
         let splat = |x: f64| Reals::splat(simd, x);
-        let reference = Self::reference_at(simd, windows, step);
         let w = reference + z;
         let (w_square, z_square) = (w.square_of(), z.square_of());
         let off = e + splat(self.of_modulus);
@@ -207,7 +218,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
 
     /// One step of every lane.
     #[inline(always)]
-    fn stepped<S: Simd>(
+    pub(super) fn stepped<S: Simd>(
         &self,
         simd: S,
         before: Deltas<T, S>,
@@ -271,8 +282,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
     #[inline(always)]
     pub(super) fn block<S: Simd>(&self, simd: S, orbits: &mut Orbits<T, S>, active: Marks<S>) {
         let splat = |x: f64| Reals::splat(simd, x);
-        let Orbits { z, c, e, .. } = *orbits;
-        let reach = (z.square_of().sqrt() + e) * splat(UP);
+        let reach = (orbits.z.square_of().sqrt() + orbits.e) * splat(UP);
         let m = indices(simd, orbits.m);
         // Only near the limit is a block too long for it.
         let last = splat(self.setting.reference.last() as f64);
@@ -285,7 +295,22 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
             entries[lane] = entry;
             steps[lane] = of_entry;
         }
-        let columns = transposed::<T, S>(simd, &entries);
+        self.apply(simd, orbits, reach, &transposed::<T, S>(simd, &entries));
+        let steps = Reals::from_fn(
+            simd,
+            #[inline(always)]
+            |lane| f64::from_bits(ABOVE.to_bits() | steps[lane] as u64),
+        );
+        let steps = (steps - splat(ABOVE)).where_else(active, splat(0.0));
+        orbits.m = orbits.m + steps;
+        orbits.room = orbits.room - steps;
+    }
+
+    /// Applies the block of each lane to the delta and its bounds; `reach` is |z| + e.
+    #[inline(always)]
+    pub(super) fn apply<S: Simd>(&self, simd: S, orbits: &mut Orbits<T, S>, reach: Reals<S>, columns: &Columns<S>) {
+        let splat = |x: f64| Reals::splat(simd, x);
+        let Orbits { z, c, e, .. } = *orbits;
         let number = |index: usize| <T::Lanes<S>>::from_parts(|part| columns[index * T::PARTS + part]);
         let complex = |index: usize| Complex { re: number(2 * index), im: number(2 * index + 1) };
         let [of_a, of_b, of_q, of_s, of_t] = [complex(0), complex(1), complex(2), complex(3), complex(4)];
@@ -313,13 +338,5 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         }
         orbits.e = (growth * e + k_here) * splat(UP);
         orbits.z = linear * z + (of_b + of_t * c) * c;
-        let steps = Reals::from_fn(
-            simd,
-            #[inline(always)]
-            |lane| f64::from_bits(ABOVE.to_bits() | steps[lane] as u64),
-        );
-        let steps = (steps - splat(ABOVE)).where_else(active, splat(0.0));
-        orbits.m = orbits.m + steps;
-        orbits.room = orbits.room - steps;
     }
 }

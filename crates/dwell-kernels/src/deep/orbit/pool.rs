@@ -1,11 +1,10 @@
 //! Many orbits at once, in vectors.
 //!
-//! Orbits under way lie in columns, by what is next: a block, or steps up to the next m at which a block may begin, which is at most
-//! four. A round works off both lists in whole vectors, so that lanes are in use whatever the orbits do, and sorts the results into the lists of the
-//! next round. What is rare, an escape, a rebase, the limit, or a delta below the range of f64, is done one orbit at a time. The operations of an orbit
-//! and their order do not depend on the others, nor on the width of vectors.
+//! Orbits begin in groups of neighbours (`group.rs`). Where those part, orbits lie in columns, by what is next: a block, or steps up to the next m at which a
+//! block may begin, which is at most four. A round works off both lists in whole vectors, so that lanes are in use whatever the orbits do, and sorts the
+//! results into the lists of the next round. What is rare, an escape, a rebase, the limit, or a delta below the range of f64, is done one orbit at a time.
 //!
-//! What was tried, as times of one core (Zen 5, 512 bits) for a pixel of shallow-seahorse-1e13 and of rf-flake with blocks of 2^-26, in microseconds;
+//! What was tried before there were groups, as times of one core (Zen 5, 512 bits) for a pixel of shallow-seahorse-1e13 and of rf-flake with blocks of 2^-26, in microseconds;
 //! one orbit at a time takes 2.24 and 1.24:
 //!
 //! - vectors whose lanes wait for each other's branches, sorted anew for every four steps: 2.17, 0.91;
@@ -16,10 +15,11 @@
 //! - two vectors side by side in each operation: 1.34, 0.59, and twice the code;
 //! - arrays that are filled lane by lane and then loaded as vectors wait for their stores: up to 1.6 times the time.
 
+use super::group::{self, Groups};
 use super::operations::{Here, count_of};
 use super::pile::{self, MOST, Orbits, Pile, Row};
 use super::{Counts, Event, Found, Orbit, Phase, Pixel, Setting, State, Trap};
-use crate::deep::blocks::{FIRST, Table};
+use crate::deep::blocks::{FIRST, Start, Table};
 use crate::deep::lanes::{Marks, Reals};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use fearless_simd::Simd;
@@ -31,21 +31,21 @@ const FEW_BLOCKS: u64 = 4;
 const MOST_RUNS: usize = 4;
 
 /// The greatest room of a row, which is stored as f64. An orbit that has used it up gets more: [`Pool::resolved`] counts it anew. Tests use it up.
-const MOST_ROOM: u64 = if cfg!(test) { 1 << 9 } else { 1 << 52 };
+pub(super) const MOST_ROOM: u64 = if cfg!(test) { 1 << 9 } else { 1 << 52 };
 
 /// A pixel under way.
-struct Slot<T> {
-    pixel: Pixel<T>,
+pub(super) struct Slot<T> {
+    pub(super) pixel: Pixel<T>,
     /// Its number.
     number: usize,
     /// n - m since the last rebase, modulo 2^64.
-    ahead: u64,
+    pub(super) ahead: u64,
 }
 
 /// Orbits by what is next.
-struct Lists<T, const DERIVED: bool> {
+pub(super) struct Lists<T, const DERIVED: bool> {
     /// Not known.
-    fresh: Pile<T, DERIVED>,
+    pub(super) fresh: Pile<T, DERIVED>,
     /// A block.
     blocks: Pile<T, DERIVED>,
     /// Steps.
@@ -59,7 +59,7 @@ impl<T: Mantissa, const DERIVED: bool> Lists<T, DERIVED> {
         Self { fresh: Pile::new(), blocks: Pile::new(), steps: Pile::new(), rare: Pile::new() }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.fresh.len() + self.blocks.len() + self.steps.len() + self.rare.len()
     }
 }
@@ -71,25 +71,29 @@ struct Next<'a, T: Mantissa, S: Simd> {
     step: Marks<S>,
 }
 
-/// Bytes of the orbits under way: two rounds of four lists, and what is kept of each pixel.
-pub(in crate::deep) const BYTES: usize = 8 * pile::BYTES + MOST * size_of::<Slot<Dd>>();
+/// Bytes of the orbits under way: two rounds of four lists, what is kept of each pixel, and groups.
+pub(in crate::deep) const BYTES: usize = 8 * pile::BYTES + MOST * size_of::<Slot<Dd>>() + group::BYTES;
 
 /// Orbits under way.
 pub(in crate::deep) struct Pool<'a, T: Mantissa, const DERIVED: bool> {
-    orbit: Orbit<'a, T, DERIVED>,
+    pub(super) orbit: Orbit<'a, T, DERIVED>,
+    /// Where pixels begin.
+    pub(super) start: Start<T>,
     /// Those of this round.
-    now: Lists<T, DERIVED>,
+    pub(super) now: Lists<T, DERIVED>,
     /// Those of the next.
     next: Lists<T, DERIVED>,
-    slots: Vec<Slot<T>>,
+    pub(super) slots: Vec<Slot<T>>,
     free: Vec<usize>,
-    counts: Counts,
+    pub(super) counts: Counts,
 }
 
 impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
     pub(in crate::deep) fn new(setting: &'a Setting<'a>, table: &'a Table<T>) -> Self {
+        let start = if table.start.n() <= setting.limit { table.start } else { Start::first(setting.scale) };
         Self {
             orbit: Orbit::new(setting, table),
+            start,
             now: Lists::new(),
             next: Lists::new(),
             slots: Vec::with_capacity(MOST),
@@ -102,12 +106,9 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
     #[inline(always)]
     pub(in crate::deep) fn run<S: Simd>(mut self, simd: S, pixels: &[Complex<T>], found: &mut [Found]) -> Counts {
         found.fill(Found::Undecided);
-        let mut begun = 0;
+        let mut groups = Groups::new();
         loop {
-            while self.now.len() < MOST && begun < pixels.len() {
-                self.begin(simd, begun, pixels[begun], found);
-                begun += 1;
-            }
+            self.advance_groups(simd, &mut groups, pixels, found);
             if self.now.len() == 0 || self.orbit.setting.stop.load(Ordering::Relaxed) {
                 return self.counts;
             }
@@ -119,11 +120,11 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
         }
     }
 
-    /// Begins an orbit.
+    /// A place for a pixel.
     #[inline(always)]
-    fn begin<S: Simd>(&mut self, simd: S, number: usize, c: Complex<T>, found: &mut [Found]) {
+    pub(super) fn slot(&mut self, number: usize, c: Complex<T>) -> usize {
         let slot = Slot { pixel: Pixel { c, trap: Trap::new() }, number, ahead: 0 };
-        let place = match self.free.pop() {
+        match self.free.pop() {
             Some(place) => {
                 self.slots[place] = slot;
                 place
@@ -132,16 +133,18 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
                 self.slots.push(slot);
                 self.slots.len() - 1
             }
-        };
-        let phase = self.orbit.begin(c);
-        if let Some(row) = self.resolved(simd, place, phase, found) {
-            self.now.fresh.push(row);
         }
     }
 
     /// What follows from a phase: the orbit in the range of f64, unless it ends.
     #[inline(always)]
-    fn resolved<S: Simd>(&mut self, simd: S, place: usize, phase: Phase<T>, found: &mut [Found]) -> Option<Row<T>> {
+    pub(super) fn resolved<S: Simd>(
+        &mut self,
+        simd: S,
+        place: usize,
+        phase: Phase<T>,
+        found: &mut [Found],
+    ) -> Option<Row<T>> {
         let Self { orbit, slots, counts, .. } = self;
         let Slot { pixel, number, ahead } = &mut slots[place];
         let state = match phase {

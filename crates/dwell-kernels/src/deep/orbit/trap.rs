@@ -11,13 +11,13 @@ use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Mantissa};
 
 /// Rebases before the first attempt: nearly all pixels that escape have fewer.
-const FIRST: u64 = 32;
+pub(super) const FIRST: u64 = 32;
 /// The radius of attempts relative to |z|, as powers of two, in turn.
 const RADII: [i32; 4] = [-4, -8, -14, -22];
 
 /// The attempts of an orbit.
 pub(super) struct Trap<T> {
-    rebases: u64,
+    pub(super) rebases: u64,
     next: u64,
     number: usize,
     pub(super) attempt: Option<Attempt<T>>,
