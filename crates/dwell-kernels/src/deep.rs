@@ -84,6 +84,8 @@ pub struct TableSetting<'a> {
     pub escape_radius: f64,
     /// The greatest remainder of a block, relative to its linear part.
     pub tolerance: f64,
+    /// The most threads that compute it.
+    pub threads: usize,
     /// Looked at meanwhile.
     pub watch: Watch<'a>,
 }
@@ -104,8 +106,8 @@ struct TableKernel<'a, T> {
 impl<T: Mantissa> Kernel for TableKernel<'_, T> {
     type Output = Result<Table<T>, NoTable>;
     #[inline(always)]
-    fn run<S: Simd, const REGISTERS: usize>(self, _: S) -> Self::Output {
-        Table::new(&self.setting)
+    fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> Self::Output {
+        Table::new(simd, &self.setting)
     }
 }
 

@@ -86,7 +86,7 @@ fn check(args: &RenderArgs, interrupt: &Interrupt) -> Result<f64, Failure> {
     if !request.watched {
         return Ok(view.size.pixels() as f64);
     }
-    let Resolved { scene, .. } = dwell::resolve(&scene, &cpu, &job.limits, &request.control)?;
+    let Resolved { scene, .. } = dwell::resolve(&job.painted(&scene), &cpu, &job.limits, &request.control)?;
     let plan = plan.with_limit(scene.settings.limit);
     Ok(dwell::expected_cost(&job.request(&scene, "", &plan, &cpu, &progress))?)
 }
@@ -358,7 +358,15 @@ impl<'a> Job<'a> {
         let control = Control { cancel: &self.interrupt.cancel, progress };
         let is_watched = progress_bar::wanted(self.args.quiet || self.stats_to_stderr);
         let what = if self.part.label.is_empty() { "probing" } else { &self.part.label };
-        self.part.span.during(is_watched, what, progress, || dwell::resolve(scene, engine, &self.limits, &control))
+        let scene = self.painted(scene);
+        self.part.span.during(is_watched, what, progress, || dwell::resolve(&scene, engine, &self.limits, &control))
+    }
+
+    /// The scene, with colours to be found only where there is a picture: the probe takes a tenth of a render.
+    fn painted(&self, scene: &Scene) -> Scene {
+        let mut scene = scene.clone();
+        scene.automatic.scale &= self.formats.iter().any(|format| format.is_picture());
+        scene
     }
 
     /// Shows the progress of `work`, which renders after `earlier` other runs.

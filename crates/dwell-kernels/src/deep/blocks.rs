@@ -28,6 +28,7 @@ mod entry;
 mod merge;
 mod path;
 mod places;
+mod segments;
 mod start;
 
 use super::extended::{Bound, Extended};
@@ -112,8 +113,8 @@ impl<T: Mantissa> Table<T> {
     /// The blocks of a reference for c up to [`REACH`] in units of 2^scale. Where that is far below the range of f64, also for deltas
     /// below it.
     #[inline(always)]
-    pub(crate) fn new(setting: &TableSetting<'_>) -> Result<Self, NoTable> {
-        let TableSetting { reference, scale, escape_radius, tolerance, watch } = *setting;
+    pub(crate) fn new<S: Simd>(simd: S, setting: &TableSetting<'_>) -> Result<Self, NoTable> {
+        let TableSetting { reference, scale, escape_radius, tolerance, .. } = *setting;
         let with_wide = scale < WIDE_BELOW;
         let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
         let steps = reference.last().saturating_sub(1);
@@ -131,55 +132,12 @@ impl<T: Mantissa> Table<T> {
             of_origin.first = u32::try_from(first_of(origin)).map_err(|_| NoTable::Memory)?;
             of_origin.count = if origin == 0 { 0 } else { lengths(origin, steps).count_ones() };
         }
-        // Blocks that wait for their right neighbours, of falling levels.
-        let mut waiting: Vec<(u32, Option<Block>)> = Vec::new();
-        let mut path = Path::new(steps);
-        for m in 1..=steps {
-            if watch.stops(m) {
-                return Err(NoTable::Stopped);
-            }
-            let mut block = Block::step(reference.extended(m), unit, escape_radius);
-            let mut level = 0;
-            while let Some((of_left, left)) = waiting.pop_if(|(of_left, _)| *of_left == level) {
-                block = match (left, block) {
-                    (Some(left), Some(right)) => left.then(&right, tolerance),
-                    _ => None,
-                };
-                level = of_left + 1;
-                if level >= FIRST
-                    && let Some(block) = &block
-                {
-                    let begin = m + 1 - (1 << level);
-                    let length = (level - FIRST) as usize;
-                    table.keep(begin, length, &wide::<T>(block, 1 << level));
-                    path.add(begin, level, block);
-                }
-            }
-            waiting.push((level, block));
-        }
-        path.add_rest(&waiting);
+        let path = table.fill(simd, setting, steps)?;
         if let Some(zero) = Block::step(Extended::ZERO, unit, escape_radius) {
             table.keep_from_zero(&zero, &path, tolerance);
         }
         table.start = Start::new(&table, setting);
         Ok(table)
-    }
-
-    /// Keeps a block at m: number `length` of its origin.
-    fn keep(&mut self, m: usize, length: usize, block: &WideEntry<T>) {
-        let Some(origin) = origin(m) else { return };
-        let place = first_of(origin) + length;
-        if let Some((radius, entry)) = block.narrow() {
-            self.radius[place] = radius;
-            if length == 0 {
-                self.origins[origin].shortest = radius;
-            }
-            entry.write(&mut self.entries[place]);
-        }
-        if let Some(kept) = self.wide.get_mut(place) {
-            *kept = *block;
-            self.wide_radius[place] = block.radius;
-        }
     }
 
     /// Keeps blocks from m = 0, where deltas begin again after each period: the step from there and then each of the blocks from m = 1, and on from the
@@ -202,7 +160,8 @@ impl<T: Mantissa> Table<T> {
 
     fn keep_next_from_zero(&mut self, block: &Block, steps: usize) {
         if self.from_zero.len() < OF_ZERO {
-            self.keep(0, self.from_zero.len(), &wide::<T>(block, steps as u64));
+            let number = self.from_zero.len();
+            self.whole().keep(0, number, &wide::<T>(block, steps as u64));
             self.from_zero.push(steps);
             self.origins[0].count += 1;
         }

@@ -183,8 +183,14 @@ fn by_deltas<T: Mantissa>(place: &Place, tolerance: f64, wanted: Wanted, pixels:
     let stop = AtomicBool::new(false);
     let level = Level::best();
     let Place { reference, scale, .. } = place;
-    let of_table =
-        TableSetting { reference, scale: *scale, escape_radius: 2.0, tolerance, watch: Watch::unseen(&stop) };
+    let of_table = TableSetting {
+        reference,
+        scale: *scale,
+        escape_radius: 2.0,
+        tolerance,
+        threads: 1,
+        watch: Watch::unseen(&stop),
+    };
     let table: Table<T> = table(level, of_table).unwrap();
     let Wanted { limit, smooth, units } = wanted;
     let scale = *scale;
@@ -286,7 +292,8 @@ fn blocks_are_within_their_bounds_and_need_them() {
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
         let tolerance = 2_f64.powi(-26);
-        let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, watch: Watch::unseen(&stop) };
+        let setting =
+            TableSetting { reference, scale, escape_radius: 2.0, tolerance, threads: 1, watch: Watch::unseen(&stop) };
         let table: Table<Dd> = table(Level::best(), setting).unwrap();
         for (m, steps, radius, entry) in table.all().step_by(7) {
             for _ in 0..4 {
@@ -333,6 +340,7 @@ fn beginnings_are_those_of_each_pixel() {
             scale,
             escape_radius: 2.0,
             tolerance: 2_f64.powi(-26),
+            threads: 1,
             watch: Watch::unseen(&stop),
         };
         let table: Table<Dd> = table(Level::best(), setting).unwrap();

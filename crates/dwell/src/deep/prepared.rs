@@ -1,6 +1,7 @@
 //! What all pixels of a deep view share: the reference orbit and the blocks. Each is computed when it is first needed, by the thread that
 //! needs it, while others that need the same wait.
 
+use super::measured::Measured;
 use super::report::{DeepReport, Tier};
 use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
@@ -60,6 +61,15 @@ pub(crate) struct Prepared {
     in_pairs: [Tables<Dd>; Tier::OF_DELTAS - Tier::IN_F64],
     most_bytes: u64,
     used: Mutex<Used>,
+    pub(super) measured: Measured,
+}
+
+/// What blocks are computed with.
+#[derive(Clone, Copy)]
+pub(super) struct Means<'a> {
+    pub(super) level: Level,
+    pub(super) threads: usize,
+    pub(super) control: Control<'a>,
 }
 
 /// The blocks of a tier.
@@ -191,6 +201,7 @@ impl Shared {
                         in_pairs: Default::default(),
                         most_bytes: self.most_bytes,
                         used: Mutex::new(used),
+                        measured: Measured::default(),
                     });
                 }
                 Err(NoReference::TooFewBits) => limbs += MORE_LIMBS,
@@ -226,6 +237,14 @@ impl Prepared {
         fitting.or(lists.last()).copied().unwrap_or_default()
     }
 
+    /// Whether the blocks of a tier are made, or pay for what the tier before leaves of a view of so many pixels.
+    pub(super) fn pays(&self, tier: usize, before: usize, pixels: u64) -> bool {
+        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        // Blocks of every tier take about as long.
+        let block_seconds = used.of_blocks.as_secs_f64() / f64::from(used.tiers.count_ones().max(1));
+        used.tiers >> tier & 1 != 0 || self.measured.pays(tier, before, block_seconds, pixels)
+    }
+
     fn bytes_of_blocks(&self, tier: usize, shared: &Shared) -> u64 {
         let steps = self.reference.last() as u64;
         let of_tier = if tier < Tier::IN_F64 { Table::<f64>::bytes } else { Table::<Dd>::bytes };
@@ -233,25 +252,13 @@ impl Prepared {
     }
 
     /// The blocks of a tier in f64, by its number in [`Tier::ALL`].
-    pub(crate) fn in_f64(
-        &self,
-        tier: usize,
-        shared: &Shared,
-        level: Level,
-        control: Control<'_>,
-    ) -> Result<Arc<Table<f64>>, Error> {
-        self.tables(&self.in_f64[tier], tier, shared, level, control)
+    pub(super) fn in_f64(&self, tier: usize, shared: &Shared, means: Means<'_>) -> Result<Arc<Table<f64>>, Error> {
+        self.tables(&self.in_f64[tier], tier, shared, means)
     }
 
     /// The blocks of a tier in pairs of f64, by its number in [`Tier::ALL`].
-    pub(crate) fn in_pairs(
-        &self,
-        tier: usize,
-        shared: &Shared,
-        level: Level,
-        control: Control<'_>,
-    ) -> Result<Arc<Table<Dd>>, Error> {
-        self.tables(&self.in_pairs[tier - self.in_f64.len()], tier, shared, level, control)
+    pub(super) fn in_pairs(&self, tier: usize, shared: &Shared, means: Means<'_>) -> Result<Arc<Table<Dd>>, Error> {
+        self.tables(&self.in_pairs[tier - self.in_f64.len()], tier, shared, means)
     }
 
     fn tables<T: Mantissa>(
@@ -259,8 +266,7 @@ impl Prepared {
         tables: &Tables<T>,
         tier: usize,
         shared: &Shared,
-        level: Level,
-        control: Control<'_>,
+        means: Means<'_>,
     ) -> Result<Arc<Table<T>>, Error> {
         let mut tables = tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = tables.as_ref() {
@@ -279,12 +285,14 @@ impl Prepared {
                 used.tiers |= 1 << tier;
             }
         }
+        let Means { level, control, .. } = means;
         let phase = control.progress.begin(Phase::Blocks, self.reference.last() as u64);
         let setting = TableSetting {
             reference: &self.reference,
             scale: shared.unit(),
             escape_radius: shared.escape_radius(),
             tolerance: TOLERANCES[tier],
+            threads: means.threads,
             watch: Watch { stop: control.cancel.flag(), done: phase.steps() },
         };
         let made = match table::<T>(level, setting) {

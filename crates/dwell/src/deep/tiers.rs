@@ -1,7 +1,7 @@
 //! Decides lists of pixels: by each tier those that the one before left undecided.
 
 use super::points::DeepPoints;
-use super::prepared::{Prepared, in_limbs};
+use super::prepared::{Means, Prepared, in_limbs};
 use super::report::{DeepReport, Tier, TierReport};
 use super::values::Out;
 use crate::base::control::Control;
@@ -51,6 +51,8 @@ pub(crate) struct DeepCall<'a> {
     pub(crate) points: &'a DeepPoints,
     pub(crate) limit: u64,
     pub(crate) level: Level,
+    /// The threads that compute blocks while others wait for them.
+    pub(crate) threads: usize,
     pub(crate) control: Control<'a>,
 }
 
@@ -93,6 +95,10 @@ impl DeepCall<'_> {
         self.compute_exactly(buffers, places, &mut out)
     }
 
+    fn means(&self) -> Means<'_> {
+        Means { level: self.level, threads: self.threads, control: self.control }
+    }
+
     fn compute_by_deltas(
         &self,
         prepared: &Prepared,
@@ -101,17 +107,23 @@ impl DeepCall<'_> {
         out: &mut Out<'_>,
     ) -> Result<(), Error> {
         let lists = if out.is_dwells_alone() { &OF_DWELLS } else { &OF_VALUES };
+        let pixels = self.points.columns().len() as u64 * self.points.rows().len() as u64;
+        let mut before = None;
         for tier in prepared.fitting(lists, &self.points.shared).iter().copied() {
             if buffers.open.is_empty() {
                 return Ok(());
             }
+            if before.is_some_and(|before| !prepared.pays(tier, before, pixels)) {
+                continue;
+            }
+            before = Some(tier);
             if tier < Tier::IN_F64 {
-                let table = prepared.in_f64(tier, &self.points.shared, self.level, self.control)?;
+                let table = prepared.in_f64(tier, &self.points.shared, self.means())?;
                 let mut pixels = std::mem::take(&mut buffers.in_f64);
                 self.tier(tier, prepared, &table, &mut pixels, buffers, places, out)?;
                 buffers.in_f64 = pixels;
             } else {
-                let table = prepared.in_pairs(tier, &self.points.shared, self.level, self.control)?;
+                let table = prepared.in_pairs(tier, &self.points.shared, self.means())?;
                 let mut pixels = std::mem::take(&mut buffers.in_pairs);
                 self.tier(tier, prepared, &table, &mut pixels, buffers, places, out)?;
                 buffers.in_pairs = pixels;
@@ -209,17 +221,16 @@ impl DeepCall<'_> {
         self.control.cancel.check()?;
         let samples = open.len();
         out.take(open, found);
-        add(
-            tiers,
-            TierReport {
-                tier: Tier::ALL[number],
-                samples: samples as u64,
-                decided: (samples - open.len()) as u64,
-                seconds: began.elapsed().as_secs_f64(),
-                steps: counts.steps + counts.wide,
-                blocks: counts.blocks,
-            },
-        );
+        let report = TierReport {
+            tier: Tier::ALL[number],
+            samples: samples as u64,
+            decided: (samples - open.len()) as u64,
+            seconds: began.elapsed().as_secs_f64(),
+            steps: counts.steps + counts.wide,
+            blocks: counts.blocks,
+        };
+        prepared.measured.add(number, &report);
+        add(tiers, report);
         Ok(())
     }
 
@@ -305,8 +316,13 @@ mod tests {
     /// All values of all pixels of a view, by all tiers or by the last one alone.
     fn computed(points: &DeepPoints, size: Size, limit: u64, last_alone: bool) -> ChannelBuffers {
         let (cancel, progress) = (Cancel::default(), Progress::default());
-        let call =
-            DeepCall { points, limit, level: Level::best(), control: Control { cancel: &cancel, progress: &progress } };
+        let call = DeepCall {
+            points,
+            limit,
+            level: Level::best(),
+            threads: 2,
+            control: Control { cancel: &cancel, progress: &progress },
+        };
         let places: Vec<_> =
             (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
         let mut found = ChannelBuffers::default();

@@ -9,7 +9,7 @@ const HALVINGS: u32 = 8;
 /// Blocks while a table is built.
 pub(super) struct Path {
     /// The least level of the pieces.
-    level: u32,
+    pub(super) level: u32,
     /// Levels and blocks from m = 1.
     pub(super) from_one: Vec<(u32, Block)>,
     /// By where they begin, levels and the longest blocks there.

@@ -29,6 +29,8 @@ use std::sync::atomic::Ordering;
 const FEW_BLOCKS: u64 = 4;
 /// orbits are stepped so many times over before they are sorted.
 const MOST_RUNS: usize = 4;
+/// And so many times where one vector is all that is left, which is sorted for nothing.
+const MOST_RUNS_AT_END: usize = 64;
 
 /// The greatest room of a row, which is stored as f64. An orbit that has used it up gets more: [`Pool::resolved`] counts it anew. Tests use it up.
 pub(super) const MOST_ROOM: u64 = if cfg!(test) { 1 << 9 } else { 1 << 52 };
@@ -226,7 +228,11 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
     /// Steps the others, up to the next m at which a block may begin; and on where few blocks are found.
     #[inline(always)]
     fn step<S: Simd>(&mut self, simd: S) {
-        let runs = if self.counts.steps > FEW_BLOCKS * self.counts.blocks { MOST_RUNS } else { 1 };
+        let runs = match () {
+            () if self.now.len() + self.next.len() <= Reals::<S>::LEN => MOST_RUNS_AT_END,
+            () if self.counts.steps > FEW_BLOCKS * self.counts.blocks => MOST_RUNS,
+            () => 1,
+        };
         for at in (0..self.now.steps.len()).step_by(Reals::<S>::LEN) {
             let mut orbits = self.now.steps.load(simd, at);
             let active = Reals::<S>::first_lanes(simd, self.now.steps.len() - at);
@@ -234,7 +240,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
             self.counts.steps += self.orbit.steps(simd, &mut orbits, here, active) as u64;
             let mut next = self.next(simd, &orbits, active);
             for _ in 1..runs {
-                if 2 * count_of::<S>(next.step) < Reals::<S>::LEN {
+                if 2 * count_of::<S>(next.step) < count_of::<S>(active) {
                     break;
                 }
                 self.counts.steps += self.orbit.steps(simd, &mut orbits, next.here, next.step) as u64;

@@ -64,8 +64,11 @@ fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a AtomicBool) -> Se
 fn blocks_of<T: Mantissa>(setting: &Setting<'_>) -> Table<T> {
     let Setting { reference, scale, escape_radius, stop, .. } = *setting;
     let tolerance = 2_f64.powi(-26);
-    table(Level::best(), TableSetting { reference, scale, escape_radius, tolerance, watch: Watch::unseen(stop) })
-        .unwrap()
+    table(
+        Level::best(),
+        TableSetting { reference, scale, escape_radius, tolerance, threads: 1, watch: Watch::unseen(stop) },
+    )
+    .unwrap()
 }
 
 fn distance(exact: Extended<Dd>, found: Complex<Dd>) -> f64 {

@@ -17,9 +17,9 @@ use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// The least and the greatest number of pixels of a tile. A pixel may take milliseconds, so that tiles are small where there are many threads; but vectors
+/// The least and the greatest number of pixels of a tile. A pixel may take a second, so that tiles are small where there are many threads and few pixels; but vectors
 /// are full only where a list of what a tier leaves, one pixel in a thousand, still has some.
-const LEAST_AREA: u64 = 1 << 10;
+const LEAST_AREA: u64 = 1 << 7;
 const MOST_AREA: u64 = 1 << 14;
 /// Tiles for each thread, where there are enough pixels: at the end few threads are idle.
 const TILES_PER_THREAD: u64 = 8;
@@ -59,7 +59,7 @@ fn check(channels: ChannelSet, limit: u64, strategy: Strategy) -> Result<(), Inp
 
 impl CpuEngine {
     pub(super) fn deep_call<'a>(&self, points: &'a DeepPoints, limit: u64, control: &Control<'a>) -> DeepCall<'a> {
-        DeepCall { points, limit, level: self.level, control: *control }
+        DeepCall { points, limit, level: self.level, threads: self.pool.threads(), control: *control }
     }
 
     /// Computes a list of points into a pixel of `out` each.

@@ -13,8 +13,11 @@ use crate::deep::tiers::{DeepBuffers, DeepCall};
 use crate::field::channels::{ChannelBuffers, ChannelSet};
 use dwell_kernels::Level;
 
-/// Points that a thread computes at once: a list of what a tier leaves of fewer is short.
-const CHUNK: usize = 128;
+/// Points that a thread computes at once: a list of what a tier leaves of fewer is short, but each may take a second, so that no thread should have
+/// many of few.
+const CHUNK: std::ops::RangeInclusive<usize> = 8..=128;
+/// Chunks for each thread, where there are enough points.
+const CHUNKS_PER_THREAD: usize = 4;
 
 /// Computes points given by offsets from the centre of a deep view.
 pub(super) struct Deep<'a> {
@@ -37,10 +40,12 @@ struct Buffers {
 impl Computer for Deep<'_> {
     fn run(&self, list: &mut [Point], limit: u64) -> Result<(), Error> {
         let mut open = collected(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied(), WHAT)?;
-        let call = DeepCall { points: self.points, limit, level: self.level, control: self.control };
+        let threads = self.pool.threads();
+        let call = DeepCall { points: self.points, limit, level: self.level, threads, control: self.control };
+        let chunk = (open.len() / (CHUNKS_PER_THREAD * threads)).clamp(*CHUNK.start(), *CHUNK.end());
         let work = |buffers: &mut Buffers, (_, chunk): (usize, &mut [Point])| self.chunk(&call, buffers, chunk);
         let start = || Ok(Buffers::default());
-        self.pool.for_each(Schedule::default(), ChunksMut::new(&mut open, CHUNK), start, work)?;
+        self.pool.for_each(Schedule::default(), ChunksMut::new(&mut open, chunk), start, work)?;
         self.control.cancel.check()?;
         let undecided = list.iter_mut().filter(|point| point.outcome == Outcome::Undecided);
         undecided.zip(open).for_each(|(point, computed)| *point = computed);

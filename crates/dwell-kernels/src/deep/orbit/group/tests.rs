@@ -134,8 +134,11 @@ fn shares(random: &mut Random, reference: &Reference, scale: i32, before: &Neigh
 fn blocks(setting: &Setting<'_>) -> Table<Dd> {
     let Setting { reference, scale, escape_radius, stop, .. } = *setting;
     let tolerance = 2_f64.powi(-26);
-    table(Level::best(), TableSetting { reference, scale, escape_radius, tolerance, watch: Watch::unseen(stop) })
-        .unwrap()
+    table(
+        Level::best(),
+        TableSetting { reference, scale, escape_radius, tolerance, threads: 1, watch: Watch::unseen(stop) },
+    )
+    .unwrap()
 }
 
 fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a AtomicBool) -> Setting<'a> {

@@ -1,0 +1,294 @@
+//! Segments of a table, which several threads fill side by side: the blocks within 2^k steps of the reference depend on these steps alone.
+
+use super::merge::Block;
+use super::path::Path;
+use super::places::{first_of, origin};
+use super::{FIRST, Origin, Table, WideEntry, wide};
+use crate::deep::extended::{Bound, Extended};
+use crate::deep::mantissa::{Complex, Dd, Mantissa};
+use crate::deep::{NoTable, TableSetting};
+use fearless_simd::Simd;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// The least steps for which threads are started: they take some milliseconds.
+const LEAST_STEPS: usize = 1 << 13;
+/// Steps between two looks at a watch: some milliseconds.
+const STEPS_OF_LOOK: usize = 1 << 12;
+
+/// A part of a table: the blocks that begin at some origins that follow one another.
+pub(super) struct Segment<'a, T: Mantissa> {
+    first_origin: usize,
+    first_place: usize,
+    origins: &'a mut [Origin],
+    radius: &'a mut [f64],
+    entries: &'a mut [T::Lines],
+    /// Empty where blocks for deltas below the range of f64 are not kept.
+    wide_radius: &'a mut [Bound],
+    wide: &'a mut [WideEntry<T>],
+}
+
+/// A block, where it begins, and its level.
+type Piece = (usize, u32, Block);
+
+/// Blocks that wait for their right neighbours, of falling levels.
+#[derive(Default)]
+struct Waiting(Vec<(u32, Option<Block>)>);
+
+impl Waiting {
+    /// Adds a block whose last step is m, merges it with those before it, and hands over each that is long enough, with where it begins and its level.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        m: usize,
+        mut level: u32,
+        mut block: Option<Block>,
+        tolerance: f64,
+        mut keep: impl FnMut(usize, u32, &Block),
+    ) {
+        while let Some((of_left, left)) = self.0.pop_if(|(of_left, _)| *of_left == level) {
+            block = match (left, block) {
+                (Some(left), Some(right)) => left.then(&right, tolerance),
+                _ => None,
+            };
+            level = of_left + 1;
+            if level >= FIRST
+                && let Some(block) = &block
+            {
+                keep(m + 1 - (1 << level), level, block);
+            }
+        }
+        self.0.push((level, block));
+    }
+}
+
+/// One step of the reference.
+#[inline(always)]
+fn step(setting: &TableSetting<'_>, m: usize) -> Option<Block> {
+    let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, setting.scale);
+    Block::step(setting.reference.extended(m), unit, setting.escape_radius)
+}
+
+impl<T: Mantissa> Segment<'_, T> {
+    /// Keeps a block at m: number `length` of its origin.
+    pub(super) fn keep(&mut self, m: usize, length: usize, block: &WideEntry<T>) {
+        let Some(origin) = origin(m) else { return };
+        let place = first_of(origin) + length - self.first_place;
+        if let Some((radius, entry)) = block.narrow() {
+            self.radius[place] = radius;
+            if length == 0 {
+                self.origins[origin - self.first_origin].shortest = radius;
+            }
+            entry.write(&mut self.entries[place]);
+        }
+        if let Some(kept) = self.wide.get_mut(place) {
+            *kept = *block;
+            self.wide_radius[place] = block.radius;
+        }
+    }
+
+    fn keep_block(&mut self, begin: usize, level: u32, block: &Block) {
+        self.keep(begin, (level - FIRST) as usize, &wide::<T>(block, 1 << level));
+    }
+
+    /// Computes the blocks of so many steps from `first` on. What is left in the end are blocks of falling levels; those from m = 1 and of at least the least level
+    /// are pieces of a path.
+    #[inline(always)]
+    fn fill(
+        &mut self,
+        setting: &TableSetting<'_>,
+        (first, steps): (usize, usize),
+        least_level: u32,
+    ) -> Result<(Waiting, Vec<Piece>), NoTable> {
+        let (mut waiting, mut pieces) = (Waiting::default(), Vec::new());
+        for m in first..first + steps {
+            if (m - first) % STEPS_OF_LOOK == 0 {
+                setting.watch.done.fetch_add(steps.min(STEPS_OF_LOOK) as u64, Ordering::Relaxed);
+                if setting.watch.stop.load(Ordering::Relaxed) {
+                    return Err(NoTable::Stopped);
+                }
+            }
+            waiting.add(m, 0, step(setting, m), setting.tolerance, |begin, level, block| {
+                self.keep_block(begin, level, block);
+                if begin == 1 || level >= least_level {
+                    pieces.push((begin, level, *block));
+                }
+            });
+        }
+        Ok((waiting, pieces))
+    }
+}
+
+impl<T: Mantissa> Table<T> {
+    /// All of the table.
+    pub(super) fn whole(&mut self) -> Segment<'_, T> {
+        Segment {
+            first_origin: 0,
+            first_place: 0,
+            origins: &mut self.origins,
+            radius: &mut self.radius,
+            entries: &mut self.entries,
+            wide_radius: &mut self.wide_radius,
+            wide: &mut self.wide,
+        }
+    }
+
+    /// Computes the blocks of so many steps from m = 1 on, and the path of them.
+    #[inline(always)]
+    pub(super) fn fill<S: Simd>(&mut self, simd: S, setting: &TableSetting<'_>, steps: usize) -> Result<Path, NoTable> {
+        let mut path = Path::new(steps);
+        // At least 256 segments, and what is left.
+        let level = if steps < LEAST_STEPS || setting.threads < 2 { steps.max(1).ilog2() } else { path.level };
+        let length = 1 << level;
+        let count = if level == path.level { steps >> level } else { 0 };
+        let mut results = Vec::new();
+        results.resize_with(count, || None);
+        {
+            let segments = self.whole().split(level, count).into_iter().zip(&mut results).enumerate();
+            let segments = Mutex::new(segments);
+            let work = || -> Result<(), NoTable> {
+                loop {
+                    let next = segments.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some((number, (mut segment, result))) = next else { return Ok(()) };
+                    let steps = (1 + number * length, length);
+                    *result = Some(simd.vectorize(
+                        #[inline(always)]
+                        || segment.fill(setting, steps, path.level),
+                    )?);
+                }
+            };
+            let helpers = if count == 0 { 0 } else { setting.threads.min(count) - 1 };
+            thread::scope(|scope| {
+                let helpers: Vec<_> = (0..helpers).map(|_| thread::Builder::new().spawn_scoped(scope, work)).collect();
+                let own = work();
+                // A thread that cannot be started leaves its work to the others.
+                let of_helpers =
+                    helpers.into_iter().flatten().map(|helper| helper.join().unwrap_or(Err(NoTable::Stopped)));
+                of_helpers.fold(own, Result::and)
+            })?;
+        }
+        let mut whole = self.whole();
+        let mut waiting = Waiting::default();
+        for (number, result) in results.into_iter().enumerate() {
+            let (of_segment, pieces) = result.ok_or(NoTable::Stopped)?;
+            pieces.iter().for_each(|(begin, level, block)| path.add(*begin, *level, block));
+            let last = (number + 1) * length;
+            for (level, block) in of_segment.0 {
+                waiting.add(last, level, block, setting.tolerance, |begin, level, block| {
+                    whole.keep_block(begin, level, block);
+                    path.add(begin, level, block);
+                });
+            }
+        }
+        let done = count * length;
+        let (rest, pieces) = whole.fill(setting, (1 + done, steps - done), path.level)?;
+        pieces.iter().for_each(|(begin, level, block)| path.add(*begin, *level, block));
+        let mut all = waiting.0;
+        all.extend(rest.0);
+        path.add_rest(&all);
+        Ok(path)
+    }
+}
+
+impl<'a, T: Mantissa> Segment<'a, T> {
+    /// The segments of 2^level steps each from m = 1 on. The first has the place of m = 0 as well.
+    fn split(self, level: u32, count: usize) -> Vec<Segment<'a, T>> {
+        let mut rest = self;
+        let mut segments = Vec::with_capacity(count);
+        for number in 1..=count {
+            // The origin of m = 1 is 1.
+            let next_origin = 1 + (number << (level - FIRST));
+            let next_place = first_of(next_origin);
+            let (origins, places) = (next_origin - rest.first_origin, next_place - rest.first_place);
+            let of_wide = if rest.wide.is_empty() { 0 } else { places };
+            let (own_origins, origins) = rest.origins.split_at_mut(origins.min(rest.origins.len()));
+            let (radius, rest_radius) = rest.radius.split_at_mut(places.min(rest.radius.len()));
+            let (entries, rest_entries) = rest.entries.split_at_mut(places.min(rest.entries.len()));
+            let (wide_radius, rest_wide_radius) = rest.wide_radius.split_at_mut(of_wide.min(rest.wide_radius.len()));
+            let (wide, rest_wide) = rest.wide.split_at_mut(of_wide.min(rest.wide.len()));
+            segments.push(Segment {
+                first_origin: rest.first_origin,
+                first_place: rest.first_place,
+                origins: own_origins,
+                radius,
+                entries,
+                wide_radius,
+                wide,
+            });
+            rest = Segment {
+                first_origin: next_origin,
+                first_place: next_place,
+                origins,
+                radius: rest_radius,
+                entries: rest_entries,
+                wide_radius: rest_wide_radius,
+                wide: rest_wide,
+            };
+        }
+        segments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deep::Watch;
+    use crate::deep::blocks::REACH;
+    use crate::deep::limbs::Fixed;
+    use crate::deep::reference::{End, Reference};
+    use crate::deep::table;
+    use crate::level::Level;
+    use std::sync::atomic::{AtomicBool, AtomicU64};
+
+    /// The orbit of 1/4, which comes nearer to 1/2 for ever.
+    fn reference(scale: i32, limit: u64, watch: Watch<'_>) -> Reference {
+        let limbs = 3 + (170 - scale).unsigned_abs().div_ceil(64) as usize;
+        let (mut x, y) = (Fixed::zero(limbs), Fixed::zero(limbs));
+        x.limbs[limbs - 2] = 1 << 62;
+        let radius = Bound::new(REACH, scale);
+        let reference = Reference::new([&x, &y], radius, 4.0, limit, 1 << 20, watch).unwrap();
+        assert_eq!((reference.end, reference.last() as u64), (End::Limit, limit));
+        reference
+    }
+
+    fn check<T: Mantissa + std::fmt::Debug>(scale: i32, limit: u64) {
+        let stop = AtomicBool::new(false);
+        let reference = reference(scale, limit, Watch::unseen(&stop));
+        let of = |threads: usize| {
+            let done = AtomicU64::new(0);
+            let watch = Watch { stop: &stop, done: &done };
+            let (reference, tolerance) = (&reference, 2_f64.powi(-26));
+            let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, threads, watch };
+            let table = table::<T>(Level::best(), setting).unwrap();
+            let done = done.into_inner();
+            assert!((limit - 1..limit + STEPS_OF_LOOK as u64).contains(&done), "{done}");
+            // Every number, to the last bit.
+            format!("{table:?}")
+        };
+        let one = of(1);
+        for threads in [2, 3, 8] {
+            assert!(of(threads) == one, "{threads} threads, 2^{scale}, {limit} steps");
+        }
+    }
+
+    #[test]
+    fn threads_change_nothing() {
+        check::<f64>(-60, 8194);
+        check::<f64>(-500, 9000);
+        check::<Dd>(-60, 20_011);
+    }
+
+    #[test]
+    fn segments_stop() {
+        let stop = AtomicBool::new(false);
+        let reference = reference(-60, 9000, Watch::unseen(&stop));
+        stop.store(true, Ordering::Relaxed);
+        for threads in [1, 3] {
+            let watch = Watch::unseen(&stop);
+            let setting =
+                TableSetting { reference: &reference, scale: -60, escape_radius: 2.0, tolerance: 1e-8, threads, watch };
+            assert_eq!(table::<f64>(Level::best(), setting).err(), Some(NoTable::Stopped));
+        }
+    }
+}

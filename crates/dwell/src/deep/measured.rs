@@ -1,0 +1,67 @@
+//! Which tiers pay: the blocks of a tier cost the same for one pixel as for all, so that few pixels are better left to the next one.
+
+use super::report::{Tier, TierReport};
+use std::sync::{Mutex, PoisonError};
+
+/// What a pixel costs more in the tier after f64 of 2^-44, and in that after pairs of 2^-60, than it cost in the tier before these: 8 to 45 times as much, and 2 to 4
+/// times (of the places of docs/deep.md, one core of a Zen 5). Where it is not known, more blocks are the better error, so these are upper bounds.
+const OF_F64_FINE: f64 = 50.0;
+const OF_PAIRS_MEDIUM: f64 = 10.0;
+
+/// What the tiers of a view took up to now.
+#[derive(Debug)]
+pub(super) struct Measured(Mutex<[TierReport; Tier::OF_DELTAS]>);
+
+impl Default for Measured {
+    fn default() -> Self {
+        Self(Mutex::new(std::array::from_fn(|tier| TierReport::new(Tier::ALL[tier]))))
+    }
+}
+
+impl Measured {
+    pub(super) fn add(&self, tier: usize, report: &TierReport) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[tier].add(report);
+    }
+
+    /// Whether blocks of a tier that take some seconds pay for what the tier before leaves of a view of so many pixels.
+    pub(super) fn pays(&self, tier: usize, before: usize, block_seconds: f64, pixels: u64) -> bool {
+        let factor = match Tier::ALL[tier] {
+            Tier::F64Fine => OF_F64_FINE,
+            Tier::PairsMedium => OF_PAIRS_MEDIUM,
+            _ => return true,
+        };
+        let reports = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = reports.iter().map(|of_tier| of_tier.samples).max().unwrap_or(0);
+        let TierReport { samples, decided, seconds, .. } = reports[before];
+        // The share of all samples that comes here, of those of which it is known.
+        let share = (samples - decided + 1) as f64 / (all + 1) as f64;
+        let each = seconds / (samples + 1) as f64;
+        block_seconds < factor * each * share * pixels as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_pay_for_many_pixels() {
+        let measured = Measured::default();
+        let report = |tier: usize, samples, decided, seconds| TierReport {
+            samples,
+            decided,
+            seconds,
+            ..TierReport::new(Tier::ALL[tier])
+        };
+        // 2 % of 10,000 samples of a microsecond are left open.
+        measured.add(0, &report(0, 10_000, 9_800, 0.01));
+        assert!(measured.pays(2, 0, 0.1, 1_000_000));
+        assert!(!measured.pays(2, 0, 0.1, 10_000));
+        // Of these, 10 of 20 microseconds.
+        measured.add(2, &report(2, 200, 190, 0.004));
+        assert!(measured.pays(3, 2, 0.1, 1_000_000));
+        assert!(!measured.pays(3, 2, 0.5, 1_000_000));
+        // The last one is always there, and so is the first.
+        assert!(measured.pays(4, 3, 1e9, 1) && measured.pays(0, 0, 1e9, 1));
+    }
+}
