@@ -228,10 +228,12 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
     /// Steps the others, up to the next m at which a block may begin; and on where few blocks are found.
     #[inline(always)]
     fn step<S: Simd>(&mut self, simd: S) {
-        let runs = match () {
-            () if self.now.len() + self.next.len() <= Reals::<S>::LEN => MOST_RUNS_AT_END,
-            () if self.counts.steps > FEW_BLOCKS * self.counts.blocks => MOST_RUNS,
-            () => 1,
+        let runs = if self.now.len() + self.next.len() <= Reals::<S>::LEN {
+            MOST_RUNS_AT_END
+        } else if self.counts.steps > FEW_BLOCKS * self.counts.blocks {
+            MOST_RUNS
+        } else {
+            1
         };
         for at in (0..self.now.steps.len()).step_by(Reals::<S>::LEN) {
             let mut orbits = self.now.steps.load(simd, at);

@@ -57,11 +57,11 @@ impl<T: Mantissa, const DERIVED: bool> Kernel for Run<'_, T, DERIVED> {
     }
 }
 
-fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a AtomicBool) -> Setting<'a> {
+pub(super) fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a AtomicBool) -> Setting<'a> {
     Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, units: Some(UNITS), stop }
 }
 
-fn blocks_of<T: Mantissa>(setting: &Setting<'_>) -> Table<T> {
+pub(super) fn blocks_of<T: Mantissa>(setting: &Setting<'_>) -> Table<T> {
     let Setting { reference, scale, escape_radius, stop, .. } = *setting;
     let tolerance = 2_f64.powi(-26);
     table(

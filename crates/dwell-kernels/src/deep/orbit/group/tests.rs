@@ -2,16 +2,14 @@
 
 use super::super::{Counts, Orbit, Setting};
 use super::{Group, lanes};
-use crate::deep::Watch;
-use crate::deep::blocks::Table;
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::lanes::{LANES, Lanes, Reals};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::deep::orbit::operations::DerivativeLanes;
 use crate::deep::orbit::pile::Orbits;
+use crate::deep::orbit::tests::{blocks_of, setting};
 use crate::deep::reference::Reference;
-use crate::deep::tests::{direction, offset, place, place_at_a_nucleus, stepped};
-use crate::deep::{TableSetting, table};
+use crate::deep::tests::{Place, direction, offset, place, place_at_a_nucleus, stepped};
 use crate::level::{Kernel, Level};
 use crate::test_random::Random;
 use fearless_simd::Simd;
@@ -131,19 +129,16 @@ fn shares(random: &mut Random, reference: &Reference, scale: i32, before: &Neigh
     shares
 }
 
-fn blocks(setting: &Setting<'_>) -> Table<Dd> {
-    let Setting { reference, scale, escape_radius, stop, .. } = *setting;
-    let tolerance = 2_f64.powi(-26);
-    table(
-        Level::best(),
-        TableSetting { reference, scale, escape_radius, tolerance, threads: 1, watch: Watch::unseen(stop) },
-    )
-    .unwrap()
+/// Does something with the orbits of a place.
+fn at<R>(place: &Place, limit: u64, check: impl FnOnce(Orbit<'_, Dd, false>) -> R) -> R {
+    let stop = AtomicBool::new(false);
+    let setting = Setting { limit, ..setting(&place.reference, place.scale, &stop) };
+    let table = blocks_of(&setting);
+    check(Orbit::new(&setting, &table))
 }
 
-fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a AtomicBool) -> Setting<'a> {
-    Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, units: None, stop }
-}
+/// The limit of the tests.
+const LIMIT: u64 = 9000;
 
 /// What groups did in a test.
 #[derive(Debug, Default)]
@@ -181,28 +176,26 @@ impl Tally {
 #[test]
 fn groups_are_within_their_bounds_and_need_them() {
     let mut random = Random(51);
-    let stop = AtomicBool::new(false);
     let mut tally = Tally::default();
     for scale in [-60, -90, -200] {
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
-        let setting = setting(reference, scale, &stop);
-        let table = blocks(&setting);
-        let orbit = Orbit::new(&setting, &table);
-        for _ in 0..300 {
-            let m = random.next() as usize % (reference.last() - 40);
-            let z = reference.at::<Dd>(m);
-            let size = z.size().max(0.1) * 2_f64.powi(-((random.next() % 50) as i32));
-            let [x, y] = direction(&mut random).map(|part| Dd::whole(part * size));
-            let neighbours = neighbours(&mut random, Complex { re: x, im: y }, 1e-3, 0, m);
-            tally.advance(&mut random, orbit, neighbours);
-            // Near -Z all are smaller than their deltas.
-            if m > 0 {
-                let minus = Complex { re: -z.re, im: -z.im };
-                let neighbours = self::neighbours(&mut random, minus, 1e-3, 0, m);
+        at(&place, LIMIT, |orbit| {
+            for _ in 0..300 {
+                let m = random.next() as usize % (reference.last() - 40);
+                let z = reference.at::<Dd>(m);
+                let size = z.size().max(0.1) * 2_f64.powi(-((random.next() % 50) as i32));
+                let [x, y] = direction(&mut random).map(|part| Dd::whole(part * size));
+                let neighbours = neighbours(&mut random, Complex { re: x, im: y }, 1e-3, 0, m);
                 tally.advance(&mut random, orbit, neighbours);
+                // Near -Z all are smaller than their deltas.
+                if m > 0 {
+                    let minus = Complex { re: -z.re, im: -z.im };
+                    let neighbours = self::neighbours(&mut random, minus, 1e-3, 0, m);
+                    tally.advance(&mut random, orbit, neighbours);
+                }
             }
-        }
+        });
     }
     let Tally { steps, blocks, rebases, lanes, near, .. } = tally;
     assert!(steps > 200 && blocks > 200 && rebases > 100 && near * 4 > lanes, "{tally:?}");
@@ -211,32 +204,27 @@ fn groups_are_within_their_bounds_and_need_them() {
 #[test]
 fn groups_below_the_range_are_within_their_bounds_and_need_them() {
     let mut random = Random(52);
-    let stop = AtomicBool::new(false);
     let mut tally = Tally::default();
     for scale in [-470, -700, -1300] {
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
-        let setting = setting(reference, scale, &stop);
-        let table = blocks(&setting);
-        let orbit = Orbit::new(&setting, &table);
-        for _ in 0..300 {
-            let m = random.next() as usize % (reference.last() - 40);
-            let unit = (scale + (random.next() % 200) as i32).min(-440);
-            let [x, y] = direction(&mut random).map(|part| Dd::whole(part * 3.0));
-            let neighbours = neighbours(&mut random, Complex { re: x, im: y }, 1e-3, unit, m);
-            tally.advance(&mut random, orbit, neighbours);
-        }
+        at(&place, LIMIT, |orbit| {
+            for _ in 0..300 {
+                let m = random.next() as usize % (reference.last() - 40);
+                let unit = (scale + (random.next() % 200) as i32).min(-440);
+                let [x, y] = direction(&mut random).map(|part| Dd::whole(part * 3.0));
+                let neighbours = neighbours(&mut random, Complex { re: x, im: y }, 1e-3, unit, m);
+                tally.advance(&mut random, orbit, neighbours);
+            }
+        });
     }
     // At the end of references that end at a period.
     for _ in 0..10 {
         let place = place_at_a_nucleus(&mut random);
-        let setting = setting(&place.reference, place.scale, &stop);
-        let table = blocks(&setting);
-        let orbit = Orbit::new(&setting, &table);
         let unit = -450 - (random.next() % 100) as i32;
         let z = Complex { re: Dd::whole(3.0), im: Dd::ZERO };
         let neighbours = neighbours(&mut random, z, 1e-3, unit, place.reference.last());
-        tally.advance(&mut random, orbit, neighbours);
+        at(&place, LIMIT, |orbit| tally.advance(&mut random, orbit, neighbours));
     }
     let Tally { steps, blocks, rebases, lanes, near, .. } = tally;
     assert!(steps > 200 && blocks > 200 && rebases >= 10 && near * 4 > lanes, "{tally:?}");
@@ -245,16 +233,13 @@ fn groups_below_the_range_are_within_their_bounds_and_need_them() {
 #[test]
 fn neighbours_that_part_are_left_to_themselves() {
     let mut random = Random(53);
-    let stop = AtomicBool::new(false);
     let place = place(&mut random, -60, 4000);
     let reference = &place.reference;
-    let setting = setting(reference, -60, &stop);
-    let table = blocks(&setting);
-    let orbit = Orbit::new(&setting, &table);
     let m = (1..reference.last()).find(|m| reference.at::<f64>(*m).size() > 0.2).unwrap();
     let mut apart = neighbours(&mut random, Complex { re: Dd::whole(1e-3), im: Dd::ZERO }, 1e-6, 0, m);
     let z = reference.at::<Dd>(m);
-    let advance = |neighbours| Level::best().run(Advance { orbit, neighbours });
+    let at_limit = |limit, neighbours| at(&place, limit, |orbit| Level::best().run(Advance { orbit, neighbours }));
+    let advance = |neighbours| at_limit(LIMIT, neighbours);
     assert!(advance(apart).is_some());
     let first = apart.z[0];
     // One is smaller than its delta, and the others would lose by a rebase.
@@ -266,8 +251,7 @@ fn neighbours_that_part_are_left_to_themselves() {
     apart.z[0] = Complex { re: Dd::whole(1e-140), im: Dd::ZERO };
     assert!(advance(apart).is_none());
     apart.z[0] = first;
-    // The limit is 9000, and n is 100.
-    let limited = Setting { limit: 100, ..setting };
-    let orbit = Orbit::new(&limited, &table);
-    assert!(Level::best().run(Advance { orbit, neighbours: apart }).is_none());
+    assert!(advance(apart).is_some());
+    // n is 100.
+    assert!(at_limit(100, apart).is_none());
 }
