@@ -12,9 +12,13 @@
 
 pub mod blocks;
 pub(crate) mod derivative;
+#[cfg(target_arch = "x86_64")]
+mod digits;
 pub mod direct;
 pub mod extended;
+mod fixed_orbit;
 mod lanes;
+mod leading;
 pub mod limbs;
 pub mod mantissa;
 pub mod orbit;

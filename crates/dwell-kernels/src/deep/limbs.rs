@@ -140,6 +140,11 @@ impl Fixed {
         Self { negative: false, limbs: vec![0; limbs] }
     }
 
+    /// The exponent of a unit of the last place.
+    pub(super) fn unit(&self) -> i32 {
+        -64 * i32::try_from(self.limbs.len() - 1).unwrap_or(i32::MAX / 128)
+    }
+
     /// The value in f64, off by less than 2^-64 and a rounding.
     #[inline(always)]
     pub(super) fn at_point(&self) -> f64 {

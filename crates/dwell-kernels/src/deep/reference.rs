@@ -1,6 +1,6 @@
 //! The reference orbit: Z_0 = 0, Z_{m+1} = Z_m^2 + C in fixed point, with a running bound on its error, kept as pairs of f64.
 //!
-//! A step is off by less than 8 units u of the last place (`limbs.rs`), so |error'| <= (2 |Z| + error) error + 8 u. The orbit ends
+//! A step is off by less than 8 units u of the last place (`fixed_orbit.rs`), so |error'| <= (2 |Z| + error) error + 8 u. The orbit ends
 //! - where a nucleus of period m is in the view, to first order: |Z_m| < r |dZ_m/dC|. From there on the orbit nearly repeats itself, and a
 //!   delta that is rebased to its beginning loses nothing;
 //! - where it escapes;
@@ -11,9 +11,11 @@
 
 use super::Watch;
 use super::extended::{Bound, Extended};
-use super::limbs::{Fixed, Stepper};
+use super::fixed_orbit::FixedOrbit;
+use super::limbs::Fixed;
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::view_trap::ViewTrap;
+use crate::level::Level;
 use std::sync::atomic::Ordering;
 
 /// Bits by which Z_m is more precise, relative to itself, than the last bit of a [`Dd`]: 2^-112 |Z_m| bounds its error.
@@ -66,35 +68,6 @@ pub enum NoReference {
     Stopped,
 }
 
-/// The parts of a number in fixed point, to 106 bits.
-fn leading(part: &Fixed) -> (Dd, i32) {
-    let limbs = &part.limbs;
-    let Some(top) = limbs.iter().rposition(|limb| *limb != 0) else { return (Dd::ZERO, i32::MIN / 8) };
-    let at = |i: usize| if i <= top { limbs[top - i] } else { 0 };
-    let shift = limbs[top].leading_zeros();
-    let joined = |a: u64, b: u64| if shift == 0 { a } else { a << shift | b >> (64 - shift) };
-    let (first, second) = (joined(at(0), at(1)), joined(at(1), at(2)));
-    // 53 bits, then 53 of the other 75, as multiples of 2^-63: in [1, 2).
-    let unit = 1.0 / (1_u64 << 63) as f64;
-    let high = (first >> 11 << 11) as f64 * unit;
-    let rest = (u128::from(first & 0x7ff) << 64 | u128::from(second)) as f64 * (unit / 18_446_744_073_709_551_616.0);
-    let pair = Dd::sum(high, rest);
-    let sign = if part.negative { -1.0 } else { 1.0 };
-    let below_point = i32::try_from(limbs.len() - 1 - top).unwrap_or(i32::MAX / 128);
-    let exponent = 63 - 64 * below_point - i32::try_from(shift).unwrap_or(0);
-    (pair.scaled(sign), exponent)
-}
-
-/// A point in fixed point, to 106 bits of its larger part.
-pub(super) fn pair(x: &Fixed, y: &Fixed) -> Extended<Dd> {
-    let ((re, of_re), (im, of_im)) = (leading(x), leading(y));
-    let e = of_re.max(of_im);
-    let aligned = |part: Dd, of_part: i32| {
-        if e - of_part > 900 { Dd::ZERO } else { part.scaled(super::extended::power_of_two(of_part - e)) }
-    };
-    Extended::new(Complex { re: aligned(re, of_re), im: aligned(im, of_im) }, e)
-}
-
 impl Reference {
     /// The index M of the last Z.
     #[must_use]
@@ -145,17 +118,16 @@ impl Reference {
     /// # Errors
     /// When the limbs are too few for the view, when there is no memory, and when the flag of the watch is set.
     pub fn new(
-        [x, y]: [&Fixed; 2],
+        level: Level,
+        c: [&Fixed; 2],
         radius: Bound,
         escape: f64,
         limit: u64,
         most: usize,
         watch: Watch<'_>,
     ) -> Result<Self, NoReference> {
-        let n = x.limbs.len();
-        let unit = -64 * i32::try_from(n - 1).unwrap_or(i32::MAX / 128);
-        let mut at = [x.clone(), y.clone()];
-        let mut stepper = Stepper::new([x, y]);
+        let mut exact = FixedOrbit::new(level, c, escape);
+        let unit = exact.unit();
         let mut orbit = Self {
             high: vec![[0.0; 2]],
             low: vec![[0.0; 2]],
@@ -173,7 +145,7 @@ impl Reference {
             if watch.stop.load(Ordering::Relaxed) || watch.stops(m as usize) {
                 return Err(NoReference::Stopped);
             }
-            let z = pair(&at[0], &at[1]);
+            let z = exact.leading();
             let modulus = Bound::modulus(z);
             let kept = z.in_range().unwrap_or(Complex::ZERO);
             if orbit.high.len() + WINDOW > orbit.high.capacity() {
@@ -220,7 +192,7 @@ impl Reference {
             derivative = z.times(derivative).doubled().plus(Extended::new(Complex { re: 1.0, im: 0.0 }, 0));
             let growth = modulus.by(2.0).plus(absolute);
             error = growth.times(error).plus(eight).by(1.0 + 1e-14);
-            stepper.step(&mut at);
+            exact.step();
         }
         Err(NoReference::Memory)
     }

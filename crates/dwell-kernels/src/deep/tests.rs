@@ -2,15 +2,16 @@
 
 use super::Watch;
 use super::blocks::{REACH, Table};
-use super::direct::{self, Point};
+use super::direct::{self, Goal};
 use super::extended::{Bound, Extended};
+use super::leading::pair;
 use super::limbs::{Fixed, Stepper};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::orbit::{Found, Setting};
-use super::reference::{End, NoReference, Reference, pair};
+use super::reference::{End, NoReference, Reference};
 use super::values::Units;
 use super::{TableSetting, decide, table};
-use crate::level::Level;
+use crate::level::{Level, LevelName};
 use crate::test_random::Random;
 use std::sync::atomic::AtomicBool;
 
@@ -90,6 +91,7 @@ pub(super) fn place(random: &mut Random, scale: i32, limit: u64) -> Place {
         let parts = [fixed(random, x, limbs), fixed(random, y, limbs)];
         let stop = AtomicBool::new(false);
         match Reference::new(
+            Level::best(),
             [&parts[0], &parts[1]],
             Bound::new(REACH, scale),
             4.0,
@@ -111,7 +113,7 @@ pub(super) fn place_at_a_nucleus(random: &mut Random) -> Place {
         let [x, y] = boundary_point(random);
         let mut parts = [fixed(random, x, limbs), fixed(random, y, limbs)];
         let of = |parts: &[Fixed; 2], scale: i32| {
-            Reference::new([&parts[0], &parts[1]], Bound::new(REACH, scale), 4.0, 20_000, 1 << 20, Watch::unseen(&stop))
+            Reference::new(Level::best(), [&parts[0], &parts[1]], Bound::new(REACH, scale), 4.0, 20_000, 1 << 20, Watch::unseen(&stop))
         };
         let period = match of(&parts, -70) {
             Ok(reference) if reference.end == End::Period => reference.last(),
@@ -216,6 +218,22 @@ fn by_deltas<T: Mantissa>(place: &Place, tolerance: f64, wanted: Wanted, pixels:
     found
 }
 
+/// What orbits in fixed point give: by limbs, and the same by every level.
+fn followed(goal: &Goal<'_>, points: &[[Fixed; 2]]) -> Vec<Found> {
+    let of = |level| {
+        let mut found = vec![Found::Undecided; points.len()];
+        direct::follow(level, goal, &mut |place| points[place].clone(), &mut found);
+        found
+    };
+    let by_limbs = of(Level::get(LevelName::Scalar).unwrap());
+    for level in Level::available() {
+        for (found, by_limbs) in of(level).into_iter().zip(&by_limbs) {
+            assert!(found == *by_limbs || *by_limbs == Found::Undecided, "{:?}: {found:?}, {by_limbs:?}", level.name());
+        }
+    }
+    by_limbs
+}
+
 #[test]
 fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
     let mut random = Random(11);
@@ -230,16 +248,16 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
         pixels.extend((0..2).flat_map(|_| neighbours(&mut random)));
         let wanted = Wanted { limit, smooth: number % 2 == 0, units: (number % 4 > 1).then_some(UNITS) };
         let stop = AtomicBool::new(false);
-        let exact: Vec<Found> = pixels
+        let points: Vec<[Fixed; 2]> = pixels
             .iter()
             .map(|pixel| {
-                let x = plus(place.parts[0].clone(), pixel.re, scale);
-                let y = plus(place.parts[1].clone(), pixel.im, scale);
-                let Wanted { limit, smooth, units } = wanted;
-                let units = units.map(|units| (units, scale));
-                direct::follow(Point { parts: [&x, &y], error: 0.0, escape: 4.0, limit, smooth, units, stop: &stop })
+                let [x, y] = place.parts.clone();
+                [plus(x, pixel.re, scale), plus(y, pixel.im, scale)]
             })
             .collect();
+        let Wanted { limit, smooth, units } = wanted;
+        let (limbs, units) = (points[0][0].limbs.len(), units.map(|units| (units, scale)));
+        let exact = followed(&Goal { limbs, error: 0.0, escape: 4.0, limit, smooth, units, stop: &stop }, &points);
         let check = |found: Vec<Found>, name: &str| {
             let mut decided = 0;
             for (found, exact) in found.iter().zip(&exact) {
@@ -385,7 +403,7 @@ fn references_end_at_periods_escapes_and_limits() {
     let stop = AtomicBool::new(false);
     let near = |random: &mut Random, x: f64, y: f64| [fixed(random, x, 6), fixed(random, y, 6)];
     let of = |[x, y]: &[Fixed; 2], radius: Bound, limit| {
-        Reference::new([x, y], radius, 4.0, limit, 1 << 20, Watch::unseen(&stop))
+        Reference::new(Level::best(), [x, y], radius, 4.0, limit, 1 << 20, Watch::unseen(&stop))
     };
     // Near the centre of the disc of period 2, and of the component of period 3 on the axis.
     let two = of(&near(&mut random, -1.0, 0.0), Bound::new(1.0, -50), 1000).unwrap();
@@ -422,7 +440,7 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
             let limit = i64::MAX as u64;
             let radius = Bound::new(REACH, scale);
             let mut reference =
-                Reference::new([&parts[0], &parts[1]], radius, 4.0, 1 << 16, 1 << 20, Watch::unseen(&stop)).unwrap();
+                Reference::new(Level::best(), [&parts[0], &parts[1]], radius, 4.0, 1 << 16, 1 << 20, Watch::unseen(&stop)).unwrap();
             let is_deep = scale < -50;
             assert!(
                 !is_deep || matches!(reference.end, End::Trap | End::Period),
@@ -448,7 +466,7 @@ fn points_that_are_attracted_slowly_are_proved_to_stay_in_a_view_of_the_whole_se
     let stop = AtomicBool::new(false);
     let parts = [fixed(&mut random, -0.75, 8), fixed(&mut random, 0.0, 8)];
     let reference =
-        Reference::new([&parts[0], &parts[1]], Bound::new(REACH, 2), 4.0, 9, 9, Watch::unseen(&stop)).unwrap();
+        Reference::new(Level::best(), [&parts[0], &parts[1]], Bound::new(REACH, 2), 4.0, 9, 9, Watch::unseen(&stop)).unwrap();
     assert_eq!((reference.end, reference.last()), (End::Period, 1));
     let place = Place { parts, scale: 2, reference };
     // c = mu / 2 - mu^2 / 4 has a fixed point with the multiplier mu.
@@ -478,15 +496,15 @@ fn nothing_that_escapes_is_trapped() {
             let parts = [fixed(&mut random, x, 9), fixed(&mut random, y, 9)];
             let radius = Bound::new(REACH, scale);
             let reference =
-                Reference::new([&parts[0], &parts[1]], radius, 4.0, limit, 1 << 22, Watch::unseen(&stop)).unwrap();
+                Reference::new(Level::best(), [&parts[0], &parts[1]], radius, 4.0, limit, 1 << 22, Watch::unseen(&stop)).unwrap();
             assert_ne!(reference.end, End::Trap);
             let place = Place { parts, scale, reference };
             let wanted = Wanted { limit, smooth: false, units: None };
             let found = by_deltas::<f64>(&place, 2_f64.powi(-26), wanted, &[Complex::ZERO; 1]);
             let [a, b] = [&place.parts[0], &place.parts[1]];
-            let point =
-                Point { parts: [a, b], error: 0.0, escape: 4.0, limit, smooth: false, units: None, stop: &stop };
-            let exact = direct::follow(point);
+            let goal =
+                Goal { limbs: a.limbs.len(), error: 0.0, escape: 4.0, limit, smooth: false, units: None, stop: &stop };
+            let exact = followed(&goal, &[[a.clone(), b.clone()]])[0];
             assert!(
                 found[0] == exact || found[0] == Found::Undecided,
                 "{x} {y} 2^{scale}: {:?}, exactly {exact:?}",

@@ -153,7 +153,7 @@ impl Shared {
     ///
     /// # Errors
     /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when the orbit takes more memory than is allowed.
-    pub(crate) fn prepared(&self, limit: u64, control: Control<'_>) -> Result<Option<Arc<Prepared>>, Error> {
+    pub(super) fn prepared(&self, limit: u64, means: Means<'_>) -> Result<Option<Arc<Prepared>>, Error> {
         let is_far = self.centre.iter().any(|part| part.magnitude() >= Rational::whole(FARTHEST));
         if is_far || !SCALES.contains(&self.scale) {
             return Ok(None);
@@ -164,7 +164,7 @@ impl Shared {
             return Ok(Some(Arc::clone(found)));
         }
         *prepared = None;
-        let made = Arc::new(self.prepare(limit, control)?);
+        let made = Arc::new(self.prepare(limit, means)?);
         *prepared = Some(Arc::clone(&made));
         Ok(Some(made))
     }
@@ -174,7 +174,8 @@ impl Shared {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn prepare(&self, limit: u64, control: Control<'_>) -> Result<Prepared, Error> {
+    fn prepare(&self, limit: u64, means: Means<'_>) -> Result<Prepared, Error> {
+        let Means { level, control, .. } = means;
         let began = Instant::now();
         let phase = control.progress.begin(Phase::Reference, 0);
         let watch = Watch { stop: control.cancel.flag(), done: phase.steps() };
@@ -185,7 +186,7 @@ impl Shared {
         for _ in 0..MOST_ATTEMPTS {
             let [x, y] = self.centre.each_ref().map(|part| fixed(part, limbs));
             let radius = Bound::new(REACH, self.unit());
-            match Reference::new([&x, &y], radius, self.escape, limit, most, watch) {
+            match Reference::new(level, [&x, &y], radius, self.escape, limit, most, watch) {
                 Ok(reference) => {
                     let used = Used {
                         bytes: Reference::bytes(reference.capacity() as u64),

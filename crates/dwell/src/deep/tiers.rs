@@ -89,7 +89,7 @@ impl DeepCall<'_> {
         buffers.open.clear();
         extend(&mut buffers.open, by_neighbours(places), WHAT)?;
         let mut out = Out::new(out);
-        if let Some(prepared) = self.points.shared.prepared(self.limit, self.control)? {
+        if let Some(prepared) = self.points.shared.prepared(self.limit, self.means())? {
             self.compute_by_deltas(&prepared, buffers, places, &mut out)?;
         }
         self.compute_exactly(buffers, places, &mut out)
@@ -161,22 +161,23 @@ impl DeepCall<'_> {
         let bits = usize::try_from((more_bits - shared.scale()).max(more_bits)).unwrap_or(usize::MAX);
         let limbs = 1 + bits.div_ceil(64);
         resize(found, open.len(), Found::Undecided, WHAT)?;
-        for (pixel, found) in open.iter().zip(&mut *found) {
-            let (column, row) = places[*pixel as usize];
+        let goal = direct::Goal {
+            limbs,
+            error: FIXED_ERROR,
+            escape: shared.escape(),
+            limit: self.limit,
+            smooth: out.smooth,
+            units: out.slopes.then(|| (*self.points.units(), shared.unit())),
+            stop: self.control.cancel.flag(),
+        };
+        let mut point = |place: usize| {
+            let (column, row) = places[open[place] as usize];
             let (points, [right, up]) = self.points.exact(column, row);
             let enclosed = points.at_half_pixels(right, up).enclose(64 * (limbs - 1));
-            let [x, y] = enclosed.map(|(low, _)| in_limbs(&low, limbs));
-            *found = direct::follow(direct::Point {
-                parts: [&x, &y],
-                error: FIXED_ERROR,
-                escape: shared.escape(),
-                limit: self.limit,
-                smooth: out.smooth,
-                units: out.slopes.then(|| (*self.points.units(), shared.unit())),
-                stop: self.control.cancel.flag(),
-            });
-            self.control.cancel.check()?;
-        }
+            enclosed.map(|(low, _)| in_limbs(&low, limbs))
+        };
+        direct::follow(self.level, &goal, &mut point, found);
+        self.control.cancel.check()?;
         let samples = open.len();
         out.take(open, found);
         let decided = (samples - open.len()) as u64;
@@ -388,10 +389,11 @@ mod tests {
         let (mut lengths, mut first) = (Vec::new(), None);
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let control = Control { cancel: &cancel, progress: &progress };
+        let means = Means { level: Level::best(), threads: 2, control };
         for kibibytes in (256..8192).step_by(128) {
             let limits = Limits { memory_bytes: kibibytes << 10 };
             let points = DeepPoints::new(&view, &settings, &limits).unwrap();
-            let Ok(Some(prepared)) = points.shared.prepared(5000, control) else { continue };
+            let Ok(Some(prepared)) = points.shared.prepared(5000, means) else { continue };
             let fitting = prepared.fitting(&OF_DWELLS, &points.shared);
             if OF_DWELLS.last() == Some(&fitting) {
                 // Even these may not fit.

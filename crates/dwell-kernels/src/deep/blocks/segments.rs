@@ -247,7 +247,7 @@ mod tests {
         let (mut x, y) = (Fixed::zero(limbs), Fixed::zero(limbs));
         x.limbs[limbs - 2] = 1 << 62;
         let radius = Bound::new(REACH, scale);
-        let reference = Reference::new([&x, &y], radius, 4.0, limit, 1 << 20, watch).unwrap();
+        let reference = Reference::new(Level::best(), [&x, &y], radius, 4.0, limit, 1 << 20, watch).unwrap();
         assert_eq!((reference.end, reference.last() as u64), (End::Limit, limit));
         reference
     }

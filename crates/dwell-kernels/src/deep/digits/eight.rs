@@ -1,0 +1,116 @@
+//! Eight orbits at once, one in each lane.
+
+use super::square::square;
+use super::{LANES, Products, Row, Tile, digits, is_near, leading, magnitudes, settle, tiles, unit};
+use crate::deep::extended::Extended;
+use crate::deep::leading::joined;
+use crate::deep::limbs::Fixed;
+use crate::deep::mantissa::Dd;
+use std::arch::x86_64::{_mm512_add_epi64, _mm512_sub_epi64};
+
+/// The orbits of up to eight points.
+pub(in crate::deep) struct EightOrbits {
+    /// |x|, |y| and |x + y|.
+    pub(super) z: [Vec<Tile>; 3],
+    /// c, of which the digits have the sign of the number.
+    c: [Vec<Tile>; 2],
+    squares: [Vec<Tile>; 3],
+    /// The lanes with negative x, y and x + y, as bits.
+    pub(super) negative: [u8; 3],
+    products: Products,
+}
+
+impl EightOrbits {
+    /// Orbits of 0 for c of so many limbs, if R^2 and the number of limbs allow it.
+    pub(in crate::deep) fn new(products: Products, limbs: usize, escape: f64) -> Option<Self> {
+        let tiles = tiles(limbs, escape)?;
+        let numbers = || vec![[Row::ZERO; super::TILE]; tiles];
+        Some(Self {
+            z: [(); 3].map(|()| numbers()),
+            c: [(); 2].map(|()| numbers()),
+            squares: [(); 3].map(|()| numbers()),
+            negative: [0; 3],
+            products,
+        })
+    }
+
+    /// The exponent of a unit of the last place.
+    pub(in crate::deep) fn unit(&self) -> i32 {
+        unit(self.z[0].len())
+    }
+
+    /// Begins the orbit of c in a lane, with z = c. Whether c is near enough.
+    pub(in crate::deep) fn begin(&mut self, lane: usize, parts: [&Fixed; 2]) -> bool {
+        if !is_near(parts) {
+            return false;
+        }
+        let tiles = self.z[0].len();
+        let mut sum = parts[0].clone();
+        sum.add(parts[1]);
+        for (k, part) in [parts[0], parts[1], &sum].into_iter().enumerate() {
+            let bit = 1 << lane;
+            self.negative[k] = self.negative[k] & !bit | if part.negative { bit } else { 0 };
+            for (row, digit) in self.z[k].as_flattened_mut().iter_mut().zip(digits(part, tiles)) {
+                row.0[lane] = digit;
+            }
+            let Some(of_c) = self.c.get_mut(k) else { continue };
+            for (row, digit) in of_c.as_flattened_mut().iter_mut().zip(digits(part, tiles)) {
+                row.0[lane] = if part.negative { digit.wrapping_neg() } else { digit };
+            }
+        }
+        true
+    }
+
+    /// Replaces z by z^2 + c in all lanes: x^2 - y^2 and (x + y)^2 - x^2 - y^2 from three squares, each below the exact one by less than 2 units of the last
+    /// place. So the parts are off by less than 4 and 6 units, and the step by less than 8.
+    #[inline(always)]
+    pub(in crate::deep) fn step(&mut self) {
+        let Products(()) = self.products;
+        // SAFETY: `Products` is made only where the machine has these instructions.
+        #[expect(unsafe_code, reason = "a call of a function compiled for instructions that were detected")]
+        unsafe {
+            step(self);
+        }
+    }
+
+    /// |x| and |y| of all lanes in f64, each off by less than 2^-104 and two roundings.
+    #[inline(always)]
+    pub(in crate::deep) fn magnitudes(&self) -> [[f64; LANES]; 2] {
+        let Products(()) = self.products;
+        // SAFETY: `Products` is made only where the machine has these instructions.
+        #[expect(unsafe_code, reason = "calls of a function compiled for instructions that were detected")]
+        unsafe {
+            [magnitudes(&self.z[0]), magnitudes(&self.z[1])]
+        }
+    }
+
+    /// Whether x and y of a lane are negative.
+    pub(in crate::deep) fn signs(&self, lane: usize) -> [bool; 2] {
+        [0, 1].map(|part: usize| self.negative[part] >> lane & 1 != 0)
+    }
+
+    /// z of a lane, to 106 bits of its larger part.
+    pub(in crate::deep) fn leading(&self, lane: usize) -> Extended<Dd> {
+        let [x, y] = [0, 1].map(|part: usize| leading(&self.z[part], lane));
+        joined([x, y], self.signs(lane))
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+#[inline]
+fn step(orbits: &mut EightOrbits) {
+    let EightOrbits { z, c, squares, negative, .. } = orbits;
+    for (z, square_of_z) in z.iter().zip(&mut *squares) {
+        square(z, square_of_z);
+    }
+    let tiles = z[0].len();
+    let [xx, yy, ss] = squares.each_ref().map(|number| &number[..tiles]);
+    let [of_x, of_y] = c.each_ref().map(|number| &number[..tiles]);
+    let sums = |tile: usize, i: usize| {
+        let [xx, yy, ss, of_x, of_y] = [xx, yy, ss, of_x, of_y].map(|number| number[tile][i].vector());
+        let x = _mm512_add_epi64(_mm512_sub_epi64(xx, yy), of_x);
+        let y = _mm512_add_epi64(_mm512_sub_epi64(_mm512_sub_epi64(ss, xx), yy), of_y);
+        [x, y, _mm512_add_epi64(x, y)]
+    };
+    *negative = settle(sums, z.each_mut().map(|number| &mut number[..]));
+}

@@ -1,0 +1,84 @@
+//! One orbit, of which |x|, |y| and |x + y| are squared at once, in three lanes.
+
+use super::square::square;
+use super::{Products, Row, Tile, digits, is_near, leading, settle, tiles, unit};
+use crate::deep::extended::Extended;
+use crate::deep::leading::joined;
+use crate::deep::limbs::Fixed;
+use crate::deep::mantissa::Dd;
+use std::arch::x86_64::{
+    _mm512_add_epi64, _mm512_maskz_permutex_epi64, _mm512_permutex_epi64, _mm512_sub_epi64,
+};
+
+/// The orbit of a point.
+#[derive(Debug)]
+pub(in crate::deep) struct OneOrbit {
+    /// |x|, |y| and |x + y| in lanes 0 to 2.
+    z: Vec<Tile>,
+    /// The parts of c and their sum, of which the digits have the sign of the number.
+    c: Vec<Tile>,
+    squares: Vec<Tile>,
+    /// The lanes with negative numbers, as bits.
+    negative: u8,
+    products: Products,
+}
+
+impl OneOrbit {
+    /// The orbit of c from z = c, if R^2, c and the number of its limbs allow it.
+    pub(in crate::deep) fn new(products: Products, parts: [&Fixed; 2], escape: f64) -> Option<Self> {
+        let tiles = tiles(parts[0].limbs.len(), escape).filter(|_| is_near(parts))?;
+        let mut sum = parts[0].clone();
+        sum.add(parts[1]);
+        let mut z = vec![[Row::ZERO; super::TILE]; tiles];
+        let (mut c, squares, mut negative) = (z.clone(), z.clone(), 0);
+        for (lane, part) in [parts[0], parts[1], &sum].into_iter().enumerate() {
+            negative |= u8::from(part.negative) << lane;
+            let rows = z.as_flattened_mut().iter_mut().zip(c.as_flattened_mut());
+            for ((z, c), digit) in rows.zip(digits(part, tiles)) {
+                z.0[lane] = digit;
+                c.0[lane] = if part.negative { digit.wrapping_neg() } else { digit };
+            }
+        }
+        Some(Self { z, c, squares, negative, products })
+    }
+
+    /// The exponent of a unit of the last place.
+    pub(in crate::deep) fn unit(&self) -> i32 {
+        unit(self.z.len())
+    }
+
+    /// Replaces z by z^2 + c, off by less than 8 units of the last place: see [`super::EightOrbits::step`].
+    #[inline(always)]
+    pub(in crate::deep) fn step(&mut self) {
+        let Products(()) = self.products;
+        // SAFETY: `Products` is made only where the machine has these instructions.
+        #[expect(unsafe_code, reason = "a call of a function compiled for instructions that were detected")]
+        unsafe {
+            step(self);
+        }
+    }
+
+    /// z to 106 bits of its larger part.
+    pub(in crate::deep) fn leading(&self) -> Extended<Dd> {
+        let parts = [leading(&self.z, 0), leading(&self.z, 1)];
+        joined(parts, [self.negative & 1 != 0, self.negative & 2 != 0])
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+fn step(orbit: &mut OneOrbit) {
+    let OneOrbit { z, c, squares, negative, .. } = orbit;
+    square(z, squares);
+    let tiles = z.len();
+    let (squares, c) = (&squares[..tiles], &c[..tiles]);
+    // With the squares X, Y and S in lanes 0 to 2: X - Y, S - X - Y and, as their sum, S - 2 Y.
+    let sums = |tile: usize, i: usize| {
+        let squares = squares[tile][i].vector();
+        let first = _mm512_permutex_epi64::<0b10_10_00>(squares);
+        let second = _mm512_permutex_epi64::<0b01_00_01>(squares);
+        let third = _mm512_maskz_permutex_epi64::<0b01_01_00>(0b110, squares);
+        let difference = _mm512_sub_epi64(_mm512_sub_epi64(first, second), third);
+        [_mm512_add_epi64(difference, c[tile][i].vector())]
+    };
+    [*negative] = settle(sums, [z]);
+}

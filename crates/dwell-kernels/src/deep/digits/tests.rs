@@ -1,0 +1,140 @@
+//! Tests of digits against whole numbers of any size.
+
+use super::*;
+use crate::deep::extended::Extended;
+use crate::deep::leading::pair;
+use crate::deep::limbs::Stepper;
+use crate::test_random::Random;
+use dashu_int::ops::Abs;
+use dashu_int::{IBig, UBig};
+
+/// A part of a point, of |part| < 2, with limbs of ones and of zeros, which make carries.
+fn random_part(random: &mut Random, limbs: usize) -> Fixed {
+    let mut part = Fixed::zero(limbs);
+    part.limbs.iter_mut().for_each(|limb| {
+        *limb = match random.next() % 4 {
+            0 => 0,
+            1 => u64::MAX,
+            _ => random.next(),
+        };
+    });
+    part.limbs[limbs - 1] %= 2;
+    part.negative = random.next().is_multiple_of(2);
+    part
+}
+
+/// A number of a lane in units of its last place.
+fn whole(number: &[Tile], lane: usize, is_negative: bool) -> IBig {
+    let digits = number.as_flattened();
+    let magnitude = digits.iter().rev().fold(UBig::ZERO, |sum, row| {
+        assert!(row.0[lane] <= MASK, "a digit is too large");
+        (sum << BITS as usize) + row.0[lane]
+    });
+    if is_negative { -IBig::from(magnitude) } else { magnitude.into() }
+}
+
+/// Asserts that the parts of a step are off by less than 4 and 6 units.
+fn assert_step([x, y]: &[IBig; 2], c: &[IBig; 2], after: &[IBig; 2], fraction: usize) {
+    let exact = [x * x - y * y, IBig::from(2) * x * y];
+    for (((exact, c), after), most) in exact.into_iter().zip(c).zip(after).zip([4, 6]) {
+        let off = exact + (c << fraction) - (after << fraction);
+        assert!(off.clone().abs() < (IBig::from(most) << fraction), "off by {off:?} of 2^{fraction}");
+    }
+}
+
+fn products() -> Option<Products> {
+    Level::available().into_iter().find_map(Products::of)
+}
+
+#[test]
+fn steps_of_eight_orbits_are_off_by_less_than_eight_units() {
+    let Some(products) = products() else { return };
+    let mut random = Random(31);
+    for limbs in (2..14).chain([40, 101]) {
+        for _ in 0..if limbs < 14 { 40 } else { 3 } {
+            let mut orbits = EightOrbits::new(products, limbs, 4.0).unwrap();
+            let c: [[Fixed; 2]; LANES] = std::array::from_fn(|_| [(); 2].map(|()| random_part(&mut random, limbs)));
+            for (lane, [x, y]) in c.iter().enumerate() {
+                assert!(orbits.begin(lane, [x, y]));
+            }
+            let of = |orbits: &EightOrbits, lane| {
+                let [x, y] = orbits.signs(lane);
+                [whole(&orbits.z[0], lane, x), whole(&orbits.z[1], lane, y)]
+            };
+            let first: [_; LANES] = std::array::from_fn(|lane| of(&orbits, lane));
+            for (lane, [x, y]) in first.iter().enumerate() {
+                let more = -orbits.unit() as usize - 64 * (limbs - 1);
+                let exact = c[lane].each_ref().map(|part| {
+                    let words = part.limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect::<Vec<u8>>();
+                    let magnitude = IBig::from(UBig::from_le_bytes(&words)) << more;
+                    if part.negative { -magnitude } else { magnitude }
+                });
+                assert_eq!(exact, [x.clone(), y.clone()]);
+            }
+            for _ in 0..3 {
+                let before: [_; LANES] = std::array::from_fn(|lane| of(&orbits, lane));
+                orbits.step();
+                for lane in 0..LANES {
+                    let after = of(&orbits, lane);
+                    assert_step(&before[lane], &first[lane], &after, -orbits.unit() as usize);
+                    let sum = whole(&orbits.z[2], lane, orbits.negative[2] >> lane & 1 != 0);
+                    assert_eq!(sum, &after[0] + &after[1]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn steps_of_one_orbit_are_those_of_eight() {
+    let Some(products) = products() else { return };
+    let mut random = Random(32);
+    for limbs in 2..40 {
+        let parts = [(); 2].map(|()| random_part(&mut random, limbs));
+        let [x, y] = parts.each_ref();
+        let mut one = OneOrbit::new(products, [x, y], 4.0).unwrap();
+        let mut eight = EightOrbits::new(products, limbs, 4.0).unwrap();
+        eight.begin(5, [x, y]);
+        for _ in 0..4 {
+            assert_eq!(one.leading(), eight.leading(5));
+            one.step();
+            eight.step();
+        }
+    }
+}
+
+#[test]
+fn leading_bits_and_magnitudes_are_those_of_limbs() {
+    let Some(products) = products() else { return };
+    let mut random = Random(33);
+    for limbs in 3..20 {
+        let mut parts = [(); 2].map(|()| random_part(&mut random, limbs));
+        let mut stepper = Stepper::new(parts.each_ref());
+        let mut orbits = EightOrbits::new(products, limbs, 4.0).unwrap();
+        orbits.begin(3, parts.each_ref());
+        for _ in 0..3 {
+            let (of_digits, of_limbs) = (orbits.leading(3), pair(&parts[0], &parts[1]));
+            // The orbits differ in their last places.
+            let negative = Extended { m: of_limbs.m.scaled(-1.0), e: of_limbs.e };
+            let difference = of_digits.plus(negative);
+            assert!(difference.m.size() == 0.0 || difference.e < of_limbs.e - 100 || limbs == 3, "{limbs}");
+            let [re, im] = orbits.magnitudes().map(|of| of[3]);
+            let exact = Extended::<f64>::of(of_limbs).in_range().unwrap();
+            assert!((re - exact.re.abs()).abs() < 1e-15 * re.max(1.0) && (im - exact.im.abs()).abs() < 1e-15 * im.max(1.0));
+            assert_eq!(orbits.signs(3), [exact.re < 0.0, exact.im < 0.0]);
+            orbits.step();
+            stepper.step(&mut parts);
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let Some(products) = products() else { return };
+    assert!(EightOrbits::new(products, 2 * MOST_DIGITS, 4.0).is_none());
+    assert!(EightOrbits::new(products, 4, 1e18).is_none());
+    let (near, mut far) = (Fixed::zero(4), Fixed::zero(4));
+    far.limbs[3] = FARTHEST;
+    assert!(OneOrbit::new(products, [&near, &far], 4.0).is_none());
+    assert!(!EightOrbits::new(products, 4, 4.0).unwrap().begin(0, [&near, &far]));
+}

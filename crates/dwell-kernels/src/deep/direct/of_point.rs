@@ -1,0 +1,54 @@
+//! The derivative of an orbit in fixed point.
+
+use super::NEAR_ZERO;
+use super::running_error::RunningError;
+use crate::deep::derivative::{Derivative, WideDerivative};
+use crate::deep::extended::{Extended, power_of_two};
+use crate::deep::mantissa::Complex;
+
+/// The exponent of derivatives from which they are iterated in the range of f64, and the power of two: what is added to their bounds for results below that range
+/// stays far below them through a step from [`NEAR_ZERO`].
+const IN_RANGE: i32 = -600;
+const LEAST: f64 = 2.4e-181;
+
+/// The derivative of a point in the range of f64 where that suffices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OfPoint {
+    narrow: Derivative,
+    /// Taken instead, if any.
+    wide: Option<WideDerivative>,
+    scale: i32,
+    unit: f64,
+}
+
+impl OfPoint {
+    pub(super) fn new(scale: i32) -> Self {
+        let unit = if scale < -1000 { 0.0 } else { power_of_two(scale) };
+        Self { narrow: Derivative::NONE, wide: Some(WideDerivative::first(scale)), scale, unit }
+    }
+
+    pub(super) fn widened(self) -> WideDerivative {
+        self.wide.unwrap_or_else(|| self.narrow.widened())
+    }
+
+    /// After a step from z.
+    #[inline(always)]
+    pub(super) fn step(
+        &mut self,
+        wide: impl Fn() -> Extended<f64>,
+        (z, modulus): (Complex<f64>, f64),
+        error: &RunningError,
+    ) {
+        if self.wide.is_none() && modulus > NEAR_ZERO {
+            self.narrow = self.narrow.stepped(z, modulus, error.absolute(), self.unit);
+            if self.narrow.d.size() < LEAST {
+                self.wide = Some(self.narrow.widened());
+            }
+        } else {
+            let after = self.widened().stepped(wide(), error.bound(), self.scale);
+            let is_in_range = after.d.e > IN_RANGE;
+            (self.narrow, self.wide) =
+                if is_in_range { (after.narrow(), None) } else { (Derivative::NONE, Some(after)) };
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The bound on the error of an orbit in fixed point.
+
+use super::NEAR_ZERO;
+use crate::deep::derivative::UNDERFLOW;
+use crate::deep::extended::{Bound, Extended, power_of_two};
+
+/// Where m is kept.
+pub(super) const LEAST: f64 = 1e-100;
+pub(super) const GREATEST: f64 = 1e180;
+/// For the roundings of a step.
+pub(super) const UP: f64 = 1.0 + 1e-14;
+
+/// The bound on the error, m 2^k units of the last place, so that m is in the range of f64 whatever the number of limbs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunningError {
+    pub(super) m: f64,
+    /// What a step adds, in units of the last place and in units of 2^k of those, there 0 below 2^-1000.
+    of_step: f64,
+    pub(super) scaled_step: f64,
+    k: i32,
+    /// The exponent of a unit.
+    unit: i32,
+    /// 2^(k + unit), 0 below 2^-1000.
+    pub(super) scale: f64,
+}
+
+impl RunningError {
+    const RANGE: i32 = 400;
+
+    /// Of z = c, off by so many units of the last place, which is 2^unit.
+    pub(super) fn new(unit: i32, of_c: f64) -> Self {
+        let of_step = 8.0 + of_c;
+        let mut error = Self { m: of_c, of_step, scaled_step: of_step, k: 0, unit, scale: 0.0 };
+        error.rescale(0);
+        error
+    }
+
+    fn rescale(&mut self, by: i32) {
+        self.k += by;
+        self.m *= power_of_two(-by);
+        let power = |power: i32| if power < -1000 { 0.0 } else { power_of_two(power.min(1000)) };
+        self.scaled_step = self.of_step * power(-self.k);
+        self.scale = power(self.k.saturating_add(self.unit));
+    }
+
+    /// In the plane.
+    #[inline(always)]
+    pub(super) fn absolute(&self) -> f64 {
+        self.m * self.scale + UNDERFLOW
+    }
+
+    /// In the plane, below the range of f64, too.
+    pub(super) fn bound(&self) -> Bound {
+        Bound::new(self.m, self.k.saturating_add(self.unit))
+    }
+
+    /// The bound after a step from z.
+    #[inline(always)]
+    pub(super) fn step(&mut self, z: impl Fn() -> Extended<f64>, modulus: f64) {
+        if modulus < NEAR_ZERO {
+            return self.step_near_zero(z());
+        }
+        self.m = ((2.0 * modulus + self.absolute()) * self.m + self.scaled_step) * UP;
+        if self.m > GREATEST {
+            self.rescale(Self::RANGE);
+        } else if self.m < LEAST && self.k > 0 {
+            self.rescale(-self.k.min(Self::RANGE));
+        }
+    }
+
+    /// A step that the range of f64 does not hold: an orbit that returns to near 0 loses nearly all of its error there.
+    fn step_near_zero(&mut self, z: Extended<f64>) {
+        let growth = Bound::modulus(z).by(2.0).plus(self.bound());
+        let units = self.bound().times(growth).over(Bound::new(1.0, self.unit));
+        let after = units.plus(Bound::of(self.of_step)).by(UP);
+        // At least what a step adds, and so at least one unit.
+        (self.m, self.k) = (after.in_unit(after.exponent()), after.exponent());
+        self.rescale(0);
+    }
+}

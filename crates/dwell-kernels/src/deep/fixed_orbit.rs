@@ -1,0 +1,59 @@
+//! The orbit of a point in fixed point, by the fastest of the ways that the machine has.
+
+#[cfg(target_arch = "x86_64")]
+use super::digits::{OneOrbit, Products};
+use super::extended::Extended;
+use super::leading::pair;
+use super::limbs::{Fixed, Stepper};
+use super::mantissa::Dd;
+use crate::level::Level;
+
+/// An orbit, from z = c.
+pub(super) struct FixedOrbit(Way);
+
+enum Way {
+    Limbs { z: [Fixed; 2], stepper: Stepper },
+    #[cfg(target_arch = "x86_64")]
+    Digits(OneOrbit),
+}
+
+impl FixedOrbit {
+    /// The orbit of a point up to R^2.
+    pub(super) fn new(level: Level, c: [&Fixed; 2], escape: f64) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(orbit) = Products::of(level).and_then(|products| OneOrbit::new(products, c, escape)) {
+            return Self(Way::Digits(orbit));
+        }
+        let _ = (level, escape);
+        Self(Way::Limbs { z: c.map(Fixed::clone), stepper: Stepper::new(c) })
+    }
+
+    /// The exponent of a unit of the last place.
+    pub(super) fn unit(&self) -> i32 {
+        match &self.0 {
+            Way::Limbs { z: [x, _], .. } => x.unit(),
+            #[cfg(target_arch = "x86_64")]
+            Way::Digits(orbit) => orbit.unit(),
+        }
+    }
+
+    /// Replaces z by z^2 + c, off by less than 8 units of the last place.
+    #[inline(always)]
+    pub(super) fn step(&mut self) {
+        match &mut self.0 {
+            Way::Limbs { z, stepper } => stepper.step(z),
+            #[cfg(target_arch = "x86_64")]
+            Way::Digits(orbit) => orbit.step(),
+        }
+    }
+
+    /// z to 106 bits of its larger part.
+    #[inline(always)]
+    pub(super) fn leading(&self) -> Extended<Dd> {
+        match &self.0 {
+            Way::Limbs { z: [x, y], .. } => pair(x, y),
+            #[cfg(target_arch = "x86_64")]
+            Way::Digits(orbit) => orbit.leading(),
+        }
+    }
+}
