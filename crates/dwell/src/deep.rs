@@ -2,11 +2,12 @@
 //!
 //! `points.rs` describes the pixels of a view as offsets from its centre. `prepared.rs` has what all pixels of a view share: the reference
 //! orbit and the tables of blocks, computed when they are first needed. `tiers.rs` decides lists of pixels, by the cheapest
-//! method that proves each and pays by what was measured (`measured.rs`), and `values.rs` writes the results into channels. docs/deep.md tells all of it.
+//! method that proves each and pays by what was measured (`measured.rs`), `rest.rs` puts what is left of many lists together, and `values.rs` writes the results into channels. docs/deep.md tells all of it.
 
 mod measured;
 pub(crate) mod points;
 mod prepared;
 pub(crate) mod report;
+pub(crate) mod rest;
 pub(crate) mod tiers;
 pub(crate) mod values;

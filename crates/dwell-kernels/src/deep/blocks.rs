@@ -30,6 +30,7 @@ mod path;
 mod places;
 mod segments;
 mod start;
+mod two_steps;
 
 use super::extended::{Bound, Extended};
 use super::lanes::{LANES, Reals};

@@ -54,6 +54,9 @@ const NEAR_ONE: f64 = 1.0 / 1024.0;
 /// |z| below which a derivative may leave the range of f64: 2^-200.
 const NEAR_ZERO: f64 = 6.2e-61;
 
+/// Points that are followed at once where the processor can.
+pub const AT_ONCE: usize = 8;
+
 /// Follows the orbits of as many points as there are results, which are undecided before.
 pub fn follow(level: Level, goal: &Goal<'_>, points: &mut Points<'_>, found: &mut [Found]) {
     #[cfg(target_arch = "x86_64")]

@@ -1,15 +1,15 @@
-//! Decides lists of pixels: by each tier those that the one before left undecided.
+//! Decides lists of pixels: by each attempt those that the one before left undecided.
 
 use super::points::DeepPoints;
 use super::prepared::{Means, Prepared, in_limbs};
 use super::report::{DeepReport, Tier, TierReport};
-use super::values::Out;
+use super::values::{has_slopes, store};
 use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::{extend, resize};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
-use crate::field::channels::ChannelSlicesMut;
+use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut};
 use crate::truth::exact_points::Enclosed;
 use crate::truth::{Truth, Wanted, dwell_and_values};
 use dwell_kernels::Level;
@@ -17,6 +17,7 @@ use dwell_kernels::deep::blocks::Table;
 use dwell_kernels::deep::direct;
 use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
 use dwell_kernels::deep::orbit::{Found, Setting};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// What the memory is for, in messages.
@@ -36,10 +37,11 @@ const OF_VALUES: [&[usize]; 3] = [&[1, 2, 3, 4], &[1, 2, 4], &[1, 4]];
 #[derive(Debug, Default)]
 pub(crate) struct DeepBuffers {
     /// Numbers of the pixels that are not decided.
-    open: Vec<u32>,
+    pub(crate) open: Vec<u32>,
+    /// What an attempt found of each of them.
+    pub(crate) found: Vec<Found>,
     in_f64: Vec<Complex<f64>>,
     in_pairs: Vec<Complex<Dd>>,
-    found: Vec<Found>,
     tiers: Vec<TierReport>,
     /// Pixels whose dwell is taken without a proof.
     unproved: u64,
@@ -56,6 +58,26 @@ pub(crate) struct DeepCall<'a> {
     pub(crate) control: Control<'a>,
 }
 
+/// A way to decide pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Attempt {
+    /// With the blocks of a tier, by its number in [`Tier::ALL`].
+    ByDeltas(usize),
+    /// With so many bits beyond those of the view.
+    InFixedPoint(i64),
+    /// With as many bits as it takes, which decides all.
+    Exactly,
+}
+
+/// The attempts of a call, the cheapest first, and what they need.
+pub(crate) struct Course<'a> {
+    call: DeepCall<'a>,
+    prepared: Option<Arc<Prepared>>,
+    attempts: Vec<Attempt>,
+    smooth: bool,
+    slopes: bool,
+}
+
 impl DeepBuffers {
     /// Bytes of the buffers for lists of so many pixels.
     pub(crate) fn bytes(pixels: usize) -> usize {
@@ -63,7 +85,7 @@ impl DeepBuffers {
         2 * pixels * each + dwell_kernels::deep::BYTES_OF_CALL
     }
 
-    /// What the tiers did since the last call of this function.
+    /// What the attempts did since the last call of this function.
     pub(crate) fn take_report(&mut self, points: &DeepPoints) -> Option<DeepReport> {
         let prepared = points.shared.already_prepared();
         let tiers = std::mem::take(&mut self.tiers);
@@ -72,10 +94,41 @@ impl DeepBuffers {
         report.unproved = std::mem::take(&mut self.unproved);
         (!report.tiers.is_empty()).then_some(report)
     }
+
+    /// Stores what was found of the open pixels, and leaves those of which nothing was.
+    fn store(&mut self, out: ChannelSlicesMut<'_>) {
+        store(out, self.open.iter().copied().zip(self.found.iter().copied()));
+        let mut found = self.found.iter();
+        self.open.retain(|_| found.next().is_none_or(|found| *found == Found::Undecided));
+    }
 }
 
-impl DeepCall<'_> {
-    /// Computes the dwells of pixels, given by columns and rows, and those of [`CHANNELS`](super::values::CHANNELS) that `out` has.
+impl<'a> DeepCall<'a> {
+    /// The attempts for dwells and those of [`CHANNELS`](super::values::CHANNELS) that are wanted.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted.
+    pub(crate) fn course(&self, wanted: ChannelSet) -> Result<Course<'a>, Error> {
+        let shared = &self.points.shared;
+        let prepared = shared.prepared(self.limit, self.means())?;
+        let mut attempts = Vec::new();
+        let (smooth, slopes) = (wanted.contains(Channel::Smooth), has_slopes(wanted));
+        if let Some(prepared) = &prepared {
+            let lists = if smooth || slopes { &OF_VALUES } else { &OF_DWELLS };
+            attempts.extend(prepared.fitting(lists, shared).iter().map(|tier| Attempt::ByDeltas(*tier)));
+            attempts.extend(FIXED_BITS.map(Attempt::InFixedPoint));
+        }
+        attempts.push(Attempt::Exactly);
+        Ok(Course { call: *self, prepared, attempts, smooth, slopes })
+    }
+
+    fn means(&self) -> Means<'a> {
+        Means { level: self.level, threads: self.threads, control: self.control }
+    }
+}
+
+impl Course<'_> {
+    /// Computes pixels, given by columns and rows.
     ///
     /// # Errors
     /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted.
@@ -83,191 +136,178 @@ impl DeepCall<'_> {
         &self,
         buffers: &mut DeepBuffers,
         places: &[(u32, u32)],
+        mut out: ChannelSlicesMut<'_>,
+    ) -> Result<(), Error> {
+        self.begin(buffers, places, out.reborrow())?;
+        self.finish(buffers, places, out)
+    }
+
+    /// Makes the first attempt, which leaves the pixels that are open in the buffers.
+    pub(crate) fn begin(
+        &self,
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
         out: ChannelSlicesMut<'_>,
     ) -> Result<(), Error> {
-        self.control.cancel.check()?;
         buffers.open.clear();
         extend(&mut buffers.open, by_neighbours(places), WHAT)?;
-        let mut out = Out::new(out);
-        if let Some(prepared) = self.points.shared.prepared(self.limit, self.means())? {
-            self.compute_by_deltas(&prepared, buffers, places, &mut out)?;
-        }
-        self.compute_exactly(buffers, places, &mut out)
+        self.attempt(0, buffers, places)?;
+        buffers.store(out);
+        Ok(())
     }
 
-    fn means(&self) -> Means<'_> {
-        Means { level: self.level, threads: self.threads, control: self.control }
-    }
-
-    fn compute_by_deltas(
+    /// Makes the other attempts.
+    pub(crate) fn finish(
         &self,
-        prepared: &Prepared,
         buffers: &mut DeepBuffers,
         places: &[(u32, u32)],
-        out: &mut Out<'_>,
+        mut out: ChannelSlicesMut<'_>,
     ) -> Result<(), Error> {
-        let lists = if out.is_dwells_alone() { &OF_DWELLS } else { &OF_VALUES };
-        let pixels = self.points.columns().len() as u64 * self.points.rows().len() as u64;
-        let mut before = None;
-        for tier in prepared.fitting(lists, &self.points.shared).iter().copied() {
-            if buffers.open.is_empty() {
-                return Ok(());
-            }
-            if before.is_some_and(|before| !prepared.pays(tier, before, pixels)) {
-                continue;
-            }
-            before = Some(tier);
-            if tier < Tier::IN_F64 {
-                let table = prepared.in_f64(tier, &self.points.shared, self.means())?;
+        let mut before = 0;
+        while let Some(next) = self.next(before).filter(|_| !buffers.open.is_empty()) {
+            self.attempt(next, buffers, places)?;
+            buffers.store(out.reborrow());
+            before = next;
+        }
+        Ok(())
+    }
+
+    /// The number of the attempt after another one, as far as it pays.
+    pub(crate) fn next(&self, before: usize) -> Option<usize> {
+        let points = self.call.points;
+        let pixels = points.columns().len() as u64 * points.rows().len() as u64;
+        let pays = |number: &usize| match (self.attempts[*number], self.attempts[before], &self.prepared) {
+            (Attempt::ByDeltas(tier), Attempt::ByDeltas(before), Some(prepared)) => prepared.pays(tier, before, pixels),
+            _ => true,
+        };
+        (before + 1..self.attempts.len()).find(pays)
+    }
+
+    /// The least number of pixels that an attempt takes as one list: fewer leave vectors empty.
+    pub(crate) fn least_list(&self, number: usize) -> usize {
+        match self.attempts[number] {
+            Attempt::ByDeltas(_) => 32,
+            Attempt::InFixedPoint(_) => direct::AT_ONCE,
+            Attempt::Exactly => 1,
+        }
+    }
+
+    /// Makes an attempt at the open pixels, of which it leaves what it found in the buffers.
+    pub(crate) fn attempt(&self, number: usize, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> Result<(), Error> {
+        let DeepCall { points, control, .. } = self.call;
+        control.cancel.check()?;
+        buffers.found.clear();
+        resize(&mut buffers.found, buffers.open.len(), Found::Undecided, WHAT)?;
+        let mut report = match (self.attempts[number], &self.prepared) {
+            (Attempt::ByDeltas(tier), Some(prepared)) if tier < Tier::IN_F64 => {
+                let table = prepared.in_f64(tier, &points.shared, self.call.means())?;
                 let mut pixels = std::mem::take(&mut buffers.in_f64);
-                self.tier(tier, prepared, &table, &mut pixels, buffers, places, out)?;
+                let report = self.by_deltas((tier, prepared, &table), &mut pixels, buffers, places);
                 buffers.in_f64 = pixels;
-            } else {
-                let table = prepared.in_pairs(tier, &self.points.shared, self.means())?;
-                let mut pixels = std::mem::take(&mut buffers.in_pairs);
-                self.tier(tier, prepared, &table, &mut pixels, buffers, places, out)?;
-                buffers.in_pairs = pixels;
+                report?
             }
+            (Attempt::ByDeltas(tier), Some(prepared)) => {
+                let table = prepared.in_pairs(tier, &points.shared, self.call.means())?;
+                let mut pixels = std::mem::take(&mut buffers.in_pairs);
+                let report = self.by_deltas((tier, prepared, &table), &mut pixels, buffers, places);
+                buffers.in_pairs = pixels;
+                report?
+            }
+            (Attempt::InFixedPoint(more_bits), _) => self.in_fixed_point(more_bits, buffers, places),
+            _ => self.exactly(buffers, places)?,
+        };
+        control.cancel.check()?;
+        report.samples = buffers.open.len() as u64;
+        report.decided = buffers.found.iter().filter(|found| **found != Found::Undecided).count() as u64;
+        if let (Attempt::ByDeltas(tier), Some(prepared)) = (self.attempts[number], &self.prepared) {
+            prepared.measured.add(tier, &report);
         }
-        self.compute_in_fixed_point(buffers, places, out)
-    }
-
-    /// Iterates what is left in fixed point.
-    fn compute_in_fixed_point(
-        &self,
-        buffers: &mut DeepBuffers,
-        places: &[(u32, u32)],
-        out: &mut Out<'_>,
-    ) -> Result<(), Error> {
-        for more_bits in FIXED_BITS {
-            self.attempt_in_fixed_point(more_bits, buffers, places, out)?;
-        }
+        add(&mut buffers.tiers, report);
         Ok(())
     }
 
-    fn attempt_in_fixed_point(
+    fn by_deltas<T: Mantissa>(
         &self,
-        more_bits: i64,
-        buffers: &mut DeepBuffers,
-        places: &[(u32, u32)],
-        out: &mut Out<'_>,
-    ) -> Result<(), Error> {
-        let DeepBuffers { open, found, tiers, .. } = buffers;
-        if open.is_empty() {
-            return Ok(());
-        }
-        let began = Instant::now();
-        let shared = &self.points.shared;
-        let bits = usize::try_from((more_bits - shared.scale()).max(more_bits)).unwrap_or(usize::MAX);
-        let limbs = 1 + bits.div_ceil(64);
-        resize(found, open.len(), Found::Undecided, WHAT)?;
-        let goal = direct::Goal {
-            limbs,
-            error: FIXED_ERROR,
-            escape: shared.escape(),
-            limit: self.limit,
-            smooth: out.smooth,
-            units: out.slopes.then(|| (*self.points.units(), shared.unit())),
-            stop: self.control.cancel.flag(),
-        };
-        let mut point = |place: usize| {
-            let (column, row) = places[open[place] as usize];
-            let (points, [right, up]) = self.points.exact(column, row);
-            let enclosed = points.at_half_pixels(right, up).enclose(64 * (limbs - 1));
-            enclosed.map(|(low, _)| in_limbs(&low, limbs))
-        };
-        direct::follow(self.level, &goal, &mut point, found);
-        self.control.cancel.check()?;
-        let samples = open.len();
-        out.take(open, found);
-        let decided = (samples - open.len()) as u64;
-        let seconds = began.elapsed().as_secs_f64();
-        let tier = Tier::FixedPoint;
-        add(tiers, TierReport { tier, samples: samples as u64, decided, seconds, steps: 0, blocks: 0 });
-        Ok(())
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the parts of one tier")]
-    fn tier<T: Mantissa>(
-        &self,
-        number: usize,
-        prepared: &Prepared,
-        table: &Table<T>,
+        (tier, prepared, table): (usize, &Prepared, &Table<T>),
         pixels: &mut Vec<Complex<T>>,
         buffers: &mut DeepBuffers,
         places: &[(u32, u32)],
-        out: &mut Out<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<TierReport, Error> {
         let began = Instant::now();
-        let DeepBuffers { open, found, tiers, .. } = buffers;
-        let shared = &self.points.shared;
+        let DeepCall { points, limit, level, control, .. } = self.call;
+        let shared = &points.shared;
         pixels.clear();
         let offset = |pixel: &u32| {
             let (column, row) = places[*pixel as usize];
-            Complex::of(self.points.offset(column, row))
+            Complex::of(points.offset(column, row))
         };
-        extend(pixels, open.iter().map(offset), WHAT)?;
-        resize(found, open.len(), Found::Undecided, WHAT)?;
+        extend(pixels, buffers.open.iter().map(offset), WHAT)?;
         let setting = Setting {
             reference: &prepared.reference,
             scale: shared.unit(),
             escape_radius: shared.escape_radius(),
             escape: shared.escape(),
-            limit: self.limit,
-            smooth: out.smooth,
-            units: out.slopes.then(|| *self.points.units()),
-            stop: self.control.cancel.flag(),
+            limit,
+            smooth: self.smooth,
+            units: self.slopes.then(|| *points.units()),
+            stop: control.cancel.flag(),
         };
-        let counts = dwell_kernels::deep::decide(self.level, &setting, table, pixels, found);
-        self.control.cancel.check()?;
-        let samples = open.len();
-        out.take(open, found);
-        let report = TierReport {
-            tier: Tier::ALL[number],
-            samples: samples as u64,
-            decided: (samples - open.len()) as u64,
+        let counts = dwell_kernels::deep::decide(level, &setting, table, pixels, &mut buffers.found);
+        Ok(TierReport {
             seconds: began.elapsed().as_secs_f64(),
             steps: counts.steps + counts.wide,
             blocks: counts.blocks,
-        };
-        prepared.measured.add(number, &report);
-        add(tiers, report);
-        Ok(())
+            ..TierReport::new(Tier::ALL[tier])
+        })
     }
 
-    /// Decides what is left in arbitrary precision.
-    fn compute_exactly(
-        &self,
-        buffers: &mut DeepBuffers,
-        places: &[(u32, u32)],
-        out: &mut Out<'_>,
-    ) -> Result<(), Error> {
-        let DeepBuffers { open, tiers, unproved, .. } = buffers;
-        if open.is_empty() {
-            return Ok(());
-        }
+    fn in_fixed_point(&self, more_bits: i64, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> TierReport {
         let began = Instant::now();
-        let shared = &self.points.shared;
+        let DeepCall { points, limit, level, control, .. } = self.call;
+        let DeepBuffers { open, found, .. } = buffers;
+        let shared = &points.shared;
+        let bits = usize::try_from((more_bits - shared.scale()).max(more_bits)).unwrap_or(usize::MAX);
+        let limbs = 1 + bits.div_ceil(64);
+        let goal = direct::Goal {
+            limbs,
+            error: FIXED_ERROR,
+            escape: shared.escape(),
+            limit,
+            smooth: self.smooth,
+            units: self.slopes.then(|| (*points.units(), shared.unit())),
+            stop: control.cancel.flag(),
+        };
+        let mut point = |place: usize| {
+            let (column, row) = places[open[place] as usize];
+            let (points, [right, up]) = points.exact(column, row);
+            let enclosed = points.at_half_pixels(right, up).enclose(64 * (limbs - 1));
+            enclosed.map(|(low, _)| in_limbs(&low, limbs))
+        };
+        direct::follow(level, &goal, &mut point, found);
+        TierReport { seconds: began.elapsed().as_secs_f64(), ..TierReport::new(Tier::FixedPoint) }
+    }
+
+    fn exactly(&self, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> Result<TierReport, Error> {
+        let began = Instant::now();
+        let DeepCall { points, limit, control, .. } = self.call;
+        let DeepBuffers { open, found, unproved, .. } = buffers;
+        let shared = &points.shared;
         let bits = usize::try_from((MORE_BITS - shared.scale()).max(2 * MORE_BITS)).unwrap_or(usize::MAX);
-        let units = out.slopes.then(|| (self.points.units(), shared.scale()));
-        let wanted = Wanted { smooth: out.smooth, units };
-        for pixel in &*open {
+        let units = self.slopes.then(|| (points.units(), shared.scale()));
+        let wanted = Wanted { smooth: self.smooth, units };
+        for (pixel, found) in open.iter().zip(found) {
             let (column, row) = places[*pixel as usize];
-            let (points, [right, up]) = self.points.exact(column, row);
+            let (points, [right, up]) = points.exact(column, row);
             let point = points.at_half_pixels(right, up);
-            let found = dwell_and_values(&point, self.limit, shared.radius(), bits, wanted, self.control.cancel)?;
-            *unproved += u64::from(!found.is_proved);
-            match found.truth {
-                Truth::Dwell(n) => out.set(*pixel, n, found.values),
+            let truth = dwell_and_values(&point, limit, shared.radius(), bits, wanted, control.cancel)?;
+            *unproved += u64::from(!truth.is_proved);
+            *found = match truth.truth {
+                Truth::Dwell(0) => Found::Stays,
+                Truth::Dwell(n) => Found::Escapes(n, truth.values),
                 Truth::Undecided { n } => return Err(undecided(column, row, n)),
-            }
+            };
         }
-        let samples = open.len() as u64;
-        let seconds = began.elapsed().as_secs_f64();
-        let tier = Tier::ArbitraryPrecision;
-        add(tiers, TierReport { tier, samples, decided: samples, seconds, steps: 0, blocks: 0 });
-        open.clear();
-        Ok(())
+        Ok(TierReport { seconds: began.elapsed().as_secs_f64(), ..TierReport::new(Tier::ArbitraryPrecision) })
     }
 }
 
@@ -295,11 +335,7 @@ fn undecided(column: u32, row: u32, n: u64) -> Error {
 fn add(tiers: &mut Vec<TierReport>, of_tier: TierReport) {
     match tiers.iter_mut().find(|own| own.tier == of_tier.tier) {
         Some(own) => own.add(&of_tier),
-        None => {
-            let mut own = TierReport::new(of_tier.tier);
-            own.add(&of_tier);
-            tiers.push(own);
-        }
+        None => tiers.push(of_tier),
     }
 }
 
@@ -329,11 +365,13 @@ mod tests {
         let mut found = ChannelBuffers::default();
         found.resize(places.len(), CHANNELS).unwrap();
         let mut buffers = DeepBuffers::default();
+        let course = call.course(CHANNELS).unwrap();
         if last_alone {
             buffers.open.extend(0..places.len() as u32);
-            call.compute_exactly(&mut buffers, &places, &mut Out::new(found.slices_mut())).unwrap();
+            course.attempt(course.attempts.len() - 1, &mut buffers, &places).unwrap();
+            buffers.store(found.slices_mut());
         } else {
-            call.compute(&mut buffers, &places, found.slices_mut()).unwrap();
+            course.compute(&mut buffers, &places, found.slices_mut()).unwrap();
         }
         found
     }

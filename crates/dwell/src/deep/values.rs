@@ -9,64 +9,40 @@ use std::sync::LazyLock;
 pub(crate) const CHANNELS: ChannelSet =
     ChannelSet::SMOOTH.with(Channel::Distance).with(Channel::SlopeRight).with(Channel::SlopeUp).with(Channel::Overflow);
 
-/// The channels of a list of pixels.
-pub(super) struct Out<'a> {
-    pixels: ChannelSlicesMut<'a>,
-    pub(super) smooth: bool,
-    pub(super) slopes: bool,
+/// Whether distances or slopes are wanted.
+pub(super) fn has_slopes(set: ChannelSet) -> bool {
+    [Channel::Distance, Channel::SlopeRight, Channel::SlopeUp].into_iter().any(|channel| set.contains(channel))
 }
 
-impl<'a> Out<'a> {
-    pub(super) fn new(pixels: ChannelSlicesMut<'a>) -> Self {
-        let set = pixels.set();
-        let slopes = [Channel::Distance, Channel::SlopeRight, Channel::SlopeUp];
-        Self {
-            pixels,
-            smooth: set.contains(Channel::Smooth),
-            slopes: slopes.into_iter().any(|channel| set.contains(channel)),
+/// Stores what was found of some pixels of a list, given by their numbers, where anything was.
+pub(super) fn store(mut out: ChannelSlicesMut<'_>, found: impl Iterator<Item = (u32, Found)>) {
+    for (pixel, found) in found {
+        match found {
+            Found::Escapes(n, values) => set(&mut out, pixel, n, values),
+            Found::Stays => set(&mut out, pixel, 0, Values::default()),
+            Found::Undecided => {}
         }
     }
+}
 
-    /// Whether dwells alone are wanted.
-    pub(super) fn is_dwells_alone(&self) -> bool {
-        !self.smooth && !self.slopes
-    }
-
-    /// Stores what was found of the open pixels, and leaves those of which nothing was.
-    pub(super) fn take(&mut self, open: &mut Vec<u32>, found: &[Found]) {
-        let mut results = found.iter();
-        open.retain(|pixel| match results.next() {
-            Some(Found::Escapes(n, values)) => {
-                self.set(*pixel, *n, *values);
-                false
-            }
-            Some(Found::Stays) => {
-                self.set(*pixel, 0, Values::default());
-                false
-            }
-            _ => true,
-        });
-    }
-
-    pub(super) fn set(&mut self, pixel: u32, dwell: u64, values: Values) {
-        let pixel = pixel as usize;
-        let (count, overflow) = stored(dwell);
-        self.pixels.dwell[pixel] = count;
-        // Exact as long as the whole part has at most 41 bits, and rounded to nearest beyond: the same everywhere.
-        let smooth = values.smooth as f64 / f64::from(1_u32 << SMOOTH_BITS);
-        let [right, up] = values.slope.map(|part| f64::from(part) / f64::from(1_u32 << SLOPE_BITS));
-        let of_distance = || power_of_two(values.distance);
-        for channel in CHANNELS.iter() {
-            let Some(value) = self.pixels[channel].get_mut(pixel) else { continue };
-            *value = match channel {
-                _ if dwell == 0 => 0.0,
-                Channel::Smooth => smooth,
-                Channel::Distance => of_distance(),
-                Channel::SlopeRight => right,
-                Channel::Overflow => overflow,
-                _ => up,
-            };
-        }
+fn set(out: &mut ChannelSlicesMut<'_>, pixel: u32, dwell: u64, values: Values) {
+    let pixel = pixel as usize;
+    let (count, overflow) = stored(dwell);
+    out.dwell[pixel] = count;
+    // Exact as long as the whole part has at most 41 bits, and rounded to nearest beyond: the same everywhere.
+    let smooth = values.smooth as f64 / f64::from(1_u32 << SMOOTH_BITS);
+    let [right, up] = values.slope.map(|part| f64::from(part) / f64::from(1_u32 << SLOPE_BITS));
+    let of_distance = || power_of_two(values.distance);
+    for channel in CHANNELS.iter() {
+        let Some(value) = out[channel].get_mut(pixel) else { continue };
+        *value = match channel {
+            _ if dwell == 0 => 0.0,
+            Channel::Smooth => smooth,
+            Channel::Distance => of_distance(),
+            Channel::SlopeRight => right,
+            Channel::Overflow => overflow,
+            _ => up,
+        };
     }
 }
 

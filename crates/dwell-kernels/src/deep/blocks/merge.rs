@@ -6,7 +6,7 @@ use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 
 /// For the roundings of a bound: at most some hundred operations.
-const UP: f64 = 1.0 + 1e-13;
+pub(super) const UP: f64 = 1.0 + 1e-13;
 /// Added to parts of a remainder in f64, for what is below its range.
 const UNDERFLOW: f64 = 1e-290;
 

@@ -63,13 +63,6 @@ impl Waiting {
     }
 }
 
-/// One step of the reference.
-#[inline(always)]
-fn step(setting: &TableSetting<'_>, m: usize) -> Option<Block> {
-    let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, setting.scale);
-    Block::step(setting.reference.extended(m), unit, setting.escape_radius)
-}
-
 impl<T: Mantissa> Segment<'_, T> {
     /// Keeps a block at m: number `length` of its origin.
     pub(super) fn keep(&mut self, m: usize, length: usize, block: &WideEntry<T>) {
@@ -101,15 +94,23 @@ impl<T: Mantissa> Segment<'_, T> {
         (first, steps): (usize, usize),
         least_level: u32,
     ) -> Result<(Waiting, Vec<Piece>), NoTable> {
+        let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, setting.scale);
         let (mut waiting, mut pieces) = (Waiting::default(), Vec::new());
-        for m in first..first + steps {
+        let end = first + steps;
+        for m in (first..end).step_by(2) {
             if (m - first) % STEPS_OF_LOOK == 0 {
                 setting.watch.done.fetch_add(steps.min(STEPS_OF_LOOK) as u64, Ordering::Relaxed);
                 if setting.watch.stop.load(Ordering::Relaxed) {
                     return Err(NoTable::Stopped);
                 }
             }
-            waiting.add(m, 0, step(setting, m), setting.tolerance, |begin, level, block| {
+            if m + 1 == end {
+                waiting.0.push((0, Block::step(setting.reference.extended(m), unit, setting.escape_radius)));
+                break;
+            }
+            let z = [m, m + 1].map(|m| setting.reference.extended(m));
+            let block = Block::two_steps(z, unit, setting.escape_radius, setting.tolerance);
+            waiting.add(m + 1, 1, block, setting.tolerance, |begin, level, block| {
                 self.keep_block(begin, level, block);
                 if begin == 1 || level >= least_level {
                     pieces.push((begin, level, *block));

@@ -7,7 +7,8 @@ use crate::base::limits::extend;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::deep::points::DeepPoints;
-use crate::deep::tiers::{DeepBuffers, DeepCall};
+use crate::deep::rest::Rest;
+use crate::deep::tiers::{Course, DeepBuffers, DeepCall};
 use crate::deep::values::CHANNELS;
 use crate::field::FieldRowsMut;
 use crate::field::channels::{ChannelBuffers, ChannelSet, ChannelSlicesMut};
@@ -71,7 +72,8 @@ impl CpuEngine {
     ) -> Result<(), Error> {
         check(out.set(), call.limit, Strategy::EveryPixel)?;
         let mut buffers = self.take_deep_buffers();
-        let computed = call.compute(&mut buffers.deep, places, out);
+        let course = call.course(out.set());
+        let computed = course.and_then(|course| course.compute(&mut buffers.deep, places, out));
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
         computed
     }
@@ -82,7 +84,8 @@ impl CpuEngine {
         let of_values = task.channels.bytes(pixels as u64) as usize;
         let of_thread = DeepBuffers::bytes(pixels) + pixels * size_of::<(u32, u32)>() + of_values;
         let threads = self.pool.threads() as u64;
-        let host_bytes = points.shared.bytes(task.plan.limit()) + threads * of_thread as u64;
+        let of_rest = Rest::bytes(u64::from(task.plan.size().width) * u64::from(rows), task.channels);
+        let host_bytes = points.shared.bytes(task.plan.limit()) + of_rest + threads * of_thread as u64;
         Requirements { host_bytes, ..Requirements::default() }
     }
 
@@ -106,47 +109,53 @@ impl CpuEngine {
         &self,
         task: &Task<'_>,
         points: &DeepPoints,
-        rows: FieldRowsMut<'_>,
+        mut rows: FieldRowsMut<'_>,
         control: &Control<'_>,
     ) -> Result<Outcome, Error> {
         check(task.channels, task.plan.limit(), task.strategy)?;
         let began = Instant::now();
-        let limit = task.plan.limit();
         let Control { cancel, progress } = *control;
-        let call = self.deep_call(points, limit, control);
-        let pixels = u64::from(rows.width()) * rows.rows().len() as u64;
-        let tiles = Tiles::new(rows, self.deep_tile(pixels));
-        let start = || -> Result<_, Error> { Ok((self.take_deep_buffers(), Duration::ZERO)) };
-        let work = |(buffers, _): &mut (Box<TileBuffers>, Duration), mut tile: Tile<'_>| -> Result<(), Error> {
+        let course = self.deep_call(points, task.plan.limit(), control).course(task.channels)?;
+        let (pixels, range) = (u64::from(rows.width()) * rows.rows().len() as u64, rows.rows());
+        let tiles = Tiles::new(rows.some_rows_mut(range), self.deep_tile(pixels));
+        let rest = Rest::default();
+        let work = |buffers: &mut Box<TileBuffers>, mut tile: Tile<'_>| -> Result<(), Error> {
             cancel.check()?;
-            buffers.fill(&call, &mut tile)?;
-            progress.add((tile.width() * tile.height()) as u64);
+            progress.add(buffers.fill(&course, &mut tile, &rest)? as u64);
             Ok(())
         };
-        let workers = self.pool.for_each(self.schedule, tiles, start, work)?;
+        let used = self.pool.for_each(self.schedule, tiles, || Ok(self.take_deep_buffers()), work)?;
         let mut notes = Notes::default();
-        for (mut buffers, _) in workers {
+        let mut end = |mut buffers: Box<TileBuffers>| {
             let deep = buffers.deep.take_report(points);
             let is_proved = deep.as_ref().is_none_or(|deep| deep.unproved == 0);
             let warnings = if is_proved { Vec::new() } else { vec![UNPROVED.to_owned()] };
             notes.add(Notes { deep, warnings, ..Notes::default() });
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
-        }
+        };
+        used.into_iter().for_each(&mut end);
+        let start = || self.take_deep_buffers();
+        rest.decide(&course, task.channels, &self.pool, (start, end), |pixels| progress.add(pixels))?.write(&mut rows);
         cancel.check()?;
         Ok(Outcome { times: Times { iterate: began.elapsed(), channels: Duration::ZERO }, notes })
     }
 }
 
 impl TileBuffers {
-    /// Computes a tile.
-    fn fill(&mut self, call: &DeepCall<'_>, tile: &mut Tile<'_>) -> Result<(), Error> {
+    /// Computes a tile, or leaves some pixels to be decided later. Returns the number of those that are decided.
+    fn fill(&mut self, course: &Course<'_>, tile: &mut Tile<'_>, rest: &Rest) -> Result<usize, Error> {
         let Self { deep, places, values } = self;
         places.clear();
         let columns = tile.columns.clone();
         extend(places, tile.rows.clone().flat_map(|row| columns.clone().map(move |column| (column, row))), WHAT)?;
         let set = tile.out.set();
         values.resize(places.len(), set)?;
-        call.compute(deep, places, values.slices_mut())?;
+        course.begin(deep, places, values.slices_mut())?;
+        let left = deep.open.len();
+        let is_left = rest.take(places, &mut deep.open)?;
+        if !is_left {
+            course.finish(deep, places, values.slices_mut())?;
+        }
         let width = tile.width();
         for (row, dwell) in tile.out.dwell.iter_mut().zip(values.dwell.chunks(width)) {
             row.copy_from_slice(dwell);
@@ -156,6 +165,12 @@ impl TileBuffers {
                 row.copy_from_slice(values);
             }
         }
-        Ok(())
+        Ok(places.len() - if is_left { left } else { 0 })
+    }
+}
+
+impl AsMut<DeepBuffers> for TileBuffers {
+    fn as_mut(&mut self) -> &mut DeepBuffers {
+        &mut self.deep
     }
 }

@@ -69,7 +69,7 @@ impl Deep<'_> {
         let channel = self.by.channel();
         let set = channel.map_or(ChannelSet::NONE, |channel| ChannelSet::NONE.with(channel));
         values.resize(places.len(), set.and(ChannelSet::of_dwells(call.limit)))?;
-        call.compute(deep, places, values.slices_mut())?;
+        call.course(values.slices().set())?.compute(deep, places, values.slices_mut())?;
         for (number, (point, dwell)) in chunk.iter_mut().zip(values.slices().dwells()).enumerate() {
             if dwell > 0 {
                 point.outcome = Outcome::Escaped(dwell);

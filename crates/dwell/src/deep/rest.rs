@@ -1,0 +1,118 @@
+//! What the first attempt leaves of many tiles, decided together: a tile leaves few pixels, whose lists are too short for full vectors, and the last ones of
+//! each list are iterated alone.
+
+use super::tiers::{Course, DeepBuffers};
+use super::values::store;
+use crate::base::error::Error;
+use crate::base::limits::{collected, extend};
+use crate::base::pieces::ChunksMut;
+use crate::base::schedule::Schedule;
+use crate::base::thread_pool::ThreadPool;
+use crate::field::FieldRowsMut;
+use crate::field::channels::{ChannelBuffers, ChannelSet};
+use dwell_kernels::deep::orbit::Found;
+use std::sync::{Mutex, PoisonError};
+
+/// The most pixels that wait.
+const MOST: usize = 1 << 16;
+/// Lists for each thread, where there are enough pixels, and the most pixels of a list.
+const LISTS_PER_THREAD: usize = 4;
+const MOST_AT_ONCE: usize = 1 << 14;
+/// What the memory is for, in messages.
+const WHAT: &str = "a list of pixels";
+
+/// Pixels that wait for the attempts after the first.
+#[derive(Default)]
+pub(crate) struct Rest {
+    places: Mutex<Vec<(u32, u32)>>,
+}
+
+/// A pixel that waits, by its number, and what was found of it.
+struct Waiting {
+    number: u32,
+    found: Found,
+}
+
+/// Pixels, given by columns and rows, and their values.
+pub(crate) struct Decided {
+    places: Vec<(u32, u32)>,
+    values: ChannelBuffers,
+}
+
+impl Decided {
+    /// Writes the values into the rows, which hold all of the pixels.
+    pub(crate) fn write(&self, rows: &mut FieldRowsMut<'_>) {
+        let (width, top) = (rows.width() as usize, rows.rows().start);
+        let mut out = rows.channels_mut();
+        let set = self.values.slices().set();
+        for (number, (column, row)) in self.places.iter().enumerate() {
+            let pixel = (row - top) as usize * width + *column as usize;
+            out.dwell[pixel] = self.values.dwell[number];
+            for channel in set.iter() {
+                out[channel][pixel] = self.values[channel][number];
+            }
+        }
+    }
+}
+
+impl Rest {
+    /// Bytes of memory for what is left of so many pixels.
+    pub(crate) fn bytes(pixels: u64, set: ChannelSet) -> u64 {
+        let most = pixels.min(MOST as u64);
+        // A list of places grows by doubling.
+        most * (2 * size_of::<(u32, u32)>() + size_of::<Waiting>()) as u64 + set.bytes(most)
+    }
+
+    /// Takes the open pixels of a list, if there is room.
+    ///
+    /// # Errors
+    /// When memory is exhausted.
+    pub(crate) fn take(&self, places: &[(u32, u32)], open: &mut Vec<u32>) -> Result<bool, Error> {
+        let mut waiting = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_room = waiting.len() + open.len() <= MOST;
+        if has_room {
+            extend(&mut waiting, open.drain(..).map(|number| places[number as usize]), WHAT)?;
+        }
+        Ok(has_room)
+    }
+
+    /// Decides them on all threads, with buffers of `start`, which `end` gets back. `progress` gets numbers of pixels that are decided.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted.
+    pub(crate) fn decide<B: std::ops::DerefMut<Target: AsMut<DeepBuffers>> + Send>(
+        self,
+        course: &Course<'_>,
+        set: ChannelSet,
+        pool: &ThreadPool,
+        (start, mut end): (impl Fn() -> B + Sync, impl FnMut(B)),
+        progress: impl Fn(u64),
+    ) -> Result<Decided, Error> {
+        let places = self.places.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut values = ChannelBuffers::default();
+        values.resize(places.len(), set)?;
+        let waiting = |number: u32| Waiting { number, found: Found::Undecided };
+        let mut open = collected((0..places.len() as u32).map(waiting), WHAT)?;
+        let mut before = 0;
+        while let Some(next) = course.next(before).filter(|_| !open.is_empty()) {
+            let lists = if pool.threads() == 1 { 1 } else { LISTS_PER_THREAD * pool.threads() };
+            let size = open.len().div_ceil(lists).next_multiple_of(course.least_list(next)).min(MOST_AT_ONCE);
+            let work = |buffers: &mut B, (_, list): (usize, &mut [Waiting])| -> Result<(), Error> {
+                let buffers = buffers.as_mut();
+                buffers.open.clear();
+                extend(&mut buffers.open, list.iter().map(|waiting| waiting.number), WHAT)?;
+                course.attempt(next, buffers, &places)?;
+                list.iter_mut().zip(&buffers.found).for_each(|(waiting, found)| waiting.found = *found);
+                Ok(())
+            };
+            let used = pool.for_each(Schedule::default(), ChunksMut::new(&mut open, size), || Ok(start()), work)?;
+            used.into_iter().for_each(&mut end);
+            let samples = open.len();
+            store(values.slices_mut(), open.iter().map(|waiting| (waiting.number, waiting.found)));
+            open.retain(|waiting| waiting.found == Found::Undecided);
+            progress((samples - open.len()) as u64);
+            before = next;
+        }
+        Ok(Decided { places, values })
+    }
+}
