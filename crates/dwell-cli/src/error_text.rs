@@ -245,7 +245,7 @@ fn hints_of(error: &InputError, flag: Option<&str>) -> Vec<Cow<'static, str>> {
             Some(format!("give the size it was rendered with: --size {width}x{height}").into())
         }
         Problem::Memory { .. } if error.parameter() == Some(&Parameter::MaxIterations) => {
-            Some("allow more with --max-memory: half of it, at most 2 GiB, is for them".into())
+            Some("allow more with --max-memory: half of it is for them".into())
         }
         Problem::NotANumber { given, .. } => answers::number(given).map(Cow::from),
         Problem::UnknownEnding { ending, .. } => {

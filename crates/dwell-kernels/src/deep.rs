@@ -11,6 +11,7 @@
 //! blocks with proofs are this project's.
 
 pub mod blocks;
+pub mod cycle;
 pub(crate) mod derivative;
 #[cfg(target_arch = "x86_64")]
 mod digits;

@@ -270,13 +270,18 @@ impl<T: Mantissa> Table<T> {
         (found > 0).then(|| (first + found - 1, self.steps(origin, found - 1)))
     }
 
-    /// The longest block at m for deltas of any magnitude up to `reach`, and its steps, from whichever form is kept.
-    fn longest_of_either(&self, m: usize, reach: Bound) -> Option<(WideEntry<T>, usize)> {
+    /// The longest block at m for deltas of any magnitude up to `reach`, of at most `most` steps, and its steps, from whichever form is kept.
+    pub(in crate::deep) fn longest_of_either(
+        &self,
+        m: usize,
+        most: usize,
+        reach: Bound,
+    ) -> Option<(WideEntry<T>, usize)> {
         if !self.wide.is_empty() {
-            return self.longest_wide(m, usize::MAX, reach).map(|(entry, steps)| (*entry, steps));
+            return self.longest_wide(m, most, reach).map(|(entry, steps)| (*entry, steps));
         }
         let reach = reach.to_f64() + UNDERFLOW;
-        let (place, steps) = self.longest_where(m, usize::MAX, |place| self.radius[place] >= reach)?;
+        let (place, steps) = self.longest_where(m, most, |place| self.radius[place] >= reach)?;
         Some((self.entry(place).widened(), steps))
     }
 

@@ -27,7 +27,7 @@ fn fixed(random: &mut Random, value: f64, limbs: usize) -> Fixed {
 }
 
 /// Adds v 2^scale, of which v is a pair.
-fn plus(mut at: Fixed, v: Dd, scale: i32) -> Fixed {
+pub(super) fn plus(mut at: Fixed, v: Dd, scale: i32) -> Fixed {
     let places = 64 * (at.limbs.len() as u32 - 1).cast_signed();
     for part in [v.hi, v.lo] {
         if part == 0.0 {
@@ -76,15 +76,20 @@ fn boundary_point(random: &mut Random) -> [f64; 2] {
 }
 
 pub(super) struct Place {
-    parts: [Fixed; 2],
+    pub(super) parts: [Fixed; 2],
     pub(super) scale: i32,
     pub(super) reference: Reference,
 }
 
 /// A place with a view of 2^scale about a point near the boundary.
 pub(super) fn place(random: &mut Random, scale: i32, limit: u64) -> Place {
+    let point = boundary_point(random);
+    place_at(random, point, scale, limit)
+}
+
+/// A place with a view of 2^scale about a point, with random digits behind it.
+pub(super) fn place_at(random: &mut Random, [x, y]: [f64; 2], scale: i32, limit: u64) -> Place {
     let mut limbs = 3 + ((170 - scale) as usize).div_ceil(64);
-    let [x, y] = boundary_point(random);
     let seed = random.0;
     loop {
         random.0 = seed;
@@ -113,7 +118,15 @@ pub(super) fn place_at_a_nucleus(random: &mut Random) -> Place {
         let [x, y] = boundary_point(random);
         let mut parts = [fixed(random, x, limbs), fixed(random, y, limbs)];
         let of = |parts: &[Fixed; 2], scale: i32| {
-            Reference::new(Level::best(), [&parts[0], &parts[1]], Bound::new(REACH, scale), 4.0, 20_000, 1 << 20, Watch::unseen(&stop))
+            Reference::new(
+                Level::best(),
+                [&parts[0], &parts[1]],
+                Bound::new(REACH, scale),
+                4.0,
+                20_000,
+                1 << 20,
+                Watch::unseen(&stop),
+            )
         };
         let period = match of(&parts, -70) {
             Ok(reference) if reference.end == End::Period => reference.last(),
@@ -439,8 +452,16 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
             let parts = [fixed(&mut random, x, 8), fixed(&mut random, y, 8)];
             let limit = i64::MAX as u64;
             let radius = Bound::new(REACH, scale);
-            let mut reference =
-                Reference::new(Level::best(), [&parts[0], &parts[1]], radius, 4.0, 1 << 16, 1 << 20, Watch::unseen(&stop)).unwrap();
+            let mut reference = Reference::new(
+                Level::best(),
+                [&parts[0], &parts[1]],
+                radius,
+                4.0,
+                1 << 16,
+                1 << 20,
+                Watch::unseen(&stop),
+            )
+            .unwrap();
             let is_deep = scale < -50;
             assert!(
                 !is_deep || matches!(reference.end, End::Trap | End::Period),
@@ -466,7 +487,8 @@ fn points_that_are_attracted_slowly_are_proved_to_stay_in_a_view_of_the_whole_se
     let stop = AtomicBool::new(false);
     let parts = [fixed(&mut random, -0.75, 8), fixed(&mut random, 0.0, 8)];
     let reference =
-        Reference::new(Level::best(), [&parts[0], &parts[1]], Bound::new(REACH, 2), 4.0, 9, 9, Watch::unseen(&stop)).unwrap();
+        Reference::new(Level::best(), [&parts[0], &parts[1]], Bound::new(REACH, 2), 4.0, 9, 9, Watch::unseen(&stop))
+            .unwrap();
     assert_eq!((reference.end, reference.last()), (End::Period, 1));
     let place = Place { parts, scale: 2, reference };
     // c = mu / 2 - mu^2 / 4 has a fixed point with the multiplier mu.
@@ -495,8 +517,16 @@ fn nothing_that_escapes_is_trapped() {
         for scale in [-30, -70, -200] {
             let parts = [fixed(&mut random, x, 9), fixed(&mut random, y, 9)];
             let radius = Bound::new(REACH, scale);
-            let reference =
-                Reference::new(Level::best(), [&parts[0], &parts[1]], radius, 4.0, limit, 1 << 22, Watch::unseen(&stop)).unwrap();
+            let reference = Reference::new(
+                Level::best(),
+                [&parts[0], &parts[1]],
+                radius,
+                4.0,
+                limit,
+                1 << 22,
+                Watch::unseen(&stop),
+            )
+            .unwrap();
             assert_ne!(reference.end, End::Trap);
             let place = Place { parts, scale, reference };
             let wanted = Wanted { limit, smooth: false, units: None };

@@ -7,6 +7,13 @@ use std::sync::{Mutex, PoisonError};
 /// times (of the places of docs/deep.md, one core of a Zen 5). Where it is not known, more blocks are the better error, so these are upper bounds.
 const OF_F64_FINE: f64 = 50.0;
 const OF_PAIRS_MEDIUM: f64 = 10.0;
+/// What a tier saves of the time of the last one, where that is known.
+const OF_LAST: f64 = 0.7;
+/// The last tier with blocks, which is always used, and the samples from which its time is known.
+const LAST: usize = Tier::OF_DELTAS - 1;
+const FEWEST: u64 = 16;
+/// Blocks are worth a sample of the last tier if they take this share of the time of the tier before.
+const DEAR: f64 = 0.05;
 
 /// What the tiers of a view took up to now.
 #[derive(Debug)]
@@ -32,11 +39,20 @@ impl Measured {
         };
         let reports = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all = reports.iter().map(|of_tier| of_tier.samples).max().unwrap_or(0);
-        let TierReport { samples, decided, seconds, .. } = reports[before];
+        let TierReport { samples, decided, .. } = reports[before];
         // The share of all samples that comes here, of those of which it is known.
         let share = (samples - decided + 1) as f64 / (all + 1) as f64;
-        let each = seconds / (samples + 1) as f64;
-        block_seconds < factor * each * share * pixels as f64
+        let each = |of_tier: &TierReport| of_tier.seconds / (of_tier.samples + 1) as f64;
+        let last = reports[LAST];
+        let saved = if last.samples < FEWEST { factor * each(&reports[before]) } else { OF_LAST * each(&last) };
+        block_seconds < saved * share * pixels as f64
+    }
+
+    /// Whether some pixels should go to the last tier first, so that its time is known: where blocks of a tier take long, and may not pay.
+    pub(super) fn needs_sample(&self, tier: usize, before: usize, block_seconds: f64) -> bool {
+        let reports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_optional = matches!(Tier::ALL[tier], Tier::F64Fine | Tier::PairsMedium);
+        is_optional && reports[LAST].samples < FEWEST && block_seconds > DEAR * reports[before].seconds
     }
 }
 
@@ -61,6 +77,13 @@ mod tests {
         measured.add(2, &report(2, 200, 190, 0.004));
         assert!(measured.pays(3, 2, 0.1, 1_000_000));
         assert!(!measured.pays(3, 2, 0.5, 1_000_000));
+        // The last one takes 100 microseconds for each of the 2 %.
+        assert!(
+            measured.needs_sample(2, 0, 0.1) && !measured.needs_sample(2, 0, 1e-5) && !measured.needs_sample(4, 3, 1.0)
+        );
+        measured.add(4, &report(4, 20, 20, 0.002));
+        assert!(!measured.needs_sample(2, 0, 0.1));
+        assert!(measured.pays(2, 0, 0.1, 100_000) && !measured.pays(2, 0, 0.2, 100_000));
         // The last one is always there, and so is the first.
         assert!(measured.pays(4, 3, 1e9, 1) && measured.pays(0, 0, 1e9, 1));
     }

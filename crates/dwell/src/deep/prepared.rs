@@ -33,8 +33,6 @@ const MOST_ATTEMPTS: usize = 8;
 const SCALES: std::ops::RangeInclusive<i64> = -30_000_000..=60;
 /// The greatest |part of the centre| that fits beside its square into the limb before the point.
 const FARTHEST: i64 = 1 << 30;
-/// The most memory of the orbit and the blocks.
-const MOST_BYTES: u64 = 2 << 30;
 /// What the memory is for, in messages.
 const WHAT: &str = "the reference orbit and its blocks";
 
@@ -116,7 +114,8 @@ impl Shared {
             escape_radius: radius.round(),
             escape: radius.times(&radius).round(),
             radius,
-            most_bytes: (limits.memory_bytes / 2).min(MOST_BYTES),
+            // The other half is for rows.
+            most_bytes: limits.memory_bytes / 2,
             prepared: Mutex::default(),
         }
     }
@@ -240,10 +239,20 @@ impl Prepared {
 
     /// Whether the blocks of a tier are made, or pay for what the tier before leaves of a view of so many pixels.
     pub(super) fn pays(&self, tier: usize, before: usize, pixels: u64) -> bool {
+        self.missing_blocks(tier).is_none_or(|seconds| self.measured.pays(tier, before, seconds, pixels))
+    }
+
+    /// Whether it would be worth to know what the last tier takes, before blocks of a tier are made for what the tier before leaves.
+    pub(super) fn needs_sample(&self, tier: usize, before: usize) -> bool {
+        self.missing_blocks(tier).is_some_and(|seconds| self.measured.needs_sample(tier, before, seconds))
+    }
+
+    /// The time that the blocks of a tier will take, unless they are made.
+    fn missing_blocks(&self, tier: usize) -> Option<f64> {
         let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
         // Blocks of every tier take about as long.
-        let block_seconds = used.of_blocks.as_secs_f64() / f64::from(used.tiers.count_ones().max(1));
-        used.tiers >> tier & 1 != 0 || self.measured.pays(tier, before, block_seconds, pixels)
+        let seconds = used.of_blocks.as_secs_f64() / f64::from(used.tiers.count_ones().max(1));
+        (used.tiers >> tier & 1 == 0).then_some(seconds)
     }
 
     fn bytes_of_blocks(&self, tier: usize, shared: &Shared) -> u64 {

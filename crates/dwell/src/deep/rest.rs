@@ -2,9 +2,9 @@
 //! each list are iterated alone.
 
 use super::tiers::{Course, DeepBuffers};
-use super::values::store;
+use super::values::{Outcome, store};
 use crate::base::error::Error;
-use crate::base::limits::{collected, extend};
+use crate::base::limits::{collected, extend, reserved};
 use crate::base::pieces::ChunksMut;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
@@ -18,6 +18,9 @@ const MOST: usize = 1 << 16;
 /// Lists for each thread, where there are enough pixels, and the most pixels of a list.
 const LISTS_PER_THREAD: usize = 4;
 const MOST_AT_ONCE: usize = 1 << 14;
+/// Pixels of a sample, and the least number of such samples that it is taken of.
+const SAMPLES: usize = 64;
+const LEAST_SAMPLED: usize = 4;
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
 
@@ -30,7 +33,13 @@ pub(crate) struct Rest {
 /// A pixel that waits, by its number, and what was found of it.
 struct Waiting {
     number: u32,
-    found: Found,
+    outcome: Outcome,
+}
+
+impl Waiting {
+    fn is_open(&self) -> bool {
+        self.outcome.found == Found::Undecided
+    }
 }
 
 /// Pixels, given by columns and rows, and their values.
@@ -60,7 +69,7 @@ impl Rest {
     pub(crate) fn bytes(pixels: u64, set: ChannelSet) -> u64 {
         let most = pixels.min(MOST as u64);
         // A list of places grows by doubling.
-        most * (2 * size_of::<(u32, u32)>() + size_of::<Waiting>()) as u64 + set.bytes(most)
+        most * (2 * size_of::<(u32, u32)>() + 2 * size_of::<Waiting>()) as u64 + set.bytes(most)
     }
 
     /// Takes the open pixels of a list, if there is room.
@@ -91,26 +100,41 @@ impl Rest {
         let places = self.places.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut values = ChannelBuffers::default();
         values.resize(places.len(), set)?;
-        let waiting = |number: u32| Waiting { number, found: Found::Undecided };
+        let waiting = |number: u32| Waiting { number, outcome: Outcome::UNDECIDED };
         let mut open = collected((0..places.len() as u32).map(waiting), WHAT)?;
-        let mut before = 0;
-        while let Some(next) = course.next(before).filter(|_| !open.is_empty()) {
+        let mut attempt = |number: usize, open: &mut Vec<Waiting>| -> Result<(), Error> {
             let lists = if pool.threads() == 1 { 1 } else { LISTS_PER_THREAD * pool.threads() };
-            let size = open.len().div_ceil(lists).next_multiple_of(course.least_list(next)).min(MOST_AT_ONCE);
+            let size = open.len().div_ceil(lists).next_multiple_of(course.least_list(number)).min(MOST_AT_ONCE);
             let work = |buffers: &mut B, (_, list): (usize, &mut [Waiting])| -> Result<(), Error> {
                 let buffers = buffers.as_mut();
                 buffers.open.clear();
                 extend(&mut buffers.open, list.iter().map(|waiting| waiting.number), WHAT)?;
-                course.attempt(next, buffers, &places)?;
-                list.iter_mut().zip(&buffers.found).for_each(|(waiting, found)| waiting.found = *found);
+                course.attempt(number, buffers, &places)?;
+                list.iter_mut().zip(buffers.outcomes()).for_each(|(waiting, outcome)| waiting.outcome = outcome);
                 Ok(())
             };
-            let used = pool.for_each(Schedule::default(), ChunksMut::new(&mut open, size), || Ok(start()), work)?;
+            let used = pool.for_each(Schedule::default(), ChunksMut::new(open, size), || Ok(start()), work)?;
             used.into_iter().for_each(&mut end);
             let samples = open.len();
-            store(values.slices_mut(), open.iter().map(|waiting| (waiting.number, waiting.found)));
-            open.retain(|waiting| waiting.found == Found::Undecided);
+            store(values.slices_mut(), open.iter().map(|waiting| (waiting.number, waiting.outcome)));
+            open.retain(Waiting::is_open);
             progress((samples - open.len()) as u64);
+            Ok(())
+        };
+        let mut before = 0;
+        while !open.is_empty() {
+            if let Some(sampled) = course.sampled(before).filter(|_| open.len() > LEAST_SAMPLED * SAMPLES) {
+                let every = open.len() / SAMPLES;
+                let (mut sample, mut rest) = (reserved(SAMPLES + 1, WHAT)?, reserved(open.len(), WHAT)?);
+                for (number, waiting) in open.into_iter().enumerate() {
+                    if number % every == 0 { &mut sample } else { &mut rest }.push(waiting);
+                }
+                attempt(sampled, &mut sample)?;
+                extend(&mut rest, sample, WHAT)?;
+                open = rest;
+            }
+            let Some(next) = course.next(before) else { break };
+            attempt(next, &mut open)?;
             before = next;
         }
         Ok(Decided { places, values })

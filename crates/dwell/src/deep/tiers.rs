@@ -3,7 +3,7 @@
 use super::points::DeepPoints;
 use super::prepared::{Means, Prepared, in_limbs};
 use super::report::{DeepReport, Tier, TierReport};
-use super::values::{has_slopes, store};
+use super::values::{Outcome, has_cycles, has_slopes, store};
 use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::{extend, resize};
@@ -14,6 +14,7 @@ use crate::truth::exact_points::Enclosed;
 use crate::truth::{Truth, Wanted, dwell_and_values};
 use dwell_kernels::Level;
 use dwell_kernels::deep::blocks::Table;
+use dwell_kernels::deep::cycle::{Cycle, Search};
 use dwell_kernels::deep::direct;
 use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
 use dwell_kernels::deep::orbit::{Found, Setting};
@@ -32,6 +33,8 @@ const FIXED_ERROR: f64 = 6.0;
 /// of which not all blocks fit into the memory.
 const OF_DWELLS: [&[usize]; 3] = [&[0, 2, 3, 4], &[0, 2, 4], &[0, 4]];
 const OF_VALUES: [&[usize]; 3] = [&[1, 2, 3, 4], &[1, 2, 4], &[1, 4]];
+/// The tier with whose blocks cycles are found: the one that all lists have.
+const OF_CYCLES: usize = 4;
 
 /// The buffers of a thread.
 #[derive(Debug, Default)]
@@ -39,7 +42,9 @@ pub(crate) struct DeepBuffers {
     /// Numbers of the pixels that are not decided.
     pub(crate) open: Vec<u32>,
     /// What an attempt found of each of them.
-    pub(crate) found: Vec<Found>,
+    found: Vec<Found>,
+    /// The cycles of those that stay, where these are wanted.
+    cycles: Vec<Option<Cycle>>,
     in_f64: Vec<Complex<f64>>,
     in_pairs: Vec<Complex<Dd>>,
     tiers: Vec<TierReport>,
@@ -76,12 +81,13 @@ pub(crate) struct Course<'a> {
     attempts: Vec<Attempt>,
     smooth: bool,
     slopes: bool,
+    cycles: bool,
 }
 
 impl DeepBuffers {
     /// Bytes of the buffers for lists of so many pixels.
     pub(crate) fn bytes(pixels: usize) -> usize {
-        let each = size_of::<u32>() + size_of::<Complex<f64>>() + size_of::<Complex<Dd>>() + size_of::<Found>();
+        let each = size_of::<u32>() + size_of::<Complex<f64>>() + size_of::<Complex<Dd>>() + size_of::<Outcome>();
         2 * pixels * each + dwell_kernels::deep::BYTES_OF_CALL
     }
 
@@ -95,9 +101,15 @@ impl DeepBuffers {
         (!report.tiers.is_empty()).then_some(report)
     }
 
+    /// What the last attempt found of each open pixel.
+    pub(super) fn outcomes(&self) -> impl Iterator<Item = Outcome> {
+        let cycle = |number: usize| self.cycles.get(number).copied().flatten();
+        self.found.iter().enumerate().map(move |(number, found)| Outcome { found: *found, cycle: cycle(number) })
+    }
+
     /// Stores what was found of the open pixels, and leaves those of which nothing was.
     fn store(&mut self, out: ChannelSlicesMut<'_>) {
-        store(out, self.open.iter().copied().zip(self.found.iter().copied()));
+        store(out, self.open.iter().copied().zip(self.outcomes()));
         let mut found = self.found.iter();
         self.open.retain(|_| found.next().is_none_or(|found| *found == Found::Undecided));
     }
@@ -119,7 +131,7 @@ impl<'a> DeepCall<'a> {
             attempts.extend(FIXED_BITS.map(Attempt::InFixedPoint));
         }
         attempts.push(Attempt::Exactly);
-        Ok(Course { call: *self, prepared, attempts, smooth, slopes })
+        Ok(Course { call: *self, prepared, attempts, smooth, slopes, cycles: has_cycles(wanted) })
     }
 
     fn means(&self) -> Means<'a> {
@@ -183,6 +195,15 @@ impl Course<'_> {
         (before + 1..self.attempts.len()).find(pays)
     }
 
+    /// The attempt that some of the open pixels should be given first, before the one after another, so that its time is known.
+    pub(crate) fn sampled(&self, before: usize) -> Option<usize> {
+        let prepared = self.prepared.as_ref()?;
+        let pair = (self.attempts.get(before + 1)?, self.attempts[before]);
+        let (Attempt::ByDeltas(tier), Attempt::ByDeltas(before)) = pair else { return None };
+        let last = self.attempts.iter().rposition(|attempt| matches!(attempt, Attempt::ByDeltas(_)))?;
+        prepared.needs_sample(*tier, before).then_some(last)
+    }
+
     /// The least number of pixels that an attempt takes as one list: fewer leave vectors empty.
     pub(crate) fn least_list(&self, number: usize) -> usize {
         match self.attempts[number] {
@@ -223,7 +244,41 @@ impl Course<'_> {
             prepared.measured.add(tier, &report);
         }
         add(&mut buffers.tiers, report);
-        Ok(())
+        self.find_cycles(buffers, places)
+    }
+
+    /// Finds the cycles of the pixels that stay, where they are wanted.
+    fn find_cycles(&self, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> Result<(), Error> {
+        let DeepBuffers { open, found, cycles, .. } = buffers;
+        cycles.clear();
+        let Some(prepared) = self.prepared.as_ref().filter(|_| self.cycles && found.contains(&Found::Stays)) else {
+            return Ok(());
+        };
+        let DeepCall { points, control, .. } = self.call;
+        let setting = self.setting(prepared);
+        let table = prepared.in_pairs(OF_CYCLES, &points.shared, self.call.means())?;
+        let search = Search::new(&setting, &table);
+        let cycle = |(pixel, found): (&u32, &Found)| {
+            let (column, row) = places[*pixel as usize];
+            (*found == Found::Stays).then(|| search.cycle(Complex::of(points.offset(column, row)))).flatten()
+        };
+        extend(cycles, open.iter().zip(&*found).map(cycle), WHAT)?;
+        Ok(control.cancel.check()?)
+    }
+
+    fn setting<'s>(&'s self, prepared: &'s Prepared) -> Setting<'s> {
+        let DeepCall { points, limit, control, .. } = &self.call;
+        let shared = &points.shared;
+        Setting {
+            reference: &prepared.reference,
+            scale: shared.unit(),
+            escape_radius: shared.escape_radius(),
+            escape: shared.escape(),
+            limit: *limit,
+            smooth: self.smooth,
+            units: self.slopes.then(|| *points.units()),
+            stop: control.cancel.flag(),
+        }
     }
 
     fn by_deltas<T: Mantissa>(
@@ -234,24 +289,14 @@ impl Course<'_> {
         places: &[(u32, u32)],
     ) -> Result<TierReport, Error> {
         let began = Instant::now();
-        let DeepCall { points, limit, level, control, .. } = self.call;
-        let shared = &points.shared;
+        let DeepCall { points, level, .. } = self.call;
         pixels.clear();
         let offset = |pixel: &u32| {
             let (column, row) = places[*pixel as usize];
             Complex::of(points.offset(column, row))
         };
         extend(pixels, buffers.open.iter().map(offset), WHAT)?;
-        let setting = Setting {
-            reference: &prepared.reference,
-            scale: shared.unit(),
-            escape_radius: shared.escape_radius(),
-            escape: shared.escape(),
-            limit,
-            smooth: self.smooth,
-            units: self.slopes.then(|| *points.units()),
-            stop: control.cancel.flag(),
-        };
+        let setting = self.setting(prepared);
         let counts = dwell_kernels::deep::decide(level, &setting, table, pixels, &mut buffers.found);
         Ok(TierReport {
             seconds: began.elapsed().as_secs_f64(),

@@ -1,31 +1,47 @@
 //! Where results of deep views are written: the channels of a list of pixels.
 
 use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut, stored};
+use dwell_kernels::deep::cycle::Cycle;
 use dwell_kernels::deep::orbit::Found;
 use dwell_kernels::deep::values::{DISTANCE_BITS, SLOPE_BITS, SMOOTH_BITS, Values};
 use std::sync::LazyLock;
 
-/// What exact arithmetic computes beside dwells.
-pub(crate) const CHANNELS: ChannelSet =
-    ChannelSet::SMOOTH.with(Channel::Distance).with(Channel::SlopeRight).with(Channel::SlopeUp).with(Channel::Overflow);
+/// What exact arithmetic computes beside dwells: all channels.
+pub(crate) const CHANNELS: ChannelSet = ChannelSet::ALL;
+
+/// What was found of a pixel, and the cycle that attracts its orbit if that is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    pub(super) found: Found,
+    pub(super) cycle: Option<Cycle>,
+}
+
+impl Outcome {
+    pub(super) const UNDECIDED: Self = Self { found: Found::Undecided, cycle: None };
+}
 
 /// Whether distances or slopes are wanted.
 pub(super) fn has_slopes(set: ChannelSet) -> bool {
     [Channel::Distance, Channel::SlopeRight, Channel::SlopeUp].into_iter().any(|channel| set.contains(channel))
 }
 
+/// Whether values of cycles are wanted.
+pub(super) fn has_cycles(set: ChannelSet) -> bool {
+    set.iter().any(Channel::is_of_interior)
+}
+
 /// Stores what was found of some pixels of a list, given by their numbers, where anything was.
-pub(super) fn store(mut out: ChannelSlicesMut<'_>, found: impl Iterator<Item = (u32, Found)>) {
-    for (pixel, found) in found {
+pub(super) fn store(mut out: ChannelSlicesMut<'_>, found: impl Iterator<Item = (u32, Outcome)>) {
+    for (pixel, Outcome { found, cycle }) in found {
         match found {
-            Found::Escapes(n, values) => set(&mut out, pixel, n, values),
-            Found::Stays => set(&mut out, pixel, 0, Values::default()),
+            Found::Escapes(n, values) => set(&mut out, pixel, n, values, None),
+            Found::Stays => set(&mut out, pixel, 0, Values::default(), cycle),
             Found::Undecided => {}
         }
     }
 }
 
-fn set(out: &mut ChannelSlicesMut<'_>, pixel: u32, dwell: u64, values: Values) {
+fn set(out: &mut ChannelSlicesMut<'_>, pixel: u32, dwell: u64, values: Values, cycle: Option<Cycle>) {
     let pixel = pixel as usize;
     let (count, overflow) = stored(dwell);
     out.dwell[pixel] = count;
@@ -35,13 +51,19 @@ fn set(out: &mut ChannelSlicesMut<'_>, pixel: u32, dwell: u64, values: Values) {
     let of_distance = || power_of_two(values.distance);
     for channel in CHANNELS.iter() {
         let Some(value) = out[channel].get_mut(pixel) else { continue };
+        let of_cycle = |part: fn(&Cycle) -> f64| cycle.as_ref().map_or(0.0, part);
         *value = match channel {
+            Channel::Period => of_cycle(|cycle| cycle.period as f64),
+            Channel::MultiplierRe => of_cycle(|cycle| cycle.multiplier[0]),
+            Channel::MultiplierIm => of_cycle(|cycle| cycle.multiplier[1]),
+            Channel::FinalRe => of_cycle(|cycle| cycle.point[0]),
+            Channel::FinalIm => of_cycle(|cycle| cycle.point[1]),
             _ if dwell == 0 => 0.0,
             Channel::Smooth => smooth,
             Channel::Distance => of_distance(),
             Channel::SlopeRight => right,
             Channel::Overflow => overflow,
-            _ => up,
+            Channel::SlopeUp => up,
         };
     }
 }

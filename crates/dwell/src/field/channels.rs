@@ -116,6 +116,8 @@ pub struct ChannelSet(u16);
 impl ChannelSet {
     /// Dwells alone.
     pub const NONE: Self = Self(0);
+    /// Every channel.
+    pub const ALL: Self = Self((1 << Channel::COUNT) - 1);
     /// Dwells and smooth values.
     pub const SMOOTH: Self = Self::NONE.with(Channel::Smooth);
     /// What dwells up to a limit consist of beside their counts: [`Channel::Overflow`] above 2^32 - 1.

@@ -140,9 +140,10 @@ impl<T: Mantissa> Table<T> {
     pub(super) fn fill<S: Simd>(&mut self, simd: S, setting: &TableSetting<'_>, steps: usize) -> Result<Path, NoTable> {
         let mut path = Path::new(steps);
         // At least 256 segments, and what is left.
-        let level = if steps < LEAST_STEPS || setting.threads < 2 { steps.max(1).ilog2() } else { path.level };
+        let level = path.level;
         let length = 1 << level;
-        let count = if level == path.level { steps >> level } else { 0 };
+        let is_shared = steps >= LEAST_STEPS && setting.threads > 1;
+        let count = if is_shared { steps >> level } else { 0 };
         let mut results = Vec::new();
         results.resize_with(count, || None);
         {

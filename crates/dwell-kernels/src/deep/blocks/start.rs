@@ -106,7 +106,7 @@ impl<T: Mantissa> Chain<T> {
             let d = self.d.plus(rounding).plus(reference.end_error).by(UP);
             return Some(Self { p, d, m: 0, ..*self }).filter(|next| next.is_within(tolerance));
         }
-        let next = match table.longest_of_either(self.m, reach) {
+        let next = match table.longest_of_either(self.m, usize::MAX, reach) {
             Some((entry, steps)) => self.then(&entry, steps),
             None => {
                 let step = WideEntry::step(reference.extended(self.m), scale, escape_radius)?;

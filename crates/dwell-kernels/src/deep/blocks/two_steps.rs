@@ -98,7 +98,9 @@ mod tests {
                 let u = 2_f64.powi(scale) * REACH;
                 let exact = 2.0 * a * r.powi(3) + 2.0 * u * r * r + r.powi(4);
                 assert!(exact <= d2 * r * r + d3 * r.powi(3), "{number}");
-                assert!(exact <= 1.01 * tolerance * 4.0 * r * Bound::modulus(z[0]).times(Bound::modulus(z[1])).to_f64());
+                assert!(
+                    exact <= 1.01 * tolerance * 4.0 * r * Bound::modulus(z[0]).times(Bound::modulus(z[1])).to_f64()
+                );
                 assert!(a * r + r * r + u <= 2.0 - Bound::modulus(z[1]).to_f64(), "{number}: a point may escape");
             }
         }

@@ -6,9 +6,7 @@ use crate::deep::extended::Extended;
 use crate::deep::leading::joined;
 use crate::deep::limbs::Fixed;
 use crate::deep::mantissa::Dd;
-use std::arch::x86_64::{
-    _mm512_add_epi64, _mm512_maskz_permutex_epi64, _mm512_permutex_epi64, _mm512_sub_epi64,
-};
+use std::arch::x86_64::{_mm512_add_epi64, _mm512_maskz_permutex_epi64, _mm512_permutex_epi64, _mm512_sub_epi64};
 
 /// The orbit of a point.
 #[derive(Debug)]

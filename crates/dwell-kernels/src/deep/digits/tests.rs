@@ -120,7 +120,9 @@ fn leading_bits_and_magnitudes_are_those_of_limbs() {
             assert!(difference.m.size() == 0.0 || difference.e < of_limbs.e - 100 || limbs == 3, "{limbs}");
             let [re, im] = orbits.magnitudes().map(|of| of[3]);
             let exact = Extended::<f64>::of(of_limbs).in_range().unwrap();
-            assert!((re - exact.re.abs()).abs() < 1e-15 * re.max(1.0) && (im - exact.im.abs()).abs() < 1e-15 * im.max(1.0));
+            assert!(
+                (re - exact.re.abs()).abs() < 1e-15 * re.max(1.0) && (im - exact.im.abs()).abs() < 1e-15 * im.max(1.0)
+            );
             assert_eq!(orbits.signs(3), [exact.re < 0.0, exact.im < 0.0]);
             orbits.step();
             stepper.step(&mut parts);

@@ -44,7 +44,8 @@ pub(super) fn follow(products: Products, goal: &Goal<'_>, points: &mut Points<'_
     let orbits = EightOrbits::new(products, goal.limbs, goal.escape)?;
     let none = Follower::new(goal, orbits.unit(), 0.0);
     let zero = [0.0; LANES];
-    let ordinary = Ordinary { m: zero, scaled_step: zero, scale: zero, within: [f64::MAX; LANES], beyond: [-1.0; LANES] };
+    let ordinary =
+        Ordinary { m: zero, scaled_step: zero, scale: zero, within: [f64::MAX; LANES], beyond: [-1.0; LANES] };
     let mut together =
         Together { goal, orbits, places: [None; LANES], followers: [none; LANES], ordinary, until_look: 0, entered: 0 };
     products.vectorize(

@@ -9,7 +9,6 @@ use crate::base::problem::Problem;
 use crate::deep::points::DeepPoints;
 use crate::deep::rest::Rest;
 use crate::deep::tiers::{Course, DeepBuffers, DeepCall};
-use crate::deep::values::CHANNELS;
 use crate::field::FieldRowsMut;
 use crate::field::channels::{ChannelBuffers, ChannelSet, ChannelSlicesMut};
 use crate::iterate::engine::{Notes, Outcome, Requirements, Task, Times};
@@ -43,11 +42,6 @@ fn check(channels: ChannelSet, limit: u64, strategy: Strategy) -> Result<(), Inp
     if !channels.includes(ChannelSet::of_dwells(limit)) {
         let problem = format!("dwells up to {limit} need the channel of what exceeds 32 bits");
         return Err(InputError::new(Problem::Unsupported(problem)).about(Parameter::MaxIterations));
-    }
-    if let Some(channel) = channels.iter().find(|channel| !CHANNELS.contains(*channel)) {
-        let problem =
-            format!("exact arithmetic computes dwells, smooth values, distances and slopes, not {}", channel.name());
-        return Err(InputError::new(Problem::Unsupported(problem)).about(Parameter::Named("number")));
     }
     if strategy != Strategy::EveryPixel {
         let problem = format!("the strategy {strategy} does not compute exact arithmetic");
