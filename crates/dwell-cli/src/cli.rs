@@ -315,7 +315,8 @@ pub(crate) struct RenderArgs {
     /// Seconds between journal entries, 0.1 to 86400, or `off` for no journal
     ///
     /// A render that takes longer keeps a journal beside its first output. After a kill, Ctrl-C, a full disk or a loss of
-    /// power, the same command resumes from the last entry and writes the same bytes.
+    /// power, the same command resumes from the last entry and writes the same bytes. Deep views with points that take long
+    /// have fewer entries, at most a minute later.
     #[arg(
         long,
         value_name = "SECONDS|off",

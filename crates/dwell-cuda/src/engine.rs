@@ -240,7 +240,8 @@ impl CudaEngine {
             call.leave_to_cpu(&rest);
             of_channels = self.cpu.run(task, rows.some_rows_mut(rest), control)?.times.channels;
         }
-        let times = Times { iterate: begun.elapsed().saturating_sub(of_channels), channels: of_channels };
+        let times =
+            Times { iterate: begun.elapsed().saturating_sub(of_channels), channels: of_channels, ..Times::default() };
         Ok(Outcome { times, notes: call.into_notes() })
     }
 

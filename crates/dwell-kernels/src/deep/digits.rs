@@ -116,7 +116,7 @@ fn tiles(limbs: usize, escape: f64) -> Option<usize> {
 
 /// The exponent of a unit of the last place.
 fn unit(tiles: usize) -> i32 {
-    -(BITS as i32) * (TILE * tiles - 1) as i32
+    -i32::try_from(BITS as usize * (TILE * tiles - 1)).unwrap_or(i32::MAX)
 }
 
 /// Whether the parts of c may be taken.
@@ -128,17 +128,16 @@ fn is_near(parts: [&Fixed; 2]) -> bool {
 fn digits(fixed: &Fixed, tiles: usize) -> impl Iterator<Item = u64> + '_ {
     let (count, bits) = (TILE * tiles, BITS as usize);
     // The place of the point in the limbs is that in the digits.
-    let shift = bits * (count - 1) - 64 * (fixed.limbs.len() - 1);
+    let below = bits * (count - 1) - 64 * (fixed.limbs.len() - 1);
+    // As if there were as many zeros in whole limbs below the first.
+    let zeros = below.div_ceil(64);
     (0..count).map(move |i| {
-        let limb = |at: usize| u128::from(fixed.limbs.get(at).copied().unwrap_or(0));
-        let from = (bits * i) as i64 - shift as i64;
-        let place = from.div_euclid(64);
-        let pair = match usize::try_from(place) {
-            Ok(place) => limb(place) | limb(place + 1) << 64,
-            Err(_) if place == -1 => limb(0) << 64,
-            Err(_) => 0,
+        let limb = |at: usize| {
+            let limb = at.checked_sub(zeros).and_then(|at| fixed.limbs.get(at));
+            u128::from(limb.copied().unwrap_or(0))
         };
-        (pair >> from.rem_euclid(64)) as u64 & MASK
+        let from = bits * i + 64 * zeros - below;
+        ((limb(from / 64) | limb(from / 64 + 1) << 64) >> (from % 64)) as u64 & MASK
     })
 }
 
@@ -152,41 +151,42 @@ fn leading(number: &[Tile], lane: usize) -> Leading {
     let shift = upper.leading_zeros();
     let bits = upper << shift | lower >> (2 * BITS - shift);
     let below_point = i32::try_from(rows.len() - 1 - top).unwrap_or(i32::MAX / 128);
-    leading::of_bits(bits, 127 - shift as i32 - BITS as i32 * (below_point + 1))
+    leading::of_bits(bits, 127 - shift.cast_signed() - BITS.cast_signed() * (below_point + 1))
 }
 
 /// Propagates the carries of K sums, digit by digit, and leaves their magnitudes. Returns which lanes are negative.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn settle<const K: usize>(sums: impl Fn(usize, usize) -> [__m512i; K], out: [&mut [Tile]; K]) -> [u8; K] {
-    let out = out.map(|number| number.as_flattened_mut());
+    let mut out = out.map(|number| number.as_flattened_mut());
     let count = out[0].len();
-    let mask = _mm512_set1_epi64(MASK as i64);
+    let mask = _mm512_set1_epi64(MASK.cast_signed());
     let mut carries = [_mm512_setzero_si512(); K];
-    for i in 0..count {
-        let sums = sums(i / TILE, i % TILE);
-        for k in 0..K {
-            let sum = _mm512_add_epi64(sums[k], carries[k]);
-            carries[k] = _mm512_srai_epi64::<BITS>(sum);
+    let mut place = 0;
+    while place < count {
+        let sums = sums(place / TILE, place % TILE);
+        for ((number, sum), carry) in out.iter_mut().zip(sums).zip(&mut carries) {
+            let sum = _mm512_add_epi64(sum, *carry);
+            *carry = _mm512_srai_epi64::<BITS>(sum);
             // The last digit keeps its sign.
-            out[k][i] = Row::of(if i + 1 < count { _mm512_and_si512(sum, mask) } else { sum });
+            number[place] = Row::of(if place + 1 < count { _mm512_and_si512(sum, mask) } else { sum });
         }
+        place += 1;
     }
-    let mut negative = [0; K];
-    for k in 0..K {
-        negative[k] = _mm512_movepi64_mask(out[k][count - 1].vector());
-        if negative[k] != 0 {
-            negate(out[k], negative[k]);
+    out.map(|number| {
+        let negative = _mm512_movepi64_mask(number[count - 1].vector());
+        if negative != 0 {
+            negate(number, negative);
         }
-    }
-    negative
+        negative
+    })
 }
 
 /// Replaces the numbers of some lanes, in two's complement, by their negatives.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
 fn negate(number: &mut [Row], lanes: u8) {
-    let (all, mask) = (_mm512_movm_epi64(lanes), _mm512_set1_epi64(MASK as i64));
+    let (all, mask) = (_mm512_movm_epi64(lanes), _mm512_set1_epi64(MASK.cast_signed()));
     let of_digits = _mm512_and_si512(all, mask);
     let last = number.len() - 1;
     for row in &mut number[..last] {

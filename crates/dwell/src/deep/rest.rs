@@ -12,6 +12,7 @@ use crate::field::FieldRowsMut;
 use crate::field::channels::{ChannelBuffers, ChannelSet};
 use dwell_kernels::deep::orbit::Found;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The most pixels that wait.
 const MOST: usize = 1 << 16;
@@ -46,6 +47,8 @@ impl Waiting {
 pub(crate) struct Decided {
     places: Vec<(u32, u32)>,
     values: ChannelBuffers,
+    /// The time in which there were too few pixels for all threads.
+    pub(crate) waiting: Duration,
 }
 
 impl Decided {
@@ -100,9 +103,11 @@ impl Rest {
         let places = self.places.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut values = ChannelBuffers::default();
         values.resize(places.len(), set)?;
-        let waiting = |number: u32| Waiting { number, outcome: Outcome::UNDECIDED };
-        let mut open = collected((0..places.len() as u32).map(waiting), WHAT)?;
+        let undecided = |number: u32| Waiting { number, outcome: Outcome::UNDECIDED };
+        let mut open = collected((0..places.len() as u32).map(undecided), WHAT)?;
+        let mut waiting = Duration::ZERO;
         let mut attempt = |number: usize, open: &mut Vec<Waiting>| -> Result<(), Error> {
+            let (began, is_short) = (Instant::now(), open.len() < pool.threads() * course.least_list(number));
             let lists = if pool.threads() == 1 { 1 } else { LISTS_PER_THREAD * pool.threads() };
             let size = open.len().div_ceil(lists).next_multiple_of(course.least_list(number)).min(MOST_AT_ONCE);
             let work = |buffers: &mut B, (_, list): (usize, &mut [Waiting])| -> Result<(), Error> {
@@ -119,6 +124,7 @@ impl Rest {
             store(values.slices_mut(), open.iter().map(|waiting| (waiting.number, waiting.outcome)));
             open.retain(Waiting::is_open);
             progress((samples - open.len()) as u64);
+            waiting += if is_short { began.elapsed() } else { Duration::ZERO };
             Ok(())
         };
         let mut before = 0;
@@ -137,6 +143,6 @@ impl Rest {
             attempt(next, &mut open)?;
             before = next;
         }
-        Ok(Decided { places, values })
+        Ok(Decided { places, values, waiting })
     }
 }

@@ -263,7 +263,7 @@ impl Course<'_> {
             (*found == Found::Stays).then(|| search.cycle(Complex::of(points.offset(column, row)))).flatten()
         };
         extend(cycles, open.iter().zip(&*found).map(cycle), WHAT)?;
-        Ok(control.cancel.check()?)
+        control.cancel.check()
     }
 
     fn setting<'s>(&'s self, prepared: &'s Prepared) -> Setting<'s> {

@@ -309,7 +309,7 @@ impl PointsVisitor for Run<'_, '_> {
         // The wall time is divided in the proportion of the thread times.
         let fraction = if all.is_zero() { 0.0 } else { channels.as_secs_f64() / all.as_secs_f64() };
         let channels = wall.mul_f64(fraction.clamp(0.0, 1.0));
-        Ok(Times { iterate: wall.saturating_sub(channels), channels })
+        Ok(Times { iterate: wall.saturating_sub(channels), channels, ..Times::default() })
     }
 }
 

@@ -159,6 +159,8 @@ pub struct Times {
     pub iterate: Duration,
     /// Time spent on the other channels. It is reported as part of colouring, although the engine computes them.
     pub channels: Duration,
+    /// The part of these in which threads waited for few points that take long. Rows are computed in slices that are so high that it is a small part.
+    pub waiting: Duration,
 }
 
 /// Facts about calls that are reported with a result and do not change it.

@@ -8,6 +8,7 @@ use crate::field::channels::ChannelSet;
 use crate::field::{Field, FieldRows};
 use crate::iterate::engine::{Engine, Task};
 use crate::iterate::strategy::Strategy;
+use crate::plan::points::Points;
 use crate::render::mirror::Mirror;
 use crate::render::tally::Tally;
 use std::ops::Range;
@@ -37,8 +38,16 @@ pub(crate) struct FieldFiller<'a> {
     recomputed: Field,
 }
 
-/// Maximum factor by which a slice may be higher than the one before.
+/// Maximum factor by which a slice may be higher than the one before, and where the engine's threads wait for points that take long.
 const MAX_GROWTH: u32 = 4;
+const MAX_GROWTH_WAITING: u32 = 16;
+/// How many times as long as that waiting a slice should take, and the longest that it is prolonged to: at the end of each slice of rf-dragon, 16 threads waited
+/// for the last orbits for two seconds.
+const TIMES_WAITING: u32 = 8;
+const LONGEST: Duration = Duration::from_secs(60);
+/// Rows of the first slice: of a deep view some, each of which may end with orbits that take long.
+const FIRST_ROWS: u32 = 1;
+const FIRST_ROWS_DEEP: u32 = 8;
 
 impl<'a> FieldFiller<'a> {
     /// A filler that starts at the first row. With a `slice_time`, rows are computed in slices that take about that long.
@@ -51,7 +60,12 @@ impl<'a> FieldFiller<'a> {
     ) -> Self {
         let tile = engine.info().tile_for(task.strategy, task.channels);
         let tile_rows = tile.filter(|_| !task.strategy.is_exact()).map(|tile| tile.height);
-        let slice_rows = if slice_time.is_some() { 1 } else { u32::MAX };
+        let is_deep = matches!(task.plan.points(), Points::Deep(_));
+        let slice_rows = match slice_time {
+            Some(_) if is_deep => FIRST_ROWS_DEEP,
+            Some(_) => FIRST_ROWS,
+            None => u32::MAX,
+        };
         Self {
             task,
             engine,
@@ -107,6 +121,7 @@ impl<'a> FieldFiller<'a> {
                 _ => wanted,
             };
             let rows = rows.start..rows.end.min(wanted);
+            let mut waiting = Duration::ZERO;
             if images {
                 self.recompute_originals(&rows)?;
                 self.mirror.fill(field.rows_mut(rows.clone()), self.engine.pool());
@@ -114,20 +129,27 @@ impl<'a> FieldFiller<'a> {
                 self.tally.add_iterating(begun.elapsed());
             } else {
                 let outcome = self.engine.run(&self.task, field.rows_mut(rows.clone()), &self.control)?;
+                waiting = outcome.times.waiting;
                 self.tally.add_outcome(outcome.times, outcome.notes);
                 self.mirror.keep(field, rows.clone(), self.engine.pool());
             }
             self.next = rows.end;
             self.verify(field.some_rows(rows.clone()), rows.clone())?;
-            if let Some(slice_time) = self.slice_time {
-                let rate = slice_time.as_secs_f64() / begun.elapsed().as_secs_f64().max(1e-9);
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
-                let fitting = (rows.len() as f64 * rate) as u32;
-                self.slice_rows = fitting.clamp(1, self.slice_rows.max(rows.len() as u32).saturating_mul(MAX_GROWTH));
-            }
+            self.fit_slice(rows.len() as u32, begun.elapsed(), waiting);
             after_slice(self, field)?;
         }
         Ok(())
+    }
+
+    /// Chooses the height of the next slice after one that took some time, and threads waited during a part of it.
+    fn fit_slice(&mut self, rows: u32, elapsed: Duration, waiting: Duration) {
+        let Some(slice_time) = self.slice_time else { return };
+        let wanted = slice_time.max((waiting * TIMES_WAITING).min(LONGEST));
+        let rate = wanted.as_secs_f64() / elapsed.saturating_sub(waiting).as_secs_f64().max(1e-9);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
+        let fitting = (f64::from(rows) * rate) as u32;
+        let growth = if waiting > elapsed / 4 { MAX_GROWTH_WAITING } else { MAX_GROWTH };
+        self.slice_rows = fitting.clamp(1, self.slice_rows.max(rows).saturating_mul(growth));
     }
 
     /// Recomputes the originals of some images if an earlier process computed them.

@@ -95,8 +95,11 @@ fn fill(
     let mut filler = FieldFiller::new(*task, engine, *control, mirror, None);
     filler.fill(field, size.height, |_, _| Ok(()))?;
     let seconds = filler.tally.seconds;
-    let times =
-        Times { iterate: Duration::from_secs_f64(seconds.iterate), channels: Duration::from_secs_f64(seconds.colour) };
+    let times = Times {
+        iterate: Duration::from_secs_f64(seconds.iterate),
+        channels: Duration::from_secs_f64(seconds.colour),
+        ..Times::default()
+    };
     Ok(Outcome { times, notes: filler.tally.notes })
 }
 

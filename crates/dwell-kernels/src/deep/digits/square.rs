@@ -31,9 +31,9 @@ impl Sums {
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     fn add_tiles(&mut self, a: &Tile, b: &Tile) {
-        for i in 0..TILE {
-            for j in 0..TILE {
-                self.add(i, j, a[i].vector(), b[j].vector());
+        for (i, a) in a.iter().enumerate() {
+            for (j, b) in b.iter().enumerate() {
+                self.add(i, j, a.vector(), b.vector());
             }
         }
     }
@@ -57,7 +57,7 @@ impl Sums {
 pub(super) fn square(a: &[Tile], out: &mut [Tile]) {
     let count = a.len();
     let zero = _mm512_setzero_si512();
-    let mask = _mm512_set1_epi64(MASK as i64);
+    let mask = _mm512_set1_epi64(MASK.cast_signed());
     let out = out[..count].as_flattened_mut();
     // Sums of tiles t hold the columns from 4 t to 4 t + 7: the first t with one from n - 3 on.
     let first = (TILE * count).saturating_sub(3 + COLUMNS - 1).div_ceil(TILE);

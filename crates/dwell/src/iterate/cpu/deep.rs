@@ -129,9 +129,11 @@ impl CpuEngine {
         };
         used.into_iter().for_each(&mut end);
         let start = || self.take_deep_buffers();
-        rest.decide(&course, task.channels, &self.pool, (start, end), |pixels| progress.add(pixels))?.write(&mut rows);
+        let decided = rest.decide(&course, task.channels, &self.pool, (start, end), |pixels| progress.add(pixels))?;
+        decided.write(&mut rows);
         cancel.check()?;
-        Ok(Outcome { times: Times { iterate: began.elapsed(), channels: Duration::ZERO }, notes })
+        let times = Times { iterate: began.elapsed(), channels: Duration::ZERO, waiting: decided.waiting };
+        Ok(Outcome { times, notes })
     }
 }
 
