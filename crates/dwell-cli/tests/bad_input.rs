@@ -327,7 +327,6 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --formula tricorn --precision exact", "z^2 + c"),
     ("render -o x.png --julia -0.8,0.156 --precision exact", "z^2 + c"),
     ("render kf-1e50 -o x.png --strategy mariani-silver", "every-pixel"),
-    ("render kf-1e50 -o x.png --interior-by period", "not periods"),
     ("render -o x.png --precision exakt", "exact"),
     ("peak --precision exact", "f32, f64"),
     // Views too deep.

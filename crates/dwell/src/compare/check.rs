@@ -122,9 +122,10 @@ pub struct MethodCounts {
 const LISTED: usize = 10;
 /// The number of pixels that are read before they are checked.
 const BAND: usize = 1 << 18;
-/// Pixels of one piece of work: few, since one pixel that stays for many iterations can cost as much as a million that
-/// escape early.
-const PIECE_OF_WORK: usize = 64;
+/// The most pixels of one piece of work, and the pieces for each thread where there are few: one pixel that stays for many iterations can cost as much as a
+/// million that escape early, and at depth each may take seconds.
+const MOST_OF_PIECE: usize = 64;
+const PIECES_PER_THREAD: usize = 4;
 
 /// The flag of a pixel drawn uniformly.
 const EVENLY: u8 = 1;
@@ -394,14 +395,15 @@ struct Checker<'a> {
 impl Checker<'_> {
     /// Checks pixels; returns the findings of each thread.
     fn check(&self, chosen_pixels: &[ChosenPixel]) -> Result<Vec<Findings>, Error> {
-        let pieces = 0..chosen_pixels.len().div_ceil(PIECE_OF_WORK);
+        let size = (chosen_pixels.len() / (PIECES_PER_THREAD * self.threads.threads())).clamp(1, MOST_OF_PIECE);
+        let pieces = 0..chosen_pixels.len().div_ceil(size);
         self.threads.for_each(
             Schedule::default(),
             pieces,
             || Ok(Findings::default()),
             |found, piece| {
-                let first = piece * PIECE_OF_WORK;
-                let chosen_pixels = &chosen_pixels[first..chosen_pixels.len().min(first + PIECE_OF_WORK)];
+                let first = piece * size;
+                let chosen_pixels = &chosen_pixels[first..chosen_pixels.len().min(first + size)];
                 for pixel in chosen_pixels {
                     let (truth, method) = self.true_dwells.dwell(pixel.column, pixel.row, self.controls.cancel)?;
                     found.add(*pixel, truth, method);

@@ -1,5 +1,6 @@
 //! What the first attempt leaves of many tiles, decided together: a tile leaves few pixels, whose lists are too short for full vectors, and the last ones of
-//! each list are iterated alone.
+//! each list are iterated alone. With many threads tiles decide their own instead: while one thread iterates the last pixels of a list, the others work on other tiles, and
+//! do not wait for the next attempt (1920x1080 on 16 threads of a Xeon: 0.50 s at kf-1e50 in place of 0.78).
 
 use super::tiers::{Course, DeepBuffers};
 use super::values::{Outcome, store};
@@ -25,10 +26,14 @@ const LEAST_SAMPLED: usize = 4;
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
 
+/// The most threads with which tiles leave pixels to be decided together.
+const MOST_THREADS: usize = 2;
+
 /// Pixels that wait for the attempts after the first.
-#[derive(Default)]
 pub(crate) struct Rest {
     places: Mutex<Vec<(u32, u32)>>,
+    /// How many there may be.
+    most: usize,
 }
 
 /// A pixel that waits, by its number, and what was found of it.
@@ -68,6 +73,11 @@ impl Decided {
 }
 
 impl Rest {
+    /// None, of a call with so many threads.
+    pub(crate) fn new(threads: usize) -> Self {
+        Self { places: Mutex::default(), most: if threads > MOST_THREADS { 0 } else { MOST } }
+    }
+
     /// Bytes of memory for what is left of so many pixels.
     pub(crate) fn bytes(pixels: u64, set: ChannelSet) -> u64 {
         let most = pixels.min(MOST as u64);
@@ -81,7 +91,7 @@ impl Rest {
     /// When memory is exhausted.
     pub(crate) fn take(&self, places: &[(u32, u32)], open: &mut Vec<u32>) -> Result<bool, Error> {
         let mut waiting = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_room = waiting.len() + open.len() <= MOST;
+        let has_room = waiting.len() + open.len() <= self.most;
         if has_room {
             extend(&mut waiting, open.drain(..).map(|number| places[number as usize]), WHAT)?;
         }

@@ -35,6 +35,8 @@ struct TileBuffers {
     deep: DeepBuffers,
     places: Vec<(u32, u32)>,
     values: ChannelBuffers,
+    /// The time that the thread worked on tiles.
+    busy: Duration,
 }
 
 /// Refuses what exact arithmetic does not compute.
@@ -107,18 +109,23 @@ impl CpuEngine {
         control: &Control<'_>,
     ) -> Result<Outcome, Error> {
         check(task.channels, task.plan.limit(), task.strategy)?;
-        let began = Instant::now();
         let Control { cancel, progress } = *control;
+        let whole = Instant::now();
         let course = self.deep_call(points, task.plan.limit(), control).course(task.channels)?;
+        let began = Instant::now();
         let (pixels, range) = (u64::from(rows.width()) * rows.rows().len() as u64, rows.rows());
         let tiles = Tiles::new(rows.some_rows_mut(range), self.deep_tile(pixels));
-        let rest = Rest::default();
+        let rest = Rest::new(self.pool.threads());
         let work = |buffers: &mut Box<TileBuffers>, mut tile: Tile<'_>| -> Result<(), Error> {
             cancel.check()?;
+            let began = Instant::now();
             progress.add(buffers.fill(&course, &mut tile, &rest)? as u64);
+            buffers.busy += began.elapsed();
             Ok(())
         };
-        let used = self.pool.for_each(self.schedule, tiles, || Ok(self.take_deep_buffers()), work)?;
+        let mut used = self.pool.for_each(self.schedule, tiles, || Ok(self.take_deep_buffers()), work)?;
+        let busy: Duration = used.iter_mut().map(|buffers| std::mem::take(&mut buffers.busy)).sum();
+        let waited = began.elapsed().saturating_sub(busy / self.pool.threads() as u32);
         let mut notes = Notes::default();
         let mut end = |mut buffers: Box<TileBuffers>| {
             let deep = buffers.deep.take_report(points);
@@ -132,7 +139,7 @@ impl CpuEngine {
         let decided = rest.decide(&course, task.channels, &self.pool, (start, end), |pixels| progress.add(pixels))?;
         decided.write(&mut rows);
         cancel.check()?;
-        let times = Times { iterate: began.elapsed(), channels: Duration::ZERO, waiting: decided.waiting };
+        let times = Times { iterate: whole.elapsed(), channels: Duration::ZERO, waiting: waited + decided.waiting };
         Ok(Outcome { times, notes })
     }
 }
@@ -140,7 +147,7 @@ impl CpuEngine {
 impl TileBuffers {
     /// Computes a tile, or leaves some pixels to be decided later. Returns the number of those that are decided.
     fn fill(&mut self, course: &Course<'_>, tile: &mut Tile<'_>, rest: &Rest) -> Result<usize, Error> {
-        let Self { deep, places, values } = self;
+        let Self { deep, places, values, .. } = self;
         places.clear();
         let columns = tile.columns.clone();
         extend(places, tile.rows.clone().flat_map(|row| columns.clone().map(move |column| (column, row))), WHAT)?;
