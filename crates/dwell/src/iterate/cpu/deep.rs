@@ -80,7 +80,8 @@ impl CpuEngine {
         let of_values = task.channels.bytes(pixels as u64) as usize;
         let of_thread = DeepBuffers::bytes(pixels) + pixels * size_of::<(u32, u32)>() + of_values;
         let threads = self.pool.threads() as u64;
-        let of_rest = Rest::bytes(u64::from(task.plan.size().width) * u64::from(rows), task.channels);
+        let of_all = u64::from(task.plan.size().width) * u64::from(rows);
+        let of_rest = Rest::new(self.pool.threads()).bytes(of_all, task.channels);
         let host_bytes = points.shared.bytes(task.plan.limit()) + of_rest + threads * of_thread as u64;
         Requirements { host_bytes, ..Requirements::default() }
     }
