@@ -84,6 +84,23 @@ fn extreme_views_are_drawn() {
 }
 
 #[test]
+fn what_tiles_leave_is_decided_alike_with_few_and_with_many_threads() {
+    let folder = Folder::new();
+    let of = |threads: usize| {
+        folder.stats(&format!("fs-view05 --size 384x216 --precision exact --aa 1 --threads {threads} -o a.npy"))
+    };
+    let one = of(1);
+    for threads in [2, 3, 8] {
+        let other = of(threads);
+        assert_eq!(one["field_blake3"], other["field_blake3"], "{threads} threads");
+        // With more than two threads, eight of these are decided as soon as they wait, and the others in the end.
+        let tiers = other["deep"]["tiers"].as_array().unwrap();
+        let in_fixed_point = tiers.iter().find(|tier| tier["tier"] == "fixed-point").unwrap();
+        assert!(in_fixed_point["decided"].as_u64().unwrap() > 8, "{other}");
+    }
+}
+
+#[test]
 fn an_orbit_that_meets_the_circle_of_escape_is_counted_and_the_picture_is_not_called_exact() {
     let folder = Folder::new();
     // Turned by 45 degrees, the pixels beside the centre are at sqrt(2) (1 + i) and the like: |c| = 2, which no bits decide. They escape at 2.

@@ -38,6 +38,10 @@ use orbit::{Counts, Found, Pool, Setting};
 use reference::{End, Reference};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// Whether deltas are iterated with bounds on their errors: always, except in a build with `RUSTFLAGS="--cfg unproved"`, which shows what the bounds cost. There blocks are
+/// chosen by |z| alone, and no dwell that is found by deltas is proved.
+pub const PROVED: bool = !cfg!(unproved);
+
 /// Why there is no table of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoTable {

@@ -22,28 +22,37 @@
 //! remainder's part with |z|, which has a factor of c, is computed with an exponent. The deltas of a very deep view come back to m = 0 once for each
 //! period of the reference while they grow from c to the size of the set: one block from there takes them to its end (`path.rs`). What all pixels
 //! have in common at the beginning is one polynomial of c (`start.rs`).
+//!
+//! Blocks of up to 64 steps are merged in vectors, with the powers of 2^scale left out (`runs.rs`); longer ones, and those near a Z_m that is near 0, one at a time with exponents
+//! (`merge.rs`). What a table takes on one core of a Zen 5 with 512 bits, in nanoseconds of a step of rf-dragon (scale 2^-639, a tolerance of 2^-26):
+//!
+//! - all blocks merged with exponents, two steps by their own formula: 520; with the form for deltas below the range of f64 of every block;
+//! - runs in vectors: 270, half of it for that form;
+//! - that form only where an orbit may need it (`wide.rs`): 86, of which a third is memory that is touched first.
 
 mod cubic;
 mod entry;
 mod merge;
 mod path;
 mod places;
+mod runs;
 mod segments;
 mod start;
 mod two_steps;
+mod wide;
 
 use super::extended::{Bound, Extended};
 use super::lanes::{LANES, Reals};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::{NoTable, TableSetting};
 use crate::vector::bits;
-use entry::wide;
 pub(in crate::deep) use entry::{Entry, WideEntry};
 use fearless_simd::Simd;
 use merge::Block;
 use path::Path;
 use places::{OF_ZERO, first_of, lengths, origin, origin_after, origins};
 pub(in crate::deep) use start::Start;
+use wide::{Kept, Wide};
 
 /// The greatest |c| in units of 2^scale.
 pub const REACH: f64 = 1.001;
@@ -65,13 +74,18 @@ pub struct Table<T: Mantissa> {
     radius: Vec<f64>,
     origins: Vec<Origin>,
     entries: Vec<T::Lines>,
-    /// R of any magnitude, 0 where there is no block.
-    wide_radius: Vec<Bound>,
-    wide: Vec<WideEntry<T>>,
+    wide: Wide<T>,
     /// The steps of the blocks from m = 0.
     from_zero: Vec<usize>,
     /// Where the pixels of the view begin.
     pub(in crate::deep) start: Start<T>,
+}
+
+/// How blocks from m = 0 are kept.
+struct FromZero<'a, T: Mantissa> {
+    tolerance: f64,
+    with_wide: bool,
+    kept: &'a mut Vec<Kept<T>>,
 }
 
 /// Radii after the last one, so that as many as a vector has can be loaded from any.
@@ -98,6 +112,8 @@ fn filled<V: Clone>(value: V, count: usize) -> Result<Vec<V>, NoTable> {
 
 /// The scale below which blocks are also kept for deltas below the range of f64. Above it, few orbits come there.
 const WIDE_BELOW: i32 = -400;
+/// The exponent of deltas from which blocks in the range of f64 are as good: what these leave out is below 2^-800.
+const NARROW_ABOVE: i32 = -300;
 /// The radius of a block that cannot be used.
 const NO_RADIUS: f64 = 0.0;
 
@@ -105,7 +121,7 @@ impl<T: Mantissa> Table<T> {
     /// Bytes of the blocks of a reference of so many steps.
     #[must_use]
     pub fn bytes(steps: u64, scale: i32) -> u64 {
-        let wide = if scale < WIDE_BELOW { size_of::<WideEntry<T>>() + size_of::<Bound>() } else { 0 };
+        let wide = if scale < WIDE_BELOW { Wide::<T>::BYTES } else { 0 };
         let each = size_of::<T::Lines>() + size_of::<f64>() + size_of::<Origin>() + wide;
         // Levels from FIRST on have fewer than half as many blocks as the reference has steps.
         (steps >> (FIRST - 1)).saturating_add((2 * OF_ZERO + PADDING) as u64).saturating_mul(each as u64)
@@ -116,7 +132,6 @@ impl<T: Mantissa> Table<T> {
     #[inline(always)]
     pub(crate) fn new<S: Simd>(simd: S, setting: &TableSetting<'_>) -> Result<Self, NoTable> {
         let TableSetting { reference, scale, escape_radius, tolerance, .. } = *setting;
-        let with_wide = scale < WIDE_BELOW;
         let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
         let steps = reference.last().saturating_sub(1);
         let places = first_of(origins(steps).max(1));
@@ -124,8 +139,7 @@ impl<T: Mantissa> Table<T> {
             radius: filled(NO_RADIUS, places + PADDING)?,
             origins: filled(Origin { shortest: NO_RADIUS, first: 0, count: 0 }, origins(steps))?,
             entries: filled(T::NO_LINES, places)?,
-            wide_radius: filled(Bound::ZERO, if with_wide { places } else { 0 })?,
-            wide: filled(WideEntry::NONE, if with_wide { places } else { 0 })?,
+            wide: Wide::none(),
             from_zero: Vec::new(),
             start: Start::first(scale),
         };
@@ -133,36 +147,46 @@ impl<T: Mantissa> Table<T> {
             of_origin.first = u32::try_from(first_of(origin)).map_err(|_| NoTable::Memory)?;
             of_origin.count = if origin == 0 { 0 } else { lengths(origin, steps).count_ones() };
         }
-        let path = table.fill(simd, setting, steps)?;
+        let with_wide = scale < WIDE_BELOW;
+        let (path, mut kept) = table.fill(simd, setting, steps, with_wide)?;
         if let Some(zero) = Block::step(Extended::ZERO, unit, escape_radius) {
-            table.keep_from_zero(&zero, &path, tolerance);
+            let mut from_zero = FromZero { tolerance, with_wide, kept: &mut kept };
+            table.keep_from_zero(&zero, &path, &mut from_zero);
         }
+        table.wide = Wide::new(kept, places)?;
         table.start = Start::new(&table, setting);
         Ok(table)
     }
 
     /// Keeps blocks from m = 0, where deltas begin again after each period: the step from there and then each of the blocks from m = 1, and on from the
     /// longest of these, so that the last ends with the reference.
-    fn keep_from_zero(&mut self, zero: &Block, path: &Path, tolerance: f64) {
+    fn keep_from_zero(&mut self, zero: &Block, path: &Path, keeping: &mut FromZero<'_, T>) {
+        let tolerance = keeping.tolerance;
         let mut longest = None;
         for (level, block) in &path.from_one {
-            let Some(joined) = zero.then(block, tolerance) else { return };
+            let Some(joined) = zero.then(block, tolerance) else {
+                return;
+            };
             longest = Some((joined, 1 + (1 << level)));
-            self.keep_next_from_zero(&joined, 1 + (1 << level));
+            self.keep_next_from_zero(&joined, 1 + (1 << level), keeping);
         }
         while let Some((joined, steps)) = longest {
-            let Some((level, block)) = path.at(steps) else { return };
+            let Some((level, block)) = path.at(steps) else {
+                return;
+            };
             longest = joined.then(block, tolerance).map(|joined| (joined, steps + (1 << level)));
             if let Some((joined, steps)) = &longest {
-                self.keep_next_from_zero(joined, *steps);
+                self.keep_next_from_zero(joined, *steps, keeping);
             }
         }
     }
 
-    fn keep_next_from_zero(&mut self, block: &Block, steps: usize) {
+    fn keep_next_from_zero(&mut self, block: &Block, steps: usize, keeping: &mut FromZero<'_, T>) {
         if self.from_zero.len() < OF_ZERO {
             let number = self.from_zero.len();
-            self.whole().keep(0, number, &wide::<T>(block, steps as u64));
+            let mut whole = self.whole(keeping.with_wide);
+            whole.keep(0, number, &WideEntry::of(block, steps as u64));
+            keeping.kept.append(&mut whole.wide);
             self.from_zero.push(steps);
             self.origins[0].count += 1;
         }
@@ -255,21 +279,6 @@ impl<T: Mantissa> Table<T> {
         Entry::read(&self.entries[place])
     }
 
-    /// The place of the longest block at m for which a condition of its place holds, of at most `most` steps, and its steps.
-    #[inline(always)]
-    fn longest_where(&self, m: usize, most: usize, is_valid: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
-        let origin = origin(m).filter(|origin| *origin < self.origins.len())?;
-        let first = first_of(origin);
-        let count = self.lengths(origin, most).trailing_ones() as usize;
-        // Radii fall with the length.
-        let (mut found, mut beyond) = (0, count + 1);
-        while beyond - found > 1 {
-            let middle = usize::midpoint(found, beyond);
-            *(if is_valid(first + middle - 1) { &mut found } else { &mut beyond }) = middle;
-        }
-        (found > 0).then(|| (first + found - 1, self.steps(origin, found - 1)))
-    }
-
     /// The longest block at m for deltas of any magnitude up to `reach`, of at most `most` steps, and its steps, from whichever form is kept.
     pub(in crate::deep) fn longest_of_either(
         &self,
@@ -277,23 +286,32 @@ impl<T: Mantissa> Table<T> {
         most: usize,
         reach: Bound,
     ) -> Option<(WideEntry<T>, usize)> {
-        if !self.wide.is_empty() {
+        if !self.wide.is_empty() && reach.exponent() < NARROW_ABOVE {
             return self.longest_wide(m, most, reach).map(|(entry, steps)| (*entry, steps));
         }
         let reach = reach.to_f64() + UNDERFLOW;
-        let (place, steps) = self.longest_where(m, most, |place| self.radius[place] >= reach)?;
-        Some((self.entry(place).widened(), steps))
+        let (origin, first, count) = self.lengths_at(m, most)?;
+        // Radii fall with the length.
+        let length = self.radius[first..first + count].partition_point(|radius| *radius >= reach).checked_sub(1)?;
+        Some((self.entry(first + length).widened(), self.steps(origin, length)))
     }
 
-    /// The longest block at m for deltas of any magnitude up to `reach`, of at most `most` steps, and its steps.
+    /// The longest block at m for deltas below the range of f64 up to `reach`, of at most `most` steps, and its steps.
     #[inline(always)]
     pub(in crate::deep) fn longest_wide(&self, m: usize, most: usize, reach: Bound) -> Option<(&WideEntry<T>, usize)> {
         if self.wide.is_empty() {
             return None;
         }
-        let radius = |place: usize| self.wide_radius[place];
-        let (place, steps) =
-            self.longest_where(m, most, |place| !radius(place).is_zero() && !radius(place).below(reach))?;
-        Some((&self.wide[place], steps))
+        let (origin, first, count) = self.lengths_at(m, most)?;
+        let valid = |length: usize| self.wide.at(first + length).filter(|entry| !entry.radius.below(reach));
+        let (entry, length) = (0..count).rev().find_map(|length| Some((valid(length)?, length)))?;
+        Some((entry, self.steps(origin, length)))
+    }
+
+    /// The origin of m, if a block may begin there, the place of its first block, and how many have at most `most` steps.
+    #[inline(always)]
+    fn lengths_at(&self, m: usize, most: usize) -> Option<(usize, usize, usize)> {
+        let origin = origin(m).filter(|origin| *origin < self.origins.len())?;
+        Some((origin, first_of(origin), self.lengths(origin, most).trailing_ones() as usize))
     }
 }

@@ -25,8 +25,8 @@ const TINY: f64 = 4.909_093_465_297_727e-91;
 
 /// Some Z_m one after the other.
 pub(super) type Window = [[f64; 2]; WINDOW];
-/// As many as orbits are stepped at once.
-pub(super) const WINDOW: usize = 1 << super::blocks::FIRST;
+/// The most steps of an orbit between two places where a block may begin that are looked at.
+pub(super) const WINDOW: usize = 16;
 const NO_WINDOW: Window = [[0.0; 2]; WINDOW];
 
 /// Why an orbit ends.

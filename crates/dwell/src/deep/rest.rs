@@ -1,8 +1,8 @@
-//! What the first attempt leaves of many tiles, decided together: a tile leaves few pixels, whose lists are too short for full vectors, and the last ones of
-//! each list are iterated alone. With many threads tiles decide their own instead: while one thread iterates the last pixels of a list, the others work on other tiles, and
-//! do not wait for the next attempt (1920x1080 on 16 threads of a Xeon: 0.71 s at kf-1e50 in place of 0.78).
+//! What the attempts of tiles leave, decided together: a tile leaves few pixels, whose lists are too short for full vectors, and the last ones of each list are iterated
+//! alone. With one thread and with two, a tile makes the first attempt only. With more, it makes all attempts by deltas, which leave pixels for fixed point, and the thread
+//! that leaves one that fills a vector decides these at once, since the longest orbits should not begin last.
 
-use super::tiers::{Course, DeepBuffers};
+use super::tiers::{Course, DeepBuffers, tries_full_lists};
 use super::values::{Outcome, store};
 use crate::base::error::Error;
 use crate::base::limits::{collected, extend, reserved};
@@ -12,7 +12,7 @@ use crate::base::thread_pool::ThreadPool;
 use crate::field::FieldRowsMut;
 use crate::field::channels::{ChannelBuffers, ChannelSet};
 use dwell_kernels::deep::orbit::Found;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The most pixels that wait.
@@ -26,14 +26,15 @@ const LEAST_SAMPLED: usize = 4;
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
 
-/// The most threads with which tiles leave pixels to be decided together.
-const MOST_THREADS: usize = 2;
+/// Pixels that wait for the attempts after those of tiles.
+#[derive(Default)]
+pub(crate) struct Rest(Mutex<Lists>);
 
-/// Pixels that wait for the attempts after the first.
-pub(crate) struct Rest {
-    places: Mutex<Vec<(u32, u32)>>,
-    /// How many there may be.
-    most: usize,
+#[derive(Default)]
+struct Lists {
+    waiting: Vec<(u32, u32)>,
+    /// Those of full lists, and what was found: the few that were not decided go on with those that wait.
+    tried: Vec<((u32, u32), Outcome)>,
 }
 
 /// A pixel that waits, by its number, and what was found of it.
@@ -73,16 +74,13 @@ impl Decided {
 }
 
 impl Rest {
-    /// None, of a call with so many threads.
-    pub(crate) fn new(threads: usize) -> Self {
-        Self { places: Mutex::default(), most: if threads > MOST_THREADS { 0 } else { MOST } }
-    }
-
-    /// Bytes of memory for what is left of so many pixels.
-    pub(crate) fn bytes(&self, pixels: u64, set: ChannelSet) -> u64 {
-        let most = pixels.min(self.most as u64);
-        // A list of places grows by doubling.
-        most * (2 * size_of::<(u32, u32)>() + 2 * size_of::<Waiting>()) as u64 + set.bytes(most)
+    /// Bytes of memory for what so many threads leave of so many pixels.
+    pub(crate) fn bytes(threads: usize, pixels: u64, set: ChannelSet) -> u64 {
+        let most = pixels.min(MOST as u64);
+        let of_list =
+            if tries_full_lists(threads) { size_of::<((u32, u32), Outcome)>() } else { size_of::<(u32, u32)>() };
+        // Lists grow by doubling.
+        most * (2 * of_list + 2 * size_of::<Waiting>()) as u64 + set.bytes(most)
     }
 
     /// Takes the open pixels of a list, if there is room.
@@ -90,12 +88,40 @@ impl Rest {
     /// # Errors
     /// When memory is exhausted.
     pub(crate) fn take(&self, places: &[(u32, u32)], open: &mut Vec<u32>) -> Result<bool, Error> {
-        let mut waiting = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_room = waiting.len() + open.len() <= self.most;
+        let mut lists = self.lists();
+        let has_room = lists.waiting.len() + lists.tried.len() + open.len() <= MOST;
         if has_room {
-            extend(&mut waiting, open.drain(..).map(|number| places[number as usize]), WHAT)?;
+            extend(&mut lists.waiting, open.drain(..).map(|number| places[number as usize]), WHAT)?;
         }
         Ok(has_room)
+    }
+
+    /// Makes the next attempt at pixels that wait, as long as there are enough for full vectors. How many were decided.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted.
+    pub(crate) fn try_full_lists(&self, course: &Course<'_>, buffers: &mut DeepBuffers) -> Result<usize, Error> {
+        let Some(next) = course.next(course.last_of_tile()) else { return Ok(0) };
+        let mut decided = 0;
+        while let Some(list) = self.full_list(course.least_list(next)) {
+            buffers.open.clear();
+            extend(&mut buffers.open, 0..list.len() as u32, WHAT)?;
+            course.attempt(next, buffers, &list)?;
+            decided += buffers.outcomes().filter(|outcome| outcome.found != Found::Undecided).count();
+            extend(&mut self.lists().tried, list.into_iter().zip(buffers.outcomes()), WHAT)?;
+        }
+        Ok(decided)
+    }
+
+    /// So many pixels that wait.
+    fn full_list(&self, size: usize) -> Option<Vec<(u32, u32)>> {
+        let mut lists = self.lists();
+        let first = lists.waiting.len().checked_sub(size)?;
+        Some(lists.waiting.split_off(first))
+    }
+
+    fn lists(&self) -> MutexGuard<'_, Lists> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Decides them on all threads, with buffers of `start`, which `end` gets back. `progress` gets numbers of pixels that are decided.
@@ -110,16 +136,22 @@ impl Rest {
         (start, mut end): (impl Fn() -> B + Sync, impl FnMut(B)),
         progress: impl Fn(u64),
     ) -> Result<Decided, Error> {
-        let places = self.places.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Lists { waiting: mut places, tried } = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let outcomes = tried.iter().map(|(_, outcome)| *outcome);
+        let outcomes = std::iter::repeat_n(Outcome::UNDECIDED, places.len()).chain(outcomes);
+        let mut open = collected((0..).zip(outcomes).map(|(number, outcome)| Waiting { number, outcome }), WHAT)?;
+        extend(&mut places, tried.iter().map(|(place, _)| *place), WHAT)?;
         let mut values = ChannelBuffers::default();
         values.resize(places.len(), set)?;
-        let undecided = |number: u32| Waiting { number, outcome: Outcome::UNDECIDED };
-        let mut open = collected((0..places.len() as u32).map(undecided), WHAT)?;
+        store(values.slices_mut(), open.iter().map(|waiting| (waiting.number, waiting.outcome)));
+        open.retain(Waiting::is_open);
         let mut waiting = Duration::ZERO;
         let mut attempt = |number: usize, open: &mut Vec<Waiting>| -> Result<(), Error> {
             let (began, is_short) = (Instant::now(), open.len() < pool.threads() * course.least_list(number));
             let lists = if pool.threads() == 1 { 1 } else { LISTS_PER_THREAD * pool.threads() };
             let size = open.len().div_ceil(lists).next_multiple_of(course.least_list(number)).min(MOST_AT_ONCE);
+            // A thread for each takes less time than vectors that are not full.
+            let size = if open.len() <= pool.threads() { 1 } else { size };
             let work = |buffers: &mut B, (_, list): (usize, &mut [Waiting])| -> Result<(), Error> {
                 let buffers = buffers.as_mut();
                 buffers.open.clear();
@@ -137,7 +169,7 @@ impl Rest {
             waiting += if is_short { began.elapsed() } else { Duration::ZERO };
             Ok(())
         };
-        let mut before = 0;
+        let mut before = course.last_of_tile();
         while !open.is_empty() {
             if let Some(sampled) = course.sampled(before).filter(|_| open.len() > LEAST_SAMPLED * SAMPLES) {
                 let every = open.len() / SAMPLES;

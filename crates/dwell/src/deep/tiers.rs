@@ -13,6 +13,7 @@ use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut};
 use crate::truth::exact_points::Enclosed;
 use crate::truth::{Truth, Wanted, dwell_and_values};
 use dwell_kernels::Level;
+use dwell_kernels::deep::PROVED;
 use dwell_kernels::deep::blocks::Table;
 use dwell_kernels::deep::cycle::{Cycle, Search};
 use dwell_kernels::deep::direct;
@@ -36,6 +37,15 @@ const OF_VALUES: [&[usize]; 3] = [&[1, 2, 3, 4], &[1, 2, 4], &[1, 4]];
 /// The tier with whose blocks cycles are found: the one that all lists have.
 const OF_CYCLES: usize = 4;
 
+/// With so many threads or fewer, a tile makes one attempt by itself. With more it makes all attempts by deltas: while one thread iterates the last pixels of a list, the
+/// others work on other tiles, and do not wait for the next attempt.
+const FEW_THREADS: usize = 2;
+
+/// Whether what tiles leave is tried as soon as there is a full list, with so many threads.
+pub(super) fn tries_full_lists(threads: usize) -> bool {
+    threads > FEW_THREADS
+}
+
 /// The buffers of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct DeepBuffers {
@@ -48,7 +58,7 @@ pub(crate) struct DeepBuffers {
     in_f64: Vec<Complex<f64>>,
     in_pairs: Vec<Complex<Dd>>,
     tiers: Vec<TierReport>,
-    /// Pixels whose dwell is taken without a proof.
+    /// Pixels whose dwell is taken without a proof: see [`PROVED`] and `exactly`.
     unproved: u64,
 }
 
@@ -154,18 +164,18 @@ impl Course<'_> {
         self.finish(buffers, places, out)
     }
 
-    /// Makes the first attempt, which leaves the pixels that are open in the buffers.
+    /// Makes the attempts that a tile makes by itself, which leave the pixels that are open in the buffers.
     pub(crate) fn begin(
         &self,
         buffers: &mut DeepBuffers,
         places: &[(u32, u32)],
-        out: ChannelSlicesMut<'_>,
+        mut out: ChannelSlicesMut<'_>,
     ) -> Result<(), Error> {
         buffers.open.clear();
         extend(&mut buffers.open, by_neighbours(places), WHAT)?;
         self.attempt(0, buffers, places)?;
-        buffers.store(out);
-        Ok(())
+        buffers.store(out.reborrow());
+        self.go_on(0, self.last_of_tile(), buffers, places, out)
     }
 
     /// Makes the other attempts.
@@ -173,15 +183,39 @@ impl Course<'_> {
         &self,
         buffers: &mut DeepBuffers,
         places: &[(u32, u32)],
+        out: ChannelSlicesMut<'_>,
+    ) -> Result<(), Error> {
+        self.go_on(self.last_of_tile(), self.attempts.len() - 1, buffers, places, out)
+    }
+
+    /// Makes the attempts after one of them, up to the last.
+    fn go_on(
+        &self,
+        mut before: usize,
+        last: usize,
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
         mut out: ChannelSlicesMut<'_>,
     ) -> Result<(), Error> {
-        let mut before = 0;
-        while let Some(next) = self.next(before).filter(|_| !buffers.open.is_empty()) {
+        while let Some(next) = self.next(before).filter(|next| *next <= last && !buffers.open.is_empty()) {
             self.attempt(next, buffers, places)?;
             buffers.store(out.reborrow());
             before = next;
         }
         Ok(())
+    }
+
+    /// Whether what tiles leave is tried as soon as there is a full list.
+    pub(crate) fn tries_full_lists(&self) -> bool {
+        tries_full_lists(self.call.threads)
+    }
+
+    /// The number of the last attempt that a tile makes by itself. What that leaves is decided with what other tiles leave (`rest.rs`).
+    pub(crate) fn last_of_tile(&self) -> usize {
+        if !self.tries_full_lists() {
+            return 0;
+        }
+        self.attempts.iter().rposition(|attempt| matches!(attempt, Attempt::ByDeltas(_))).unwrap_or(0)
     }
 
     /// The number of the attempt after another one, as far as it pays.
@@ -242,6 +276,7 @@ impl Course<'_> {
         report.decided = buffers.found.iter().filter(|found| **found != Found::Undecided).count() as u64;
         if let (Attempt::ByDeltas(tier), Some(prepared)) = (self.attempts[number], &self.prepared) {
             prepared.measured.add(tier, &report);
+            buffers.unproved += if PROVED { 0 } else { report.decided };
         }
         add(&mut buffers.tiers, report);
         self.find_cycles(buffers, places)

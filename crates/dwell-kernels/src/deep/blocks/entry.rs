@@ -85,40 +85,6 @@ impl<T: Mantissa> Entry<T> {
     }
 }
 
-/// The values by which orbits use a block.
-pub(super) fn wide<T: Mantissa>(block: &Block, steps: u64) -> WideEntry<T> {
-    let [a, b, q, s, t] = [block.a, block.b, block.q, block.s, block.t].map(Bound::modulus);
-    let [mb, mq, ms, mt] = block.majorants;
-    let reach = Bound::of(REACH);
-    let rounding = Bound::of(9.0 * T::UNIT);
-    let epsilon = Bound::new(steps as f64, EPSILON_EXPONENT);
-    let [d0, d1, d2, d3] = block.delta;
-    let up = |bound: Bound| bound.by(1.0 + 1e-13);
-    let linear = a.plus(s.times(reach));
-    let linear_majorant = a.plus(ms.times(reach));
-    let constant = b.plus(t.times(reach)).times(reach);
-    let constant_majorant = mb.plus(mt.times(reach)).times(reach);
-    let slack = linear_majorant.times(epsilon).plus(linear.times(Bound::new(1.0, -46)));
-    WideEntry {
-        a: Extended::of(block.a),
-        b: Extended::of(block.b),
-        q: Extended::of(block.q),
-        s: Extended::of(block.s),
-        t: Extended::of(block.t),
-        k: [
-            up(d0.plus(constant.times(rounding)).plus(constant_majorant.times(epsilon))),
-            up(d1.plus(linear.times(rounding)).plus(linear_majorant.times(epsilon))),
-            up(d2.plus(q.times(rounding)).plus(mq.times(epsilon))),
-            up(d3),
-        ],
-        slack: up(slack),
-        by_c: up(b.plus(t.times(reach).by(2.0))),
-        s_modulus: up(s),
-        q_modulus: up(q.plus(mq.times(epsilon).by(2.0 / SHARE))),
-        radius: block.radius.by(1.0 - 1e-13),
-    }
-}
-
 impl<T: Mantissa> WideEntry<T> {
     /// In the place of a block that there is not.
     pub(super) const NONE: Self = Self {
@@ -135,10 +101,44 @@ impl<T: Mantissa> WideEntry<T> {
         radius: Bound::ZERO,
     };
 
+    /// The values by which orbits use a block of so many steps.
+    pub(super) fn of(block: &Block, steps: u64) -> Self {
+        let [a, b, q, s, t] = [block.a, block.b, block.q, block.s, block.t].map(Bound::modulus);
+        let [mb, mq, ms, mt] = block.majorants;
+        let reach = Bound::of(REACH);
+        let rounding = Bound::of(9.0 * T::UNIT);
+        let epsilon = Bound::new(steps as f64, EPSILON_EXPONENT);
+        let [d0, d1, d2, d3] = block.delta;
+        let up = |bound: Bound| bound.by(1.0 + 1e-13);
+        let linear = a.plus(s.times(reach));
+        let linear_majorant = a.plus(ms.times(reach));
+        let constant = b.plus(t.times(reach)).times(reach);
+        let constant_majorant = mb.plus(mt.times(reach)).times(reach);
+        let slack = linear_majorant.times(epsilon).plus(linear.times(Bound::new(1.0, -46)));
+        Self {
+            a: Extended::of(block.a),
+            b: Extended::of(block.b),
+            q: Extended::of(block.q),
+            s: Extended::of(block.s),
+            t: Extended::of(block.t),
+            k: [
+                up(d0.plus(constant.times(rounding)).plus(constant_majorant.times(epsilon))),
+                up(d1.plus(linear.times(rounding)).plus(linear_majorant.times(epsilon))),
+                up(d2.plus(q.times(rounding)).plus(mq.times(epsilon))),
+                up(d3),
+            ],
+            slack: up(slack),
+            by_c: up(b.plus(t.times(reach).by(2.0))),
+            s_modulus: up(s),
+            q_modulus: up(q.plus(mq.times(epsilon).by(2.0 / SHARE))),
+            radius: block.radius.by(1.0 - 1e-13),
+        }
+    }
+
     /// One step at Z_m = `z` for c in units of 2^scale; `None` where the disc of escape leaves no room.
     pub(in crate::deep) fn step(z: Extended<Dd>, scale: i32, escape_radius: f64) -> Option<Self> {
         let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
-        Some(wide(&Block::step(z, unit, escape_radius)?, 1))
+        Some(Self::of(&Block::step(z, unit, escape_radius)?, 1))
     }
 
     /// The exponent of a unit in which the result is, for deltas of about 2^unit.
@@ -152,7 +152,9 @@ impl<T: Mantissa> WideEntry<T> {
     /// the range of f64 in these units is covered where deltas are below 2^21 units.
     #[inline(always)]
     pub(in crate::deep) fn in_units(&self, unit: i32, result: i32) -> Entry<T> {
-        let power = |exponent: i32| if exponent < -1000 { 0.0 } else { power_of_two(exponent) };
+        let power = |exponent: i32| {
+            if exponent < -1000 { 0.0 } else { power_of_two(exponent) }
+        };
         let of = |part: &Extended<T>, unit: i32| part.m.scaled(power(part.e - unit));
         let by_z = result - unit;
         let by_square = by_z - unit;

@@ -4,7 +4,16 @@ use super::merge::Block;
 use std::collections::BTreeMap;
 
 /// Halvings of the longest length to the shortest of the pieces of the path.
-const HALVINGS: u32 = 8;
+pub(super) const HALVINGS: u32 = 8;
+
+/// A block, where it begins, and its level.
+pub(super) type Piece = (usize, u32, Block);
+
+/// Whether a path has a block of a level at m.
+#[inline(always)]
+pub(super) fn is_piece(m: usize, level: u32, least_level: u32) -> bool {
+    m == 1 || level >= least_level
+}
 
 /// Blocks while a table is built.
 pub(super) struct Path {

@@ -1,10 +1,13 @@
 //! Segments of a table, which several threads fill side by side: the blocks within 2^k steps of the reference depend on these steps alone.
 
 use super::merge::Block;
-use super::path::Path;
+use super::path::{self, Path, Piece, is_piece};
 use super::places::{first_of, origin};
-use super::{FIRST, Origin, Table, WideEntry, wide};
-use crate::deep::extended::{Bound, Extended};
+use super::runs::{self, OutOfRange, Runs};
+use super::wide::{Kept, Wide};
+use super::{FIRST, Origin, Table, WideEntry};
+use crate::deep::extended::Extended;
+use crate::deep::lanes::Reals;
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::deep::{NoTable, TableSetting};
 use fearless_simd::Simd;
@@ -12,8 +15,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The least steps for which threads are started: they take some milliseconds.
-const LEAST_STEPS: usize = 1 << 13;
+/// The least steps for which threads are started: segments are whole runs then, and take a tenth of a millisecond.
+const LEAST_STEPS: usize = 1 << (runs::LEVEL + path::HALVINGS);
 /// Steps between two looks at a watch: some milliseconds.
 const STEPS_OF_LOOK: usize = 1 << 12;
 
@@ -24,13 +27,10 @@ pub(super) struct Segment<'a, T: Mantissa> {
     origins: &'a mut [Origin],
     radius: &'a mut [f64],
     entries: &'a mut [T::Lines],
-    /// Empty where blocks for deltas below the range of f64 are not kept.
-    wide_radius: &'a mut [Bound],
-    wide: &'a mut [WideEntry<T>],
+    /// The most blocks that are kept for deltas below the range of f64, and those that are.
+    most_wide: usize,
+    pub(super) wide: Vec<Kept<T>>,
 }
-
-/// A block, where it begins, and its level.
-type Piece = (usize, u32, Block);
 
 /// Blocks that wait for their right neighbours, of falling levels.
 #[derive(Default)]
@@ -66,78 +66,150 @@ impl Waiting {
 impl<T: Mantissa> Segment<'_, T> {
     /// Keeps a block at m: number `length` of its origin.
     pub(super) fn keep(&mut self, m: usize, length: usize, block: &WideEntry<T>) {
+        if let Some((radius, entry)) = block.narrow() {
+            self.keep_narrow(m, length, radius, |lines| entry.write(lines));
+        }
+        self.keep_wide(m, length, block);
+    }
+
+    /// Keeps a block in the range of f64.
+    #[inline(always)]
+    pub(super) fn keep_narrow(&mut self, m: usize, length: usize, radius: f64, write: impl FnOnce(&mut T::Lines)) {
         let Some(origin) = origin(m) else { return };
         let place = first_of(origin) + length - self.first_place;
-        if let Some((radius, entry)) = block.narrow() {
-            self.radius[place] = radius;
-            if length == 0 {
-                self.origins[origin - self.first_origin].shortest = radius;
-            }
-            entry.write(&mut self.entries[place]);
+        self.radius[place] = radius;
+        if length == 0 {
+            self.origins[origin - self.first_origin].shortest = radius;
         }
-        if let Some(kept) = self.wide.get_mut(place) {
-            *kept = *block;
-            self.wide_radius[place] = block.radius;
+        write(&mut self.entries[place]);
+    }
+
+    /// Keeps a block for deltas below the range of f64, where these are kept. One for which there is no memory is left out.
+    fn keep_wide(&mut self, m: usize, length: usize, block: &WideEntry<T>) {
+        if let Some(origin) = origin(m).filter(|_| self.wide.len() < self.most_wide)
+            && self.wide.try_reserve(1).is_ok()
+        {
+            self.wide.push((first_of(origin) + length, *block));
         }
     }
 
     fn keep_block(&mut self, begin: usize, level: u32, block: &Block) {
-        self.keep(begin, (level - FIRST) as usize, &wide::<T>(block, 1 << level));
+        self.keep(begin, (level - FIRST) as usize, &WideEntry::of(block, 1 << level));
+    }
+
+    /// Keeps the block of a run, which is kept in the range of f64, for deltas below it too. `None` where there is no such block, so that shorter ones are needed.
+    pub(super) fn keep_run(&mut self, begin: usize, block: Option<&Block>) -> Option<()> {
+        if self.most_wide > 0 {
+            self.keep_wide(begin, (runs::LEVEL - FIRST) as usize, &WideEntry::of(block?, runs::STEPS as u64));
+        }
+        Some(())
     }
 
     /// Computes the blocks of so many steps from `first` on. What is left in the end are blocks of falling levels; those from m = 1 and of at least the least level
     /// are pieces of a path.
     #[inline(always)]
-    fn fill(
+    fn fill<S: Simd>(
         &mut self,
+        simd: S,
         setting: &TableSetting<'_>,
         (first, steps): (usize, usize),
         least_level: u32,
     ) -> Result<(Waiting, Vec<Piece>), NoTable> {
-        let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, setting.scale);
         let (mut waiting, mut pieces) = (Waiting::default(), Vec::new());
-        let end = first + steps;
-        for m in (first..end).step_by(2) {
-            if (m - first) % STEPS_OF_LOOK == 0 {
-                setting.watch.done.fetch_add(steps.min(STEPS_OF_LOOK) as u64, Ordering::Relaxed);
+        let kept = |pieces: &mut Vec<Piece>, (begin, level, block): (usize, u32, &Block)| {
+            if is_piece(begin, level, least_level) {
+                pieces.push((begin, level, *block));
+            }
+        };
+        let (mut m, end) = (first, first + steps);
+        let mut look = first;
+        while m < end {
+            if m == look {
+                look = end.min(look + STEPS_OF_LOOK);
+                setting.watch.done.fetch_add((look - m) as u64, Ordering::Relaxed);
                 if setting.watch.stop.load(Ordering::Relaxed) {
                     return Err(NoTable::Stopped);
                 }
             }
-            if m + 1 == end {
-                waiting.0.push((0, Block::step(setting.reference.extended(m), unit, setting.escape_radius)));
-                break;
+            let count = if (m - 1) % runs::STEPS == 0 { (look - m) / runs::STEPS } else { 0 };
+            if count == 0 {
+                let next = end.min(m + 2);
+                self.add_steps(setting, (m, next), &mut waiting, |block| kept(&mut pieces, block));
+                m = next;
+                continue;
             }
-            let z = [m, m + 1].map(|m| setting.reference.extended(m));
-            let block = Block::two_steps(z, unit, setting.escape_radius, setting.tolerance);
-            waiting.add(m + 1, 1, block, setting.tolerance, |begin, level, block| {
-                self.keep_block(begin, level, block);
-                if begin == 1 || level >= least_level {
-                    pieces.push((begin, level, *block));
+            let count = count.min(Reals::<S>::LEN);
+            let mut runs = Runs::new(setting, (m, count), least_level);
+            let of_runs = runs.compute(simd, setting.reference, self);
+            pieces.extend(runs.pieces());
+            for of_run in &of_runs[..count] {
+                let end = m + runs::STEPS;
+                match of_run {
+                    Ok(block) => {
+                        waiting.add(end - 1, runs::LEVEL, *block, setting.tolerance, |begin, level, block| {
+                            self.keep_block(begin, level, block);
+                            kept(&mut pieces, (begin, level, block));
+                        });
+                    }
+                    Err(OutOfRange) => {
+                        for m in (m..end).step_by(2) {
+                            self.add_steps(setting, (m, m + 2), &mut waiting, |block| kept(&mut pieces, block));
+                        }
+                    }
                 }
-            });
+                m = end;
+            }
         }
         Ok((waiting, pieces))
+    }
+
+    /// Adds two steps, or the last one.
+    #[inline(always)]
+    fn add_steps(
+        &mut self,
+        setting: &TableSetting<'_>,
+        (m, end): (usize, usize),
+        waiting: &mut Waiting,
+        mut kept: impl FnMut((usize, u32, &Block)),
+    ) {
+        let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, setting.scale);
+        if m + 1 == end {
+            waiting.0.push((0, Block::step(setting.reference.extended(m), unit, setting.escape_radius)));
+            return;
+        }
+        let z = [m, m + 1].map(|m| setting.reference.extended(m));
+        let block = Block::two_steps(z, unit, setting.escape_radius, setting.tolerance);
+        waiting.add(m + 1, 1, block, setting.tolerance, |begin, level, block| {
+            self.keep_block(begin, level, block);
+            kept((begin, level, block));
+        });
     }
 }
 
 impl<T: Mantissa> Table<T> {
     /// All of the table.
-    pub(super) fn whole(&mut self) -> Segment<'_, T> {
+    pub(super) fn whole(&mut self, with_wide: bool) -> Segment<'_, T> {
+        let most_wide = if with_wide { Wide::<T>::most(self.radius.len()) } else { 0 };
         Segment {
             first_origin: 0,
             first_place: 0,
             origins: &mut self.origins,
             radius: &mut self.radius,
             entries: &mut self.entries,
-            wide_radius: &mut self.wide_radius,
-            wide: &mut self.wide,
+            most_wide,
+            wide: Vec::new(),
         }
     }
 
-    /// Computes the blocks of so many steps from m = 1 on, and the path of them.
+    /// Computes the blocks of so many steps from m = 1 on, the path of them, and, where they are wanted, those for deltas below the range of f64.
     #[inline(always)]
-    pub(super) fn fill<S: Simd>(&mut self, simd: S, setting: &TableSetting<'_>, steps: usize) -> Result<Path, NoTable> {
+    pub(super) fn fill<S: Simd>(
+        &mut self,
+        simd: S,
+        setting: &TableSetting<'_>,
+        steps: usize,
+        with_wide: bool,
+    ) -> Result<(Path, Vec<Kept<T>>), NoTable> {
         let mut path = Path::new(steps);
         // At least 256 segments, and what is left.
         let level = path.level;
@@ -147,17 +219,20 @@ impl<T: Mantissa> Table<T> {
         let mut results = Vec::new();
         results.resize_with(count, || None);
         {
-            let segments = self.whole().split(level, count).into_iter().zip(&mut results).enumerate();
+            let segments = self.whole(with_wide).split(level, count).into_iter().zip(&mut results).enumerate();
             let segments = Mutex::new(segments);
             let work = || -> Result<(), NoTable> {
                 loop {
                     let next = segments.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some((number, (mut segment, result))) = next else { return Ok(()) };
+                    let Some((number, (mut segment, result))) = next else {
+                        return Ok(());
+                    };
                     let steps = (1 + number * length, length);
-                    *result = Some(simd.vectorize(
+                    let (waiting, pieces) = simd.vectorize(
                         #[inline(always)]
-                        || segment.fill(setting, steps, path.level),
-                    )?);
+                        || segment.fill(simd, setting, steps, path.level),
+                    )?;
+                    *result = Some((waiting, pieces, segment.wide));
                 }
             };
             let helpers = if count == 0 { 0 } else { setting.threads.min(count) - 1 };
@@ -170,10 +245,11 @@ impl<T: Mantissa> Table<T> {
                 of_helpers.fold(own, Result::and)
             })?;
         }
-        let mut whole = self.whole();
+        let mut whole = self.whole(with_wide);
         let mut waiting = Waiting::default();
         for (number, result) in results.into_iter().enumerate() {
-            let (of_segment, pieces) = result.ok_or(NoTable::Stopped)?;
+            let (of_segment, pieces, mut kept) = result.ok_or(NoTable::Stopped)?;
+            whole.wide.append(&mut kept);
             pieces.iter().for_each(|(begin, level, block)| path.add(*begin, *level, block));
             let last = (number + 1) * length;
             for (level, block) in of_segment.0 {
@@ -184,12 +260,12 @@ impl<T: Mantissa> Table<T> {
             }
         }
         let done = count * length;
-        let (rest, pieces) = whole.fill(setting, (1 + done, steps - done), path.level)?;
+        let (rest, pieces) = whole.fill(simd, setting, (1 + done, steps - done), path.level)?;
         pieces.iter().for_each(|(begin, level, block)| path.add(*begin, *level, block));
         let mut all = waiting.0;
         all.extend(rest.0);
         path.add_rest(&all);
-        Ok(path)
+        Ok((path, whole.wide))
     }
 }
 
@@ -203,20 +279,17 @@ impl<'a, T: Mantissa> Segment<'a, T> {
             let next_origin = 1 + (number << (level - FIRST));
             let next_place = first_of(next_origin);
             let (origins, places) = (next_origin - rest.first_origin, next_place - rest.first_place);
-            let of_wide = if rest.wide.is_empty() { 0 } else { places };
             let (own_origins, origins) = rest.origins.split_at_mut(origins.min(rest.origins.len()));
             let (radius, rest_radius) = rest.radius.split_at_mut(places.min(rest.radius.len()));
             let (entries, rest_entries) = rest.entries.split_at_mut(places.min(rest.entries.len()));
-            let (wide_radius, rest_wide_radius) = rest.wide_radius.split_at_mut(of_wide.min(rest.wide_radius.len()));
-            let (wide, rest_wide) = rest.wide.split_at_mut(of_wide.min(rest.wide.len()));
             segments.push(Segment {
                 first_origin: rest.first_origin,
                 first_place: rest.first_place,
                 origins: own_origins,
                 radius,
                 entries,
-                wide_radius,
-                wide,
+                most_wide: if rest.most_wide > 0 { Wide::<T>::most(places) } else { 0 },
+                wide: Vec::new(),
             });
             rest = Segment {
                 first_origin: next_origin,
@@ -224,8 +297,7 @@ impl<'a, T: Mantissa> Segment<'a, T> {
                 origins,
                 radius: rest_radius,
                 entries: rest_entries,
-                wide_radius: rest_wide_radius,
-                wide: rest_wide,
+                ..rest
             };
         }
         segments
@@ -237,6 +309,7 @@ mod tests {
     use super::*;
     use crate::deep::Watch;
     use crate::deep::blocks::REACH;
+    use crate::deep::extended::Bound;
     use crate::deep::limbs::Fixed;
     use crate::deep::reference::{End, Reference};
     use crate::deep::table;
@@ -276,15 +349,15 @@ mod tests {
 
     #[test]
     fn threads_change_nothing() {
-        check::<f64>(-60, 8194);
-        check::<f64>(-500, 9000);
-        check::<Dd>(-60, 20_011);
+        check::<f64>(-60, 16_386);
+        check::<f64>(-500, 17_000);
+        check::<Dd>(-60, 40_011);
     }
 
     #[test]
     fn segments_stop() {
         let stop = AtomicBool::new(false);
-        let reference = reference(-60, 9000, Watch::unseen(&stop));
+        let reference = reference(-60, 17_000, Watch::unseen(&stop));
         stop.store(true, Ordering::Relaxed);
         for threads in [1, 3] {
             let watch = Watch::unseen(&stop);

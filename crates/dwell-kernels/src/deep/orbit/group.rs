@@ -25,6 +25,7 @@ use super::operations::DerivativeLanes;
 use super::pile::{self, Orbits};
 use super::pool::{MOST_ROOM, Pool};
 use super::{Found, Phase, STOP_MASK, WideDerivative};
+use crate::deep::PROVED;
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::lanes::{ComplexLanes, LANES, Lanes, Marks, Reals};
 use crate::deep::mantissa::{Complex, Mantissa};
@@ -188,7 +189,7 @@ impl<T: Mantissa, const DERIVED: bool> Pool<'_, T, DERIVED> {
             orbits: Orbits {
                 z: splat(simd, p) + (splat(simd, b) + splat(simd, t) * c) * c,
                 c,
-                e: Reals::splat(simd, start.e.in_unit(unit) + super::UNDERFLOW),
+                e: Reals::splat(simd, if PROVED { start.e.in_unit(unit) + super::UNDERFLOW } else { 0.0 }),
                 derivative,
                 m: none,
                 room: none,

@@ -3,11 +3,12 @@
 use super::escape::ROUNDING;
 use super::pile::Orbits;
 use super::{Orbit, SMALL, UP};
+use crate::deep::PROVED;
 use crate::deep::blocks::{FIRST, SHARE};
 use crate::deep::derivative::{U, UNDERFLOW};
 use crate::deep::lanes::{Columns, ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals, pairs, transposed};
 use crate::deep::mantissa::{Complex, Mantissa};
-use crate::deep::reference::Window;
+use crate::deep::reference::{WINDOW, Window};
 use crate::vector::bits;
 use fearless_simd::Simd;
 
@@ -27,6 +28,14 @@ fn indices<S: Simd>(simd: S, numbers: Reals<S>) -> Indices {
         indices[lane] = (sums[lane].to_bits() & ((1 << 52) - 1)) as usize;
     }
     indices
+}
+
+/// (m - 1) modulo a power of two, which is the greatest for m = 0.
+#[inline(always)]
+fn after_place<S: Simd>(simd: S, m: Reals<S>, period: usize) -> Reals<S> {
+    let splat = |x: f64| Reals::splat(simd, x);
+    let before = m - splat(1.0);
+    before - (before * splat(1.0 / period as f64)).floor() * splat(period as f64)
 }
 
 /// Values of the reference, in order, of each part and lane.
@@ -127,9 +136,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let at = indices(simd, orbits.m);
         let windows = self.windows(&at);
         let value = self.value(simd, orbits.z, orbits.e, &windows, 0);
-        let before = orbits.m - splat(1.0);
-        let period = f64::from(1 << FIRST);
-        let after_origin = before - (before * splat(1.0 / period)).floor() * splat(period);
+        let after_origin = after_place(simd, orbits.m, 1 << FIRST);
         let last = self.setting.reference.last() as f64;
         Here { at, windows, value, after_origin, most: orbits.room.min(splat(last) - orbits.m) }
     }
@@ -194,10 +201,14 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let splat = |x: f64| Reals::splat(simd, x);
         let w = reference + z;
         let (w_square, z_square) = (w.square_of(), z.square_of());
-        let off = e + splat(self.of_modulus);
         let escape = self.setting.escape;
-        let doubt = (splat(2.0 * self.setting.escape_radius) + off) * off + splat(escape * ROUNDING);
-        let is_within = w_square.at_most(splat(escape) - doubt * splat(UP));
+        let is_within = if PROVED {
+            let off = e + splat(self.of_modulus);
+            let doubt = (splat(2.0 * self.setting.escape_radius) + off) * off + splat(escape * ROUNDING);
+            w_square.at_most(splat(escape) - doubt * splat(UP))
+        } else {
+            w_square.at_most(splat(escape))
+        };
         let is_smaller = w_square.less(z_square);
         let in_range = splat(SMALL * SMALL).at_most(z_square);
         let goes_on = is_within & !is_smaller & in_range;
@@ -228,6 +239,9 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let splat = |x: f64| Reals::splat(simd, x);
         let Deltas { z, e, derivative } = before;
         let t = value.reference + value.w;
+        if !PROVED && !DERIVED {
+            return Deltas { z: z * t + plain, e, derivative };
+        }
         let modulus = value.w_square.sqrt();
         let growth = splat(2.0) * modulus + e;
         let roundings = splat(9.0 * T::UNIT) * z.taxicab_of() * t.taxicab_of();
@@ -242,12 +256,29 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         }
     }
 
-    /// Steps from here to the next place of a block, of which the first is certain; a lane in which an orbit does not go on stays there. The number of
-    /// steps.
+    /// Steps from here to the next place of a block, or where blocks are far to the next fourth one; the first is certain, and a lane in which an orbit does not go on stays
+    /// there. The number of steps.
+    #[inline(always)]
+    pub(super) fn steps<S: Simd>(
+        &self,
+        simd: S,
+        orbits: &mut Orbits<T, S>,
+        here: Here<'_, T, S>,
+        active: Marks<S>,
+        far: bool,
+    ) -> usize {
+        if far {
+            self.steps_to::<S, WINDOW>(simd, orbits, here, active)
+        } else {
+            self.steps_to::<S, { 1 << FIRST }>(simd, orbits, here, active)
+        }
+    }
+
+    /// Steps from here to the next m = 1 + `PERIOD` k.
     ///
     /// All lanes are stepped, and each takes the last of its valid states in the end: so the deltas do not wait for the bounds.
     #[inline(always)]
-    pub(super) fn steps<S: Simd>(
+    fn steps_to<S: Simd, const PERIOD: usize>(
         &self,
         simd: S,
         orbits: &mut Orbits<T, S>,
@@ -257,15 +288,15 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let splat = |x: f64| Reals::splat(simd, x);
         let unit = splat(self.unit);
         let plain = Complex { re: orbits.c.re.scaled(unit), im: orbits.c.im.scaled(unit) };
-        let Here { windows, mut value, after_origin, most, .. } = here;
-        let count = (splat(f64::from(1 << FIRST)) - after_origin).min(most);
+        let Here { windows, mut value, most, .. } = here;
+        let count = (splat(PERIOD as f64) - after_place(simd, orbits.m, PERIOD)).min(most);
         let before = Deltas { z: orbits.z, e: orbits.e, derivative: orbits.derivative };
         let mut deltas = self.stepped(simd, before, plain, &value);
         let mut mask = active;
         deltas.store::<DERIVED>(mask, orbits);
         let mut taken = splat(1.0).where_else(mask, splat(0.0));
         let mut number = count_of::<S>(mask);
-        for step in 1..1 << FIRST {
+        for step in 1..PERIOD {
             value = self.value(simd, deltas.z, deltas.e, &windows, step);
             mask = mask & value.goes_on & splat(step as f64).less(count);
             deltas = self.stepped(simd, deltas, plain, &value);
@@ -318,6 +349,10 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let [k0, k1, k2, k3, slack, q_modulus] = [bound(0), bound(1), bound(2), bound(3), bound(4), bound(5)];
         let q = of_q * z;
         let linear = of_a + of_s * c + q;
+        if !PROVED && !DERIVED {
+            orbits.z = linear * z + (of_b + of_t * c) * c;
+            return;
+        }
         let by_z = linear + q;
         let modulus = by_z.square_of().sqrt();
         let growth = modulus + slack + q_modulus * (e + reach * splat(SHARE));

@@ -23,6 +23,8 @@ use std::sync::atomic::AtomicBool;
 enum What {
     Look,
     Step,
+    /// Steps as where blocks are far.
+    Steps,
     Block,
 }
 
@@ -47,7 +49,12 @@ impl<T: Mantissa, const DERIVED: bool> Kernel for Run<'_, T, DERIVED> {
             let with_block = bits::<S, _>(self.orbit.with_block(simd, orbits.e, &here));
             match self.what {
                 What::Look => {}
-                What::Step => assert_eq!(self.orbit.steps(simd, &mut orbits, here, active), 4 * rows.len()),
+                What::Step => assert_eq!(self.orbit.steps(simd, &mut orbits, here, active, false), 4 * rows.len()),
+                What::Steps => {
+                    // Up to the next m = 1 + 16 k.
+                    let count: usize = rows.iter().map(|row| 16 - (row.m - 1) % 16).sum();
+                    assert_eq!(self.orbit.steps(simd, &mut orbits, here, active, true), count);
+                }
                 What::Block => self.orbit.block(simd, &mut orbits, active),
             }
             after.append(&orbits, active);
@@ -101,10 +108,10 @@ fn steps_are_within_their_bounds_and_need_the_roundings() {
         let orbit = Orbit::<_, false>::new(&setting, &table);
         let rows: Vec<Row<f64>> = (0..200)
             .map(|_| {
-                let m = 1 + 4 * (random.next() as usize % (reference.last() / 4 - 2));
+                let m = 1 + 4 * (random.next() as usize % (reference.last() / 4 - 5));
                 // Smaller than Z, and far from it: the orbit stays where Z is.
-                let near = (0..4).map(|step| reference.at::<f64>(m + step).size()).fold(1.0, f64::min);
-                let size = near * 2_f64.powi(-8 - (random.next() % 20) as i32);
+                let near = (0..16).map(|step| reference.at::<f64>(m + step).size()).fold(1.0, f64::min);
+                let size = near * 2_f64.powi(-24 - (random.next() % 12) as i32);
                 Row {
                     z: delta(&mut random, size),
                     c: Complex::of(offset(&mut random)),
@@ -116,14 +123,18 @@ fn steps_are_within_their_bounds_and_need_the_roundings() {
                 }
             })
             .collect();
-        for level in Level::available() {
-            let found = level.run(Run { orbit, rows: &rows, what: What::Step });
+        for (level, what) in
+            Level::available().into_iter().flat_map(|level| [What::Step, What::Steps].map(|what| (level, what)))
+        {
+            let period = if matches!(what, What::Step) { 1 << FIRST } else { 16 };
+            let found = level.run(Run { orbit, rows: &rows, what });
             for (before, (after, _)) in rows.iter().zip(found) {
                 let c = Extended::new(in_pairs(before.c), scale);
-                let exact = stepped(reference, before.m, 1 << FIRST, Extended::new(in_pairs(before.z), 0), c);
+                let steps = period - (before.m - 1) % period;
+                let exact = stepped(reference, before.m, steps, Extended::new(in_pairs(before.z), 0), c);
                 let off = distance(exact, in_pairs(after.z));
                 assert!(off <= after.e, "{off:e} of {:e} at {}", after.e, before.m);
-                assert_eq!((after.m, after.room), (before.m + 4, before.room - 4));
+                assert_eq!((after.m, after.room), (before.m + steps, before.room - steps));
                 checked += 1;
                 // What is added for the error of c is far below the roundings.
                 needed += usize::from(off > 1e3 * orbit.of_c);

@@ -14,6 +14,7 @@ use crate::field::channels::{ChannelBuffers, ChannelSet, ChannelSlicesMut};
 use crate::iterate::engine::{Notes, Outcome, Requirements, Task, Times};
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
+use dwell_kernels::deep::PROVED;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,9 @@ const MOST_AREA: u64 = 1 << 14;
 /// Tiles for each thread, where there are enough pixels: at the end few threads are idle.
 const TILES_PER_THREAD: u64 = 8;
 /// What is said of a picture with pixels that are not proved.
-const UNPROVED: &str = "the orbits of some points meet |z_n| = R as far as thousands of bits tell: this is taken as no escape, and these dwells are not \
+const UNPROVED: &str =
+    if PROVED { ORBITS_ON_CIRCLE } else { "this build leaves out the bounds on errors: dwells are not proved" };
+const ORBITS_ON_CIRCLE: &str = "the orbits of some points meet |z_n| = R as far as thousands of bits tell: this is taken as no escape, and these dwells are not \
                         proved";
 /// What the memory is for, in messages.
 const WHAT: &str = "a tile";
@@ -81,7 +84,7 @@ impl CpuEngine {
         let of_thread = DeepBuffers::bytes(pixels) + pixels * size_of::<(u32, u32)>() + of_values;
         let threads = self.pool.threads() as u64;
         let of_all = u64::from(task.plan.size().width) * u64::from(rows);
-        let of_rest = Rest::new(self.pool.threads()).bytes(of_all, task.channels);
+        let of_rest = Rest::bytes(self.pool.threads(), of_all, task.channels);
         let host_bytes = points.shared.bytes(task.plan.limit()) + of_rest + threads * of_thread as u64;
         Requirements { host_bytes, ..Requirements::default() }
     }
@@ -116,11 +119,14 @@ impl CpuEngine {
         let began = Instant::now();
         let (pixels, range) = (u64::from(rows.width()) * rows.rows().len() as u64, rows.rows());
         let tiles = Tiles::new(rows.some_rows_mut(range), self.deep_tile(pixels));
-        let rest = Rest::new(self.pool.threads());
+        let rest = Rest::default();
         let work = |buffers: &mut Box<TileBuffers>, mut tile: Tile<'_>| -> Result<(), Error> {
             cancel.check()?;
             let began = Instant::now();
             progress.add(buffers.fill(&course, &mut tile, &rest)? as u64);
+            if course.tries_full_lists() {
+                progress.add(rest.try_full_lists(&course, &mut buffers.deep)? as u64);
+            }
             buffers.busy += began.elapsed();
             Ok(())
         };

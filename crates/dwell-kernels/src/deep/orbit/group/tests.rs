@@ -210,7 +210,9 @@ fn groups_below_the_range_are_within_their_bounds_and_need_them() {
         let reference = &place.reference;
         at(&place, LIMIT, |orbit| {
             for _ in 0..300 {
-                let m = random.next() as usize % (reference.last() - 40);
+                // Blocks for such deltas begin where runs do.
+                let any = random.next() as usize % (reference.last() - 70);
+                let m = if any.is_multiple_of(2) { any } else { 1 + (any & !63) };
                 let unit = (scale + (random.next() % 200) as i32).min(-440);
                 let [x, y] = direction(&mut random).map(|part| Dd::whole(part * 3.0));
                 let neighbours = neighbours(&mut random, Complex { re: x, im: y }, 1e-3, unit, m);

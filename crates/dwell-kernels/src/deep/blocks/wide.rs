@@ -1,0 +1,62 @@
+//! The blocks that are kept for deltas below the range of f64.
+//!
+//! These deltas are smaller than the radius of any block of a run (`runs.rs`), so that an orbit goes on by whole runs. Within a run, blocks are kept only where
+//! one of its blocks is outside of the range of f64, near a Z_m that is near 0. That is rare, and at most a quarter of all blocks are kept: without them there are more
+//! single steps.
+
+use super::{WideEntry, filled};
+use crate::deep::NoTable;
+use crate::deep::mantissa::Mantissa;
+
+/// Of so many places, one has a block that is kept.
+const PLACES_OF_EACH: usize = 4;
+
+/// A block and its place.
+pub(super) type Kept<T> = (usize, WideEntry<T>);
+
+/// Blocks by their places.
+#[derive(Clone, Debug)]
+pub(super) struct Wide<T: Mantissa> {
+    /// The number of the block of each place, counted from 1; 0 where none is kept.
+    numbers: Vec<u32>,
+    blocks: Vec<Kept<T>>,
+}
+
+impl<T: Mantissa> Wide<T> {
+    /// An upper bound of the bytes for each place: the list may grow by doubling.
+    pub(super) const BYTES: usize = size_of::<u32>() + 2 * size_of::<Kept<T>>() / PLACES_OF_EACH;
+
+    /// The most blocks that are kept of so many places.
+    pub(super) fn most(places: usize) -> usize {
+        places / PLACES_OF_EACH
+    }
+
+    /// No blocks.
+    pub(super) fn none() -> Self {
+        Self { numbers: Vec::new(), blocks: Vec::new() }
+    }
+
+    /// These blocks, in any order, of so many places.
+    pub(super) fn new(mut blocks: Vec<Kept<T>>, places: usize) -> Result<Self, NoTable> {
+        if blocks.is_empty() {
+            return Ok(Self::none());
+        }
+        blocks.sort_unstable_by_key(|(place, _)| *place);
+        let mut numbers = filled(0, places)?;
+        for (number, (place, _)) in blocks.iter().enumerate() {
+            numbers[*place] = u32::try_from(number + 1).map_err(|_| NoTable::Memory)?;
+        }
+        Ok(Self { numbers, blocks })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// The block of a place, if one is kept.
+    #[inline(always)]
+    pub(super) fn at(&self, place: usize) -> Option<&WideEntry<T>> {
+        let number = *self.numbers.get(place)? as usize;
+        (number > 0).then(|| &self.blocks[number - 1].1)
+    }
+}
