@@ -7,7 +7,8 @@ use std::io::Write;
 use std::path::Path;
 
 /// The packages, each after those that it depends on.
-const PACKAGES: [&str; 6] = ["dwell-kernels", "dwell", "dwell-cuda", "dwell-engines", "dwell-lab", "dwell-cli"];
+const PACKAGES: [&str; 7] =
+    ["dwell-kernels", "dwell", "dwell-cuda", "dwell-engines", "dwell-lab", "dwell-web", "dwell-cli"];
 
 /// Files that every package holds and that are not empty.
 const REQUIRED: [&str; 4] = ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];

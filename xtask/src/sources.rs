@@ -1,5 +1,5 @@
 //! Checks of the Rust sources that the compiler does not make: `unsafe` occurs only where it may, every other crate forbids
-//! it, and nothing names a type that opens a network connection.
+//! it, and nothing but the explorer names a type of the network, of which its sources name none that connects.
 //!
 //! The sources are read as tokens, so that comments and texts do not count, and neither layout nor macros hide a word.
 
@@ -14,20 +14,16 @@ const WITH_UNSAFE_ATTRIBUTE: [&str; 2] =
     ["crates/dwell-cli/src/machine/arenas.rs", "crates/dwell-cli/src/standard_streams.rs"];
 /// The root of the crate with that file. The macro behind the attribute allows its own unsafe code, so it is not forbidden.
 const DENYING_ROOT: &str = "crates/dwell-cli/src/main.rs";
+/// The package that listens: the explorer. Its tests connect to servers of their own.
+const LISTENING: &str = "crates/dwell-web";
+/// Folders that hold no sources of ours.
+const LEFT_OUT: [&str; 2] = ["target", "node_modules"];
 /// Folders with packages.
 const FOLDERS: [&str; 3] = ["crates", "xtask", "fuzz"];
-/// Types of the standard library that open a connection, to this machine or to another one, or name its end.
-const NETWORK: [&str; 9] = [
-    "TcpStream",
-    "TcpListener",
-    "UdpSocket",
-    "UnixStream",
-    "UnixListener",
-    "UnixDatagram",
-    "ToSocketAddrs",
-    "SocketAddr",
-    "IpAddr",
-];
+/// Types of the standard library that open a connection, to this machine or to another one.
+const CONNECTING: [&str; 5] = ["TcpStream", "UdpSocket", "UnixStream", "UnixDatagram", "ToSocketAddrs"];
+/// Those that wait for one, or name its end.
+const WAITING: [&str; 4] = ["TcpListener", "UnixListener", "SocketAddr", "IpAddr"];
 
 /// Checks every Rust file of the workspace and of the fuzz targets.
 pub(crate) fn check() -> Done {
@@ -52,7 +48,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            if path.file_name().is_some_and(|name| name != "target") {
+            if path.file_name().is_some_and(|name| LEFT_OUT.iter().all(|left_out| name != *left_out)) {
                 rust_files(&path, found)?;
             }
         } else if path.extension().is_some_and(|ending| ending == "rs") {
@@ -116,7 +112,14 @@ fn problems_of(name: &str, tokens: &[Token]) -> Vec<String> {
             problems.push(format!("the root of a crate without `unsafe` says #![{level}(unsafe_code)]"));
         }
     }
-    problems.extend(network(tokens).map(|word| format!("`{word}` is about network connections, which nothing opens")));
+    let is_of = |package: &str, folder: &str| name.strip_prefix(package).is_some_and(|rest| rest.starts_with(folder));
+    let may_connect = is_of(LISTENING, "/tests/");
+    let may_listen = may_connect || is_of(LISTENING, "/src/");
+    let is_wrong = |word: &&str| if may_listen { !may_connect && CONNECTING.contains(word) } else { true };
+    let wrong = network(tokens).filter(is_wrong);
+    problems.extend(
+        wrong.map(|word| format!("`{word}` is about network connections: {LISTENING} listens, and nothing connects")),
+    );
     problems
 }
 
@@ -166,7 +169,8 @@ fn network(tokens: &[Token]) -> impl Iterator<Item = &str> {
         let Token::Word(word) = token else { return None };
         let in_path = at(index.checked_sub(1)) == Some(&colon) && at(index.checked_sub(2)) == Some(&colon)
             || at(Some(index + 1)) == Some(&colon) && at(Some(index + 2)) == Some(&colon);
-        (NETWORK.contains(&word.as_str()) || word == "net" && in_path).then_some(word.as_str())
+        (CONNECTING.contains(&word.as_str()) || WAITING.contains(&word.as_str()) || word == "net" && in_path)
+            .then_some(word.as_str())
     })
 }
 
@@ -229,6 +233,12 @@ mod tests {
         ] {
             assert!(!problems("crates/dwell-cuda/tests/a.rs", text).is_empty(), "{text}");
         }
+        let listens = "fn f() { TcpListener::bind(\"127.0.0.1:0\"); }";
+        assert!(problems("crates/dwell-web/src/server.rs", listens).is_empty());
+        assert!(!problems("crates/dwell-web-more/src/server.rs", listens).is_empty());
+        let connects = "fn f() { TcpStream::connect(\"127.0.0.1:0\"); }";
+        assert!(!problems("crates/dwell-web/src/server.rs", connects).is_empty());
+        assert!(problems("crates/dwell-web/tests/api.rs", connects).is_empty());
         assert!(problems("crates/dwell/src/a.rs", "let net = gross - tare; // std::net").is_empty());
     }
 }

@@ -26,7 +26,9 @@ macro_rules! start {
   dwell locations
       Places to render: dwell render shallow-seahorse -o seahorse.png
   dwell palettes
-      Colours: dwell render seahorse.png -o other.png --palette ember"
+      Colours: dwell render seahorse.png -o other.png --palette ember
+  dwell explore
+      Everything at once, in the browser."
     };
 }
 
@@ -93,6 +95,11 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Render the built-in locations into an HTML page
     Gallery(GalleryArgs),
+    /// Explore in the browser, at any depth
+    ///
+    /// Starts a server on this machine, prints its link and opens it in the browser. Wheel, drag, touch and keys move; colours change
+    /// without iterating; what rests on the screen is the picture that `dwell render` gives. Ctrl-C ends it.
+    Explore(ExploreArgs),
     /// Compare two files, or a field with arbitrary precision
     ///
     /// Two fields of dwells or two images are compared pixel by pixel. With --truth, the dwells of a field are compared
@@ -394,7 +401,7 @@ impl RenderArgs {
 }
 
 // The view, shared by the commands that show one. (A doc comment here would become the description of the command.)
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ViewArgs {
     /// Centre of the view, such as -0.7436,0.1318
     ///
@@ -440,7 +447,7 @@ pub(crate) struct ViewArgs {
 }
 
 // The iteration, shared in the same way.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct IterationArgs {
     /// Iteration limit [default: the location's, or auto]
     ///
@@ -475,7 +482,7 @@ pub(crate) struct IterationArgs {
     pub(crate) force: bool,
 }
 
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct FormulaArgs {
     /// mandelbrot, multibrot, burning-ship or tricorn
     ///
@@ -679,6 +686,45 @@ pub(crate) struct GalleryArgs {
     /// Print no progress and no summary
     #[arg(short, long, help_heading = "Running")]
     pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "Examples:\n  dwell explore\n  dwell explore kf-1e50\n  dwell explore old.png --folder places --no-open\n  \
+dwell explore --listen 127.0.0.1:8080"
+)]
+pub(crate) struct ExploreArgs {
+    /// Built-in location, file, or PNG of dwell to begin with [default: the whole set]
+    ///
+    /// What `dwell render` takes: a name of `dwell locations`, a location file of dwell or of another program, a PNG made by
+    /// dwell, or `-` for standard input.
+    pub(crate) what: Option<PathBuf>,
+    /// Print the link and open no browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Folder of bookmarks and posters [default: ~/.local/share/dwell/explore]
+    ///
+    /// It is created if it is missing. Bookmarks are location files. A poster that is not finished goes on when the server starts
+    /// again with the same folder, and pages that are still open connect again, since the port and the secret in the link are kept there. The
+    /// default is $XDG_DATA_HOME/dwell/explore where that is set.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: Option<PathBuf>,
+    /// Address to listen on [default: 127.0.0.1 and a free port]
+    ///
+    /// HOST:PORT, HOST or :PORT, where HOST is an IP address or localhost. With any other address than that of the loopback interface,
+    /// everybody who reaches it and knows the link can use the processors and the folder, and the connection is not encrypted.
+    #[arg(long, value_name = "ADDRESS", allow_hyphen_values = true)]
+    pub(crate) listen: Option<String>,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) engine_choice: EngineChoiceArgs,
+    /// Memory that all work together may take, such as 2G [default: part of what is available]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, hide_short_help = true, help_heading = "Running")]
+    pub(crate) max_memory: Option<String>,
+    /// Offer pages what tests need
+    #[arg(long, hide = true)]
+    pub(crate) test_mode: bool,
 }
 
 const COMPARE_EXAMPLES: &str = "Examples:

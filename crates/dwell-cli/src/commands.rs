@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod explore;
 pub(crate) mod gallery;
 pub(crate) mod info;
 pub(crate) mod lab;

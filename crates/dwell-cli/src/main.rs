@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show::run(&args),
         Command::Convert(args) => commands::convert::run(&args, &interrupt),
         Command::Gallery(args) => commands::gallery::run(&args, &interrupt),
+        Command::Explore(args) => commands::explore::run(&args, &interrupt),
         Command::Compare(args) => match commands::compare::run(&args, &interrupt) {
             Ok(Verdict::Same) => Ok(()),
             Ok(Verdict::Different) => return ExitCode::from(1),

@@ -273,21 +273,17 @@ fn view(args: &ViewArgs, fit: Fit, scene: &mut Scene) -> Result<(), Failure> {
         (_, Some(text)) => Some(Magnification::Height(engine::decimal("--view-height", text)?)),
         _ => None,
     };
-    match (&mut view.frame, centre, magnification) {
-        (Frame::Bounds { .. }, None, None) => {}
-        (Frame::Centred { re, im, magnification }, centre, zoomed) => {
-            if let Some(centre) = centre {
-                [*re, *im] = centre;
-            }
-            if let Some(zoomed) = zoomed {
-                *magnification = zoomed;
-            }
-        }
+    if centre.is_some() || magnification.is_some() {
+        let flag = if centre.is_some() { "--center" } else { "--zoom" };
         // Bounds have an exact centre and an exact height.
-        (frame @ Frame::Bounds { .. }, centre, zoomed) => {
-            let flag = if centre.is_some() { "--center" } else { "--zoom" };
-            let square = with_square_pixels(frame, centre, zoomed).map_err(|e| Failure::from(e).about(flag))?;
-            *frame = square;
+        view.frame = view.frame.with_square_pixels().map_err(|e| Failure::from(e).about(flag))?;
+    }
+    if let Frame::Centred { re, im, magnification: of_frame } = &mut view.frame {
+        if let Some(centre) = centre {
+            [*re, *im] = centre;
+        }
+        if let Some(zoomed) = magnification {
+            *of_frame = zoomed;
         }
     }
     view.check()?;
@@ -301,24 +297,6 @@ fn view(args: &ViewArgs, fit: Fit, scene: &mut Scene) -> Result<(), Failure> {
         };
     }
     Ok(())
-}
-
-/// A frame with square pixels: the given centre and magnification, or else those of the bounds.
-fn with_square_pixels(
-    frame: &Frame,
-    centre: Option<[Decimal; 2]>,
-    magnification: Option<Magnification>,
-) -> Result<Frame, InputError> {
-    let Frame::Bounds { xmin, xmax, ymin, ymax } = frame else { return Ok(frame.clone()) };
-    let [re, im] = match centre {
-        Some(centre) => centre,
-        None => [xmin.midpoint(xmax)?, ymin.midpoint(ymax)?],
-    };
-    let magnification = match magnification {
-        Some(magnification) => magnification,
-        None => Magnification::Height(ymax.minus(ymin)?),
-    };
-    Ok(Frame::Centred { re, im, magnification })
 }
 
 /// The samples of a pixel.

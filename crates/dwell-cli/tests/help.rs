@@ -7,7 +7,7 @@ mod common;
 use common::{Folder, Ran};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "",
     "render",
     "locations",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 23] = [
     "show",
     "convert",
     "gallery",
+    "explore",
     "compare",
     "check",
     "point",

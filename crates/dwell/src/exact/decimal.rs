@@ -88,6 +88,23 @@ impl Decimal {
         Self::of(a - b, exponent)
     }
 
+    /// A value as a decimal: exactly where it has a finite one, otherwise rounded towards 0 after `digits` digits.
+    ///
+    /// ```
+    /// use dwell::{Decimal, Rational};
+    ///
+    /// let third = Rational::whole(1).over(&Rational::whole(3));
+    /// assert_eq!(Decimal::rounded(&third, 5)?.text(), "0.33333");
+    /// # Ok::<(), dwell::InputError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::midpoint`].
+    #[cfg(feature = "toml")]
+    pub fn rounded(value: &Rational, digits: usize) -> Result<Self, InputError> {
+        super::roots::decimal(value, digits).map(|(decimal, _)| decimal)
+    }
+
     /// The digits of both numbers scaled to a common exponent, and that exponent.
     fn aligned(&self, other: &Self) -> ([IBig; 2], i64) {
         let exponent = self.exponent.min(other.exponent);

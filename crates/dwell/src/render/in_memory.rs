@@ -5,9 +5,10 @@ use super::scratch::Scratch;
 use super::{check_samples, contained};
 use crate::base::cancel::Cancel;
 use crate::base::control::Control;
-use crate::base::error::Error;
+use crate::base::error::{Error, InputError};
 use crate::base::limits::{Limits, resize};
 use crate::base::pieces::ChunksMut;
+use crate::base::problem::Problem;
 use crate::base::progress::Progress;
 use crate::base::schedule::Schedule;
 use crate::colour::{Painter, Samples};
@@ -23,6 +24,7 @@ use crate::render::refine::Refiner;
 use crate::scene::Automatic;
 use crate::scene::Scene;
 use crate::view::settings::Settings;
+use std::ops::Range;
 use std::time::Duration;
 
 /// Renders a scene into memory, with what the scene leaves to be found ([`crate::resolve`]). The engine paints the picture if it can. Shortcuts, schedule and tiles are those of the
@@ -69,38 +71,59 @@ pub fn picture(scene: &Scene, engine: &dyn Engine, limits: &Limits, cancel: &Can
 pub fn field(task: &Task<'_>, engine: &dyn Engine, limits: &Limits, cancel: &Cancel) -> Result<Field, Error> {
     let control = Control { cancel, progress: &Progress::default() };
     let (mut field, mut mirror) = (Field::default(), Mirror::default());
-    contained(|| fill(task, engine, limits, &control, &mut field, &mut mirror, 0))?;
+    contained(|| Filling::new(task, engine, limits, &control).fill(&mut field, &mut mirror, |_, _| Ok(())))?;
     Ok(field)
 }
 
-/// Computes the whole field of a task. `other_bytes` are planned for other buffers and count towards the limit.
-fn fill(
-    task: &Task<'_>,
-    engine: &dyn Engine,
-    limits: &Limits,
-    control: &Control<'_>,
-    field: &mut Field,
-    mirror: &mut Mirror,
+/// How a whole field is computed.
+struct Filling<'a> {
+    task: &'a Task<'a>,
+    engine: &'a dyn Engine,
+    limits: &'a Limits,
+    control: &'a Control<'a>,
+    /// Bytes that are planned for other buffers and count towards the limit.
     other_bytes: u64,
-) -> Result<Outcome, Error> {
-    let (plan, channels) = (task.plan, task.channels);
-    let size = plan.size();
-    let max_mirrored = if mirror::is_needed(engine, task) { u64::MAX } else { 0 };
-    let buffers =
-        Mirror::bytes(plan, channels, max_mirrored).saturating_add(engine.requirements(task, size.height).host_bytes);
-    let bytes = channels.bytes(size.pixels()).saturating_add(buffers).saturating_add(other_bytes);
-    limits.reserve("the field", bytes)?;
-    field.prepare(size.width, 0..size.height, channels)?;
-    mirror.prepare(plan, channels, max_mirrored);
-    let mut filler = FieldFiller::new(*task, engine, *control, mirror, None);
-    filler.fill(field, size.height, |_, _| Ok(()))?;
-    let seconds = filler.tally.seconds;
-    let times = Times {
-        iterate: Duration::from_secs_f64(seconds.iterate),
-        channels: Duration::from_secs_f64(seconds.colour),
-        ..Times::default()
-    };
-    Ok(Outcome { times, notes: filler.tally.notes })
+    /// The time between two calls of what is told of finished rows; `None` for one call at the end.
+    slice_time: Option<Duration>,
+}
+
+impl<'a> Filling<'a> {
+    fn new(task: &'a Task<'a>, engine: &'a dyn Engine, limits: &'a Limits, control: &'a Control<'a>) -> Self {
+        Self { task, engine, limits, control, other_bytes: 0, slice_time: None }
+    }
+
+    /// Computes the field from top to bottom, and calls `finished` with it and the rows that were finished last.
+    fn fill(
+        self,
+        field: &mut Field,
+        mirror: &mut Mirror,
+        mut finished: impl FnMut(&Field, Range<u32>) -> Result<(), Error>,
+    ) -> Result<Outcome, Error> {
+        let Self { task, engine, limits, control, other_bytes, slice_time } = self;
+        let (plan, channels) = (task.plan, task.channels);
+        let size = plan.size();
+        let max_mirrored = if mirror::is_needed(engine, task) { u64::MAX } else { 0 };
+        let buffers = Mirror::bytes(plan, channels, max_mirrored)
+            .saturating_add(engine.requirements(task, size.height).host_bytes);
+        let bytes = channels.bytes(size.pixels()).saturating_add(buffers).saturating_add(other_bytes);
+        limits.reserve("the field", bytes)?;
+        field.prepare(size.width, 0..size.height, channels)?;
+        mirror.prepare(plan, channels, max_mirrored);
+        let mut filler = FieldFiller::new(*task, engine, *control, mirror, slice_time);
+        let mut first = 0;
+        filler.fill(field, size.height, |filler, field| {
+            finished(field, first..filler.next)?;
+            first = filler.next;
+            Ok(())
+        })?;
+        let seconds = filler.tally.seconds;
+        let times = Times {
+            iterate: Duration::from_secs_f64(seconds.iterate),
+            channels: Duration::from_secs_f64(seconds.colour),
+            ..Times::default()
+        };
+        Ok(Outcome { times, notes: filler.tally.notes })
+    }
 }
 
 impl Scratch {
@@ -116,12 +139,110 @@ impl Scratch {
         limits: &Limits,
         control: &Control<'_>,
     ) -> Result<(&Field, Outcome), Error> {
-        let computed = contained(|| fill(task, engine, limits, control, &mut self.kept, &mut self.mirror, 0));
+        let filling = Filling::new(task, engine, limits, control);
+        let computed = contained(|| filling.fill(&mut self.kept, &mut self.mirror, |_, _| Ok(())));
         if computed.is_err() {
             // A panic may have left the buffers in any state.
             *self = Self::default();
         }
         computed.map(|outcome| (&self.kept, outcome))
+    }
+
+    /// Computes the whole field of a task as [`Self::field`] does, from top to bottom, and calls `finished` about every `slice_time`
+    /// with the field, in which the rows given are finished and were not before.
+    ///
+    /// # Errors
+    /// As [`field()`], and those of `finished`, which end the computation.
+    pub fn field_by_rows(
+        &mut self,
+        task: &Task<'_>,
+        engine: &dyn Engine,
+        limits: &Limits,
+        control: &Control<'_>,
+        slice_time: Duration,
+        finished: impl FnMut(&Field, Range<u32>) -> Result<(), Error>,
+    ) -> Result<Outcome, Error> {
+        let filling = Filling { slice_time: Some(slice_time), ..Filling::new(task, engine, limits, control) };
+        let computed = contained(|| filling.fill(&mut self.kept, &mut self.mirror, finished));
+        if computed.is_err() {
+            *self = Self::default();
+        }
+        computed
+    }
+
+    /// Paints the field that the last call computed by the task given then, whose channels are at least those of the colouring: the
+    /// picture that [`picture()`] returns for the scene. Nothing of the scene may be left to be found, and its samples are one a pixel
+    /// or [`Samples::Auto`].
+    ///
+    /// # Errors
+    /// As [`picture()`]; [`Error::Input`] where the field is not one of that task.
+    pub fn painted(
+        &mut self,
+        scene: &Scene,
+        task: &Task<'_>,
+        engine: &dyn Engine,
+        limits: &Limits,
+        control: &Control<'_>,
+    ) -> Result<&Picture, Error> {
+        let rendered = contained(|| self.paint_kept(scene, task, engine, limits, control));
+        if rendered.is_err() {
+            *self = Self::default();
+        }
+        rendered.map(|()| &self.picture)
+    }
+
+    fn paint_kept(
+        &mut self,
+        scene: &Scene,
+        task: &Task<'_>,
+        engine: &dyn Engine,
+        limits: &Limits,
+        control: &Control<'_>,
+    ) -> Result<(), Error> {
+        let Scene { colouring, samples, depth, dither, .. } = scene;
+        let size = task.plan.size();
+        let is_of_task = (self.kept.width(), self.kept.rows()) == (size.width, 0..size.height)
+            && self.kept.all_rows().channels().set().includes(colouring.channels())
+            && scene.automatic == Automatic::NONE
+            && samples.side() == 1;
+        if !is_of_task {
+            let problem = "the field in memory is not one of this scene";
+            return Err(InputError::new(Problem::Conflict(problem.to_owned())).into());
+        }
+        let finer = (*samples == Samples::Auto).then(|| task.plan.with_finer_points(limits)).transpose()?;
+        let task = &Task { plan: finer.as_ref().unwrap_or(task.plan), ..*task };
+        let mut painter = self.take_painter(colouring, task.plan.limit(), *depth, *samples, *dither)?;
+        let line = size.width as usize * painter.bytes_per_pixel();
+        let length = line.saturating_mul(size.height as usize);
+        limits.reserve("the picture", length as u64)?;
+        resize(&mut self.picture.bytes, length, 0, "the picture")?;
+        self.paint_field(&mut painter, scene, task, engine, *control, line)?;
+        let notes = Notes { warnings: task.plan.warnings().to_vec(), ..Notes::default() };
+        (self.picture.size, self.picture.depth, self.picture.notes) = (size, *depth, notes);
+        self.painter = Some(painter);
+        Ok(())
+    }
+
+    /// Paints the field that is kept, in lines of so many bytes.
+    fn paint_field(
+        &mut self,
+        painter: &mut Painter,
+        scene: &Scene,
+        task: &Task<'_>,
+        engine: &dyn Engine,
+        control: Control<'_>,
+        line: usize,
+    ) -> Result<(), Error> {
+        let field = &self.kept;
+        if scene.colouring.needs_counts() {
+            painter.count(field.all_rows(), engine.pool())?;
+            painter.finish_counting()?;
+        }
+        let refiner = match scene.samples {
+            Samples::Auto => Refiner::new(painter, task.plan, task.channels, engine, control)?,
+            Samples::Fixed(_) => None,
+        };
+        paint(painter, refiner.as_ref(), field, engine, line, &mut self.picture.bytes)
     }
 
     /// Renders a scene into buffers that are kept from call to call: a picture of the size and the colours of the one before
@@ -177,25 +298,17 @@ impl Scratch {
         let mut notes = Notes { warnings: plan.warnings().to_vec(), ..Notes::default() };
         let refines = plan.finer_points().is_some();
         control.progress.start(plan.size().pixels() * (1 + u64::from(refines)), Vec::new());
-        let picture = &mut self.picture;
-        resize(&mut picture.bytes, length, 0, "the picture")?;
+        resize(&mut self.picture.bytes, length, 0, "the picture")?;
         let painting = engine.painting().filter(|painting| painting.can_paint(&task, &painter));
         if let Some(painting) = painting {
-            let outcome = painting.paint(&task, &painter, 0..plan.size().height, &mut picture.bytes, control)?;
+            let outcome = painting.paint(&task, &painter, 0..plan.size().height, &mut self.picture.bytes, control)?;
             notes.add(outcome.notes);
         } else {
-            let (field, mirror) = (&mut self.kept, &mut self.mirror);
-            notes.add(fill(&task, engine, limits, control, field, mirror, length as u64)?.notes);
-            if scene.colouring.needs_counts() {
-                painter.count(field.all_rows(), engine.pool())?;
-                painter.finish_counting()?;
-            }
-            let refiner = match samples {
-                Samples::Auto => Refiner::new(&painter, &plan, task.channels, engine, *control)?,
-                Samples::Fixed(_) => None,
-            };
-            paint(&painter, refiner.as_ref(), field, engine, line, &mut picture.bytes)?;
+            let filling = Filling { other_bytes: length as u64, ..Filling::new(&task, engine, limits, control) };
+            notes.add(filling.fill(&mut self.kept, &mut self.mirror, |_, _| Ok(()))?.notes);
+            self.paint_field(&mut painter, scene, &task, engine, *control, line)?;
         }
+        let picture = &mut self.picture;
         (picture.size, picture.depth, picture.notes) = (scene.view.size, scene.depth, notes);
         self.painter = Some(painter);
         Ok(())

@@ -22,6 +22,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// The field that the last call computed: of a task, or of a picture whose dwells were not painted on a device.
+    #[must_use]
+    pub fn last_field(&self) -> &Field {
+        &self.kept
+    }
+
     /// A painter with these parameters: the one of the last call, if its parameters are equal.
     pub(super) fn take_painter(
         &mut self,

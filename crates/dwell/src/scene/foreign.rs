@@ -58,8 +58,9 @@ impl LocationFormat {
     }
 
     /// The format of another program that a file is of, by its first bytes or else by its ending. A file that ends in
-    /// `.toml` is one of this project's, or of Fraktaler 3.
-    pub(super) fn of_file(path: &Path, head: &[u8]) -> Option<Self> {
+    /// `.toml` is one of this project's, or of Fraktaler 3. `None` for this project's own.
+    #[must_use]
+    pub fn of_file(path: &Path, head: &[u8]) -> Option<Self> {
         let (by_path, by_head) = (Self::of_path(path), Self::of_head(head));
         match by_path {
             Some(Self::Toml) => by_head.filter(|format| *format == Self::F3),

@@ -1,6 +1,11 @@
-//! The size of an image whose pixels are square in bounds that are given.
+//! Square pixels: the size of an image whose pixels are square in bounds that are given, and the frame with square pixels.
 
-use super::{Frame, MAX_SIDE, Size};
+use super::{Frame, MAX_SIDE, Magnification, Size};
+use crate::base::error::InputError;
+#[cfg(feature = "toml")]
+use crate::exact::decimal::Decimal;
+#[cfg(feature = "toml")]
+use crate::exact::roots::quotient;
 use dwell_kernels::with_standard_floats;
 
 /// The heights that are tried differ from the height of the exact shape by at most this share.
@@ -29,6 +34,42 @@ impl Frame {
         let exponent = -down.floor_log2().unwrap_or(0);
         let [across, down] = [across, down].map(|side| side.scaled_by_power_of_two(exponent).round::<f64>());
         Some(with_standard_floats(|| of_ratio(across / down, pixels)))
+    }
+
+    /// The frame with square pixels that has the same exact centre and the same exact height.
+    ///
+    /// ```
+    /// use dwell::{Frame, Magnification};
+    /// let [xmin, xmax, ymin, ymax] = [-2, 1, -1, 2].map(Into::into);
+    /// let Frame::Centred { re, im, magnification: Magnification::Height(height) } =
+    ///     (Frame::Bounds { xmin, xmax, ymin, ymax }).with_square_pixels()?
+    /// else {
+    ///     unreachable!()
+    /// };
+    /// assert_eq!([re.text(), im.text(), height.text()], ["-0.5", "0.5", "3"]);
+    /// # Ok::<(), dwell::InputError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a number has more than 2,000,000 digits or an exponent beyond 10^6 in absolute value.
+    pub fn with_square_pixels(&self) -> Result<Self, InputError> {
+        let Self::Bounds { xmin, xmax, ymin, ymax } = self else { return Ok(self.clone()) };
+        let (re, im) = (xmin.midpoint(xmax)?, ymin.midpoint(ymax)?);
+        Ok(Self::Centred { re, im, magnification: Magnification::Height(ymax.minus(ymin)?) })
+    }
+}
+
+impl Magnification {
+    /// The height of the view: exact where it has a finite decimal, otherwise rounded towards 0 after `digits` digits.
+    ///
+    /// # Errors
+    /// As [`Frame::with_square_pixels`].
+    #[cfg(feature = "toml")]
+    pub fn height(&self, digits: usize) -> Result<Decimal, InputError> {
+        match self {
+            Self::Height(height) => Ok(height.clone()),
+            Self::Zoom(zoom) => quotient(4, zoom, digits).map(|(height, _)| height),
+        }
     }
 }
 
