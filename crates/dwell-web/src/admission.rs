@@ -16,21 +16,26 @@ pub(crate) enum Turn {
     Coarse,
     /// All pixels of a view.
     View,
-    /// Thumbnails, pictures, points: a single one at a time, beside the views.
+    /// What is known of a point.
+    Point,
+    /// Thumbnails and pictures: a single one at a time, when no view is computed or after some time.
     Aside,
 }
 
 /// Requests that wait at the same time; more are told to come again.
 const MOST_WAITING: usize = 64;
 /// Work of each kind that is done at the same time. The threads of the engine share the processors.
-const AT_ONCE: [(Turn, usize); 3] = [(Turn::Coarse, 2), (Turn::View, 2), (Turn::Aside, 1)];
+const AT_ONCE: [(Turn, usize); 4] = [(Turn::Coarse, 2), (Turn::View, 2), (Turn::Point, 1), (Turn::Aside, 1)];
+/// How long thumbnails and pictures wait for views to end, and the time between two looks.
+const MOST_PATIENCE: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(25);
 /// The parts of the memory that work may take, of which each gets one: as many as are done at once, and a poster.
-pub(crate) const SHARES: u64 = 6;
+pub(crate) const SHARES: u64 = 7;
 
 /// Admits work.
 #[derive(Clone)]
 pub(crate) struct Admission {
-    turns: [Arc<Semaphore>; 3],
+    turns: [Arc<Semaphore>; 4],
     waiting: Arc<AtomicUsize>,
 }
 
@@ -82,8 +87,20 @@ impl Admission {
             return Err(Failure::busy());
         }
         let permit = self.turns[turn as usize].clone().acquire_owned().await;
+        if turn == Turn::Aside {
+            // They share the processors with the views, for which somebody looks at the screen.
+            let _ = tokio::time::timeout(MOST_PATIENCE, self.no_views()).await;
+        }
         drop(waiting);
         permit.map_err(|_| Failure::busy())
+    }
+
+    /// Waits until no view is computed.
+    async fn no_views(&self) {
+        let is_idle = |(turn, count): (Turn, usize)| self.turns[turn as usize].available_permits() == count;
+        while !AT_ONCE.into_iter().take(2).all(is_idle) {
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// Does work on a thread of its own when its turn has come. Where the future is dropped, the work is cancelled; the turn ends when the work

@@ -27,7 +27,7 @@ const LONGEST_READ: Duration = Duration::from_secs(5);
 /// How long a view may take.
 const LONGEST_VIEW: Duration = Duration::from_secs(3600);
 /// The time between two reports of progress.
-const REPORT: Duration = Duration::from_millis(100);
+const REPORT: Duration = Duration::from_millis(250);
 /// The time after which a page that says nothing is asked whether it is there, and half of that in which it has to answer.
 const QUIET: Duration = Duration::from_secs(20);
 
@@ -241,10 +241,11 @@ async fn stages(
     let watched = progress.clone();
     let coarse = move |cancel: &Cancel| {
         let (wanted, control) = (&first.wanted, Control { cancel, progress: &progress });
-        let found = complete(wanted, &*of_first.engine, &of_first.limits, &control)?;
+        let mut found = complete(wanted, &*of_first.engine, &of_first.limits, &control)?;
         teller_of_first.tell(&Answer::Scene(Box::new(shown(wanted, &found)?)))?;
         let done = stages_of(&of_first, wanted, &found, control).coarse(&mut |bytes| teller_of_first.send(bytes))?;
         teller_of_first.tell(&Answer::Done { id, done: &done })?;
+        found.expect(&done);
         Ok(found)
     };
     let running = shared.admission.run(Turn::Coarse, LONGEST_VIEW, cancel.clone(), coarse);

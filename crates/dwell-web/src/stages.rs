@@ -15,8 +15,11 @@ use std::time::{Duration, Instant};
 
 /// Pixels on a side of the full view for each pixel of the coarse one.
 const COARSER: u32 = 8;
-/// The time between two messages of rows.
-const SLICE: Duration = Duration::from_millis(30);
+/// The least and the greatest time between two messages of rows, and how many come of a view that takes longer than these. Threads wait for
+/// one another at the end of each, and a browser without a graphics device draws each with a processor.
+const SHORTEST_SLICE: Duration = Duration::from_millis(30);
+const LONGEST_SLICE: Duration = Duration::from_millis(400);
+const SLICES: u32 = 8;
 
 /// What a page wants to see.
 pub(crate) struct Wanted {
@@ -62,6 +65,8 @@ pub(crate) struct Complete {
     pub(crate) resolved: Resolved,
     /// Whether the page paints.
     pub(crate) on_page: bool,
+    /// The time between two messages of rows.
+    slice: Duration,
     /// One sample in each pixel. It is kept from the first stage on, since plans of one deep view share its reference orbit while one
     /// of them is in use.
     plan: Plan,
@@ -81,7 +86,15 @@ pub(crate) fn complete(
     let resolved = dwell::resolve(&scene, engine, limits, control)?;
     let plan = plan.with_limit(resolved.scene.settings.limit);
     let on_page = wanted.page_paints && can_be_painted_by_a_page(&resolved.scene);
-    Ok(Complete { resolved, on_page, plan })
+    Ok(Complete { resolved, on_page, slice: SHORTEST_SLICE, plan })
+}
+
+impl Complete {
+    /// Expects the time of all pixels from that of the coarse ones.
+    pub(crate) fn expect(&mut self, coarse: &Done) {
+        let all = Duration::from_secs_f64(coarse.seconds * f64::from(COARSER * COARSER));
+        self.slice = (all / SLICES).clamp(SHORTEST_SLICE, LONGEST_SLICE);
+    }
 }
 
 /// Whether the dwell and one value of a pixel determine its colour.
@@ -108,7 +121,7 @@ impl Stages<'_> {
         send: &mut dyn FnMut(Vec<u8>) -> Result<(), Error>,
         told: &mut dyn FnMut(Done) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Complete { resolved, on_page, plan } = self.complete;
+        let Complete { resolved, on_page, plan, .. } = self.complete;
         let (whole, size) = (&resolved.scene, plan.size());
         // A painted picture of one sample a pixel would soon be replaced.
         let mut all = None;
@@ -170,7 +183,8 @@ impl Stages<'_> {
             }
             send(of_field(self.header(stage, size, rows.clone()), field.some_rows(rows), by))
         };
-        let outcome = scratch.field_by_rows(&task, self.engine, self.limits, &self.control, SLICE, finished)?;
+        let outcome =
+            scratch.field_by_rows(&task, self.engine, self.limits, &self.control, self.complete.slice, finished)?;
         if !self.complete.on_page {
             let picture = scratch.painted(scene, &task, self.engine, self.limits, &self.control)?;
             send(of_picture(self.header(stage, size, 0..size.height), picture.bytes()))?;

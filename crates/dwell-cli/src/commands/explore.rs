@@ -6,7 +6,7 @@ use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use crate::machine::Machine;
 use crate::{engine, output, scene};
-use dwell::{ChannelSet, Engine, Error, Limits, NumberKind, Strategy, quote};
+use dwell::{Automatic, ChannelSet, Colouring, Engine, Error, Limits, NumberKind, Strategy, quote};
 use dwell_engines::Work;
 use dwell_web::{Explorer, Listen, Options, StartError};
 use std::io;
@@ -17,7 +17,11 @@ const PIXELS: u64 = 3840 * 2160;
 
 pub(crate) fn run(args: &ExploreArgs, interrupt: &Interrupt) -> Result<(), Failure> {
     let listen = listen(args.listen.as_deref())?;
-    let scene = scene::place(args.what.as_deref(), &ViewArgs::default(), &IterationArgs::default(), true)?;
+    let mut scene = scene::place(args.what.as_deref(), &ViewArgs::default(), &IterationArgs::default(), true)?;
+    if args.what.is_none() {
+        // The limit and the colours of the whole set were chosen for it alone, and here it is the way to every other place.
+        (scene.colouring, scene.automatic) = (Colouring::default(), Automatic::ALL);
+    }
     let cpu = engine::engine(&args.engine)?;
     let memory_bytes = match &args.max_memory {
         Some(text) => engine::bytes("--max-memory", text)?,

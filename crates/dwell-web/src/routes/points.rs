@@ -59,7 +59,7 @@ pub(crate) async fn point(
     let scene = scene_json::read(&asked.scene, size)?;
     let of = shared.clone();
     let work = move |cancel: &Cancel| known(&of, scene, [asked.x, asked.y], cancel);
-    shared.admission.run(Turn::Aside, LONGEST, Cancel::default(), work).await.map(Json)
+    shared.admission.run(Turn::Point, LONGEST, Cancel::default(), work).await.map(Json)
 }
 
 /// What the field of a view of one pixel says of its point, at the limit of the whole view.

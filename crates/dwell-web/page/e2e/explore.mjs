@@ -1,0 +1,446 @@
+// Does what a person does, in a browser, against a running server that was started for tests.
+// Usage: npm run e2e -- URL
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { launch } from "./browser.mjs";
+
+const url = process.argv[2];
+if (!url) throw new Error("usage: npm run e2e -- URL");
+const only = process.argv[3];
+
+const browser = await launch();
+const size = { width: 800, height: 500 };
+const failures = [];
+let done = 0;
+
+/** Serves the built script and style in place of those in the program, with its headers. */
+async function serveLocally(context) {
+  const assets = new URL("../../assets/", import.meta.url);
+  for (const name of ["app.js", "app.css"]) {
+    await context.route(
+      (at) => at.pathname.endsWith(`/${name}`),
+      async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: await readFile(new URL(name, assets)) });
+      },
+    );
+  }
+}
+
+async function open(hash = "", options = {}, query = "") {
+  const context = await browser.newContext({ viewport: size, acceptDownloads: true, ...options });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]).catch(() => {});
+  if (process.env.LOCAL_ASSETS) await serveLocally(context);
+  const page = await context.newPage();
+  page.problems = [];
+  page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
+  page.on("pageerror", (error) => page.problems.push(String(error.stack)));
+  await page.goto(url + query + hash);
+  await page.waitForFunction(() => window.dwellTest, null, { timeout: 10_000 });
+  await idle(page);
+  return page;
+}
+
+const idle = (page) => page.evaluate(() => window.dwellTest.idle());
+const scene = (page) => page.evaluate(() => window.dwellTest.scene());
+const settle = async (page) => {
+  await page.waitForTimeout(400);
+  await idle(page);
+};
+/** A number for the pixels, and how many colours they have. */
+const picture = (page) =>
+  page.evaluate(() => {
+    const pixels = window.dwellTest.pixels();
+    const seen = new Set();
+    let hash = 0;
+    for (let i = 0; i < pixels.length; i += 3) {
+      const colour = (pixels[i] << 16) | (pixels[i + 1] << 8) | pixels[i + 2];
+      hash = (Math.imul(hash, 31) + colour) | 0;
+      if (seen.size < 5000) seen.add(colour);
+    }
+    return { hash, colours: seen.size, bytes: pixels.length };
+  });
+const log2Height = (text) => {
+  const [mantissa, exponent = "0"] = text.split("e");
+  return Math.log2(Number(mantissa)) + Number(exponent) * Math.log2(10);
+};
+
+async function check(name, work) {
+  if (only && !name.includes(only)) return;
+  const began = performance.now();
+  let page;
+  try {
+    const timeout = new Promise((_, reject) =>
+      setTimeout(() => reject(new Error("took longer than 20 s")), 20_000).unref(),
+    );
+    page = await Promise.race([work(), timeout]);
+    assert.deepEqual(page?.problems ?? [], []);
+    done += 1;
+    console.log(`ok   ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failures.push(name);
+    console.log(`FAIL ${name}: ${error.stack}`);
+  }
+  for (const context of browser.contexts()) await context.close();
+}
+
+await check("start", async () => {
+  const page = await open();
+  const { colours, bytes } = await picture(page);
+  assert.equal(bytes, size.width * size.height * 3);
+  assert.ok(colours > 20);
+  assert.equal(await page.evaluate(() => window.dwellTest.stage()), "final");
+  return page;
+});
+
+await check("wheel zooms about the pointer", async () => {
+  const page = await open();
+  const before = await scene(page);
+  await page.mouse.move(200, 150);
+  await page.mouse.wheel(0, -400);
+  await settle(page);
+  const after = await scene(page);
+  const factor = 2 ** (log2Height(before.view_height) - log2Height(after.view_height));
+  assert.ok(factor > 1.3, `${factor}`);
+  // The point under the pointer stays: centre + offset * height is the same.
+  const [dx, dy] = [(200 - size.width / 2) / size.height, (size.height / 2 - 150) / size.height];
+  const at = (s) => [Number(s.re) + dx * Number(s.view_height), Number(s.im) + dy * Number(s.view_height)];
+  const [a, b] = [at(before), at(after)];
+  assert.ok(Math.hypot(a[0] - b[0], a[1] - b[1]) < 1e-4 * Number(before.view_height));
+  assert.match(page.url(), /#re=.*&im=.*&view_height=/);
+  return page;
+});
+
+await check("drag moves, and undo and the back button go back", async () => {
+  const page = await open();
+  const before = await scene(page);
+  await page.mouse.move(400, 250);
+  await page.mouse.down();
+  await page.mouse.move(500, 250, { steps: 5 });
+  await page.waitForTimeout(150);
+  await page.mouse.up();
+  await settle(page);
+  const moved = await scene(page);
+  const expected = Number(before.re) - (100 / size.height) * Number(before.view_height);
+  assert.ok(Math.abs(Number(moved.re) - expected) < 1e-6);
+  await page.keyboard.press("z");
+  await page.waitForTimeout(800);
+  await settle(page);
+  assert.equal(Number((await scene(page)).re), Number(before.re));
+  await page.keyboard.press("Shift+Z");
+  await page.waitForTimeout(800);
+  await settle(page);
+  assert.equal((await scene(page)).re, moved.re);
+  await page.goBack();
+  await page.waitForTimeout(800);
+  await settle(page);
+  assert.equal(Number((await scene(page)).re), Number(before.re));
+  return page;
+});
+
+await check("keys move, turn and zoom", async () => {
+  const page = await open();
+  const before = await scene(page);
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("+");
+  await page.keyboard.press("]");
+  await settle(page);
+  const after = await scene(page);
+  assert.ok(Number(after.re) > Number(before.re));
+  assert.ok(log2Height(after.view_height) < log2Height(before.view_height));
+  assert.equal(Math.abs(Number(after.rotation)), 15);
+  await page.keyboard.press("0");
+  await page.waitForTimeout(900);
+  await settle(page);
+  assert.equal(Number((await scene(page)).rotation), 0);
+  await page.keyboard.press("Home");
+  await page.waitForTimeout(1500);
+  await settle(page);
+  assert.equal(Number((await scene(page)).re), Number(before.re));
+  return page;
+});
+
+await check("box zoom and double-click", async () => {
+  const page = await open();
+  const before = await scene(page);
+  await page.keyboard.down("Shift");
+  await page.mouse.move(300, 200);
+  await page.mouse.down();
+  await page.mouse.move(380, 250, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await page.waitForTimeout(1500);
+  await settle(page);
+  const boxed = await scene(page);
+  const octaves = log2Height(before.view_height) - log2Height(boxed.view_height);
+  assert.ok(Math.abs(octaves - Math.log2(10)) < 0.01, `${octaves}`);
+  await page.mouse.dblclick(400, 250);
+  await settle(page);
+  assert.ok(log2Height((await scene(page)).view_height) < log2Height(boxed.view_height) - 1);
+  return page;
+});
+
+await check("a dive goes in while the key is held", async () => {
+  const page = await open();
+  const before = await scene(page);
+  await page.evaluate(() => window.dwellTest.frames());
+  await page.keyboard.down("d");
+  await page.waitForTimeout(1500);
+  await page.keyboard.up("d");
+  const { count, since } = await page.evaluate(() => {
+    const frames = window.dwellTest.frames();
+    return { ...frames, since: performance.now() - frames.since };
+  });
+  await settle(page);
+  assert.ok(log2Height((await scene(page)).view_height) < log2Height(before.view_height) - 1);
+  console.log(`     ${((1000 * count) / since).toFixed(0)} drawings per second`);
+  return page;
+});
+
+await check("a link to a deep place keeps every digit", async () => {
+  const re = `-0.75${"1234567890".repeat(6)}1`;
+  const page = await open(`#re=${re}&im=0.1&view_height=4e-3`);
+  assert.equal((await scene(page)).re, re);
+  await page.keyboard.press("ArrowLeft");
+  await settle(page);
+  assert.notEqual((await scene(page)).re, re);
+  return page;
+});
+
+await check("palette, density and offset change the picture", async () => {
+  const page = await open();
+  const first = await picture(page);
+  await page.keyboard.press("p");
+  const options = page.getByRole("option");
+  await options.nth(1).waitFor();
+  await options.nth(1).click();
+  await settle(page);
+  const second = await picture(page);
+  assert.notEqual(second.hash, first.hash);
+  await page.getByRole("slider", { name: "Density" }).focus();
+  for (let i = 0; i < 10; i++) await page.keyboard.press("ArrowRight");
+  await page.waitForTimeout(60);
+  const shaded = await picture(page);
+  assert.notEqual(shaded.hash, second.hash);
+  await settle(page);
+  await page.getByRole("button", { name: "Random palette" }).click();
+  await settle(page);
+  assert.match((await scene(page)).colour.palette, /^#.*,#/);
+  assert.match(page.url(), /palette=%23/);
+  return page;
+});
+
+await check("shading is painted by the server", async () => {
+  const page = await open();
+  const first = await picture(page);
+  await page.keyboard.press("p");
+  await page.getByRole("switch", { name: "Shading" }).check();
+  await settle(page);
+  assert.equal((await scene(page)).layer[0].what, "slope");
+  assert.notEqual((await picture(page)).hash, first.hash);
+  return page;
+});
+
+await check("the point under the pointer and its Julia set", async () => {
+  const page = await open();
+  await page.keyboard.press("i");
+  await page.mouse.move(300, 200);
+  await page.mouse.move(301, 200);
+  await page.getByText("Arithmetic").waitFor();
+  await page.getByRole("button", { name: "Go to this Julia set" }).click();
+  await settle(page);
+  assert.equal((await scene(page)).julia.length, 2);
+  return page;
+});
+
+await check("locations and bookmarks", async () => {
+  const page = await open();
+  await page.keyboard.press("o");
+  const tiles = page.locator(".wall .tile");
+  await tiles.nth(1).waitFor();
+  const before = await scene(page);
+  await tiles.nth(1).click();
+  await page.waitForTimeout(500);
+  await settle(page);
+  assert.notEqual((await scene(page)).view_height, before.view_height);
+  return page;
+});
+
+await check("bookmarks", async () => {
+  const page = await open();
+  if (!(await page.evaluate(() => fetch("./api/v1/start").then((r) => r.json()))).folder) return page;
+  const name = `e2e-${Date.now()}`;
+  await page.keyboard.press("o");
+  await page.getByLabel("Name").fill(name);
+  await page.getByRole("button", { name: "Keep" }).click();
+  const row = page.locator(".list .row", { hasText: name });
+  await row.waitFor();
+  await page.getByRole("button", { name: `Remove ${name}` }).click();
+  await row.waitFor({ state: "detached" });
+  return page;
+});
+
+await check("posters", async () => {
+  const page = await open();
+  if (!(await page.evaluate(() => fetch("./api/v1/start").then((r) => r.json()))).folder) return page;
+  await page.keyboard.press("j");
+  await page.getByLabel("Name").fill("e2e");
+  await page.getByLabel("Size").fill("640x360");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  const job = page.locator(".job").last();
+  await job.getByRole("link", { name: "Save" }).waitFor();
+  const download = page.waitForEvent("download");
+  await job.getByRole("link", { name: "Save" }).click();
+  assert.match((await download).suggestedFilename(), /\.png$/);
+  await job.getByRole("button", { name: "Remove" }).click();
+  await job.waitFor({ state: "detached" });
+  return page;
+});
+
+await check("files of places, pictures and palettes", async () => {
+  const page = await open();
+  const input = page.getByLabel("Open a file");
+  const text = 're = "-0.1"\nim = "0.9"\nzoom = "50"\n';
+  await input.setInputFiles({ name: "here.toml", mimeType: "text/plain", buffer: Buffer.from(text) });
+  await page.getByText("here.toml opened.").waitFor();
+  await page.waitForTimeout(1500);
+  await settle(page);
+  assert.equal(Number((await scene(page)).im), 0.9);
+  const map = Array.from({ length: 256 }, (_, i) => `${i} ${255 - i} 128`).join("\n");
+  await input.setInputFiles({ name: "mine.map", mimeType: "text/plain", buffer: Buffer.from(map) });
+  await page.getByText("Palette mine.map opened.").waitFor();
+  await settle(page);
+  assert.ok((await scene(page)).colour.palette_text.length > 100);
+  assert.match(page.url(), /colours=/);
+  const picture = await page.evaluate(async () => {
+    const body = JSON.stringify({ scene: window.dwellTest.scene(), width: 64, height: 36 });
+    const answer = await fetch("./api/v1/pictures", {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json" },
+    });
+    return [...new Uint8Array(await answer.arrayBuffer())];
+  });
+  await page.keyboard.press("Home");
+  await page.waitForTimeout(1500);
+  await settle(page);
+  await input.setInputFiles({ name: "a.png", mimeType: "image/png", buffer: Buffer.from(picture) });
+  await page.getByText("a.png opened.").waitFor();
+  await page.waitForTimeout(1500);
+  await settle(page);
+  assert.equal(Number((await scene(page)).im), 0.9);
+  return page;
+});
+
+await check("the page paints like the program", async () => {
+  const page = await open();
+  // Without smooth edges the final picture has one sample, like the field.
+  const far = await page.evaluate(async () => {
+    const test = window.dwellTest;
+    const ours = test.fieldPixels();
+    const scene = { ...test.scene(), samples: 1 };
+    const { innerWidth: width, innerHeight: height } = window;
+    const body = JSON.stringify({ scene, width, height, samples: 1 });
+    const answer = await fetch("./api/v1/pictures", {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/json" },
+    });
+    const bitmap = await createImageBitmap(await answer.blob(), {
+      colorSpaceConversion: "none",
+      premultiplyAlpha: "none",
+    });
+    const canvas = new OffscreenCanvas(width, height);
+    const context = canvas.getContext("2d");
+    context.drawImage(bitmap, 0, 0);
+    const theirs = context.getImageData(0, 0, width, height).data;
+    let different = 0;
+    let most = 0;
+    for (let i = 0, j = 0; i < ours.length; i += 3, j += 4) {
+      const apart = Math.max(...[0, 1, 2].map((k) => Math.abs(ours[i + k] - theirs[j + k])));
+      most = Math.max(most, apart);
+      if (apart > 1) different += 1;
+    }
+    return { different, most, pixels: ours.length / 3 };
+  });
+  console.log(`     pixels more than 1 of 255 apart: ${far.different} of ${far.pixels}; the most: ${far.most}`);
+  assert.ok(far.different <= far.pixels / 1000);
+  return page;
+});
+
+await check("the limit", async () => {
+  const page = await open();
+  await page.keyboard.press("m");
+  await page.getByLabel("Limit", { exact: true }).fill("1234");
+  await page.keyboard.press("Enter");
+  await settle(page);
+  assert.equal((await scene(page)).iterations, "1234");
+  await page.keyboard.press("Escape");
+  return page;
+});
+
+await check("command, link and picture", async () => {
+  const page = await open();
+  await page.keyboard.press("s");
+  await page.getByRole("button", { name: "Copy as command" }).click();
+  await page.getByText("Command copied.").waitFor();
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^dwell render/);
+  await page.getByLabel("Size").fill("320x180");
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save PNG" }).click();
+  assert.match((await download).suggestedFilename(), /\.png$/);
+  return page;
+});
+
+await check("flavours", async () => {
+  const page = await open();
+  await page.keyboard.press("v");
+  await page.getByRole("button", { name: "Run both" }).click();
+  await page.getByText("Iterations/s").waitFor();
+  return page;
+});
+
+await check("history has small pictures", async () => {
+  const page = await open();
+  await page.keyboard.press("+");
+  await settle(page);
+  await page.keyboard.press("y");
+  await page.locator(".wall .tile img[src^=blob]").nth(1).waitFor();
+  return page;
+});
+
+await check("a 2D canvas shows the same final picture", async () => {
+  const page = await open();
+  const first = await picture(page);
+  const other = await open("", {}, "?canvas=2d");
+  assert.equal((await picture(other)).hash, first.hash);
+  return other;
+});
+
+await check("a phone", async () => {
+  const page = await open("", {
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 2,
+    hasTouch: true,
+    isMobile: true,
+  });
+  assert.equal((await picture(page)).bytes, 780 * 1688 * 3);
+  await page.getByRole("button", { name: "Colours" }).tap();
+  const box = await page.locator(".panel").boundingBox();
+  assert.ok(box.x === 0 && box.width === 390 && box.y > 200);
+  return page;
+});
+
+await check("the connection comes back", async () => {
+  const page = await open();
+  const id = await page.evaluate(() => window.dwellTest.id());
+  await page.evaluate(() => window.dwellTest.disconnect());
+  await page.waitForFunction((before) => window.dwellTest.id() > before, id, { timeout: 10_000 });
+  await settle(page);
+  return page;
+});
+
+await browser.close();
+console.log(`${done} checks passed, ${failures.length} failed`);
+process.exit(failures.length ? 1 : 0);
