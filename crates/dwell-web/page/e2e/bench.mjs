@@ -1,6 +1,6 @@
 // Measures what a person waits for, in a browser without a graphics device: `npm run bench -- LINK`, where the program was
 // started with --test-mode. Times are in milliseconds, as median and 95th percentile.
-import { launch } from "./browser.mjs";
+import { launch, serveLocally } from "./browser.mjs";
 
 const link = process.argv[2];
 if (!link) throw new Error("give the link that dwell explore prints");
@@ -25,6 +25,7 @@ const browser = await launch();
 /** Opens the page and measures from the navigation to its pixels. */
 async function open(hash) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
+  await serveLocally(context);
   const page = await context.newPage();
   const problems = [];
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));

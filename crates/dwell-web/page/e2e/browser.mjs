@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { chromium } from "playwright-core";
 
 /** Chromium with WebGL in software, and without connections of its own. */
@@ -17,4 +18,19 @@ export function launch() {
       "--disable-sync",
     ],
   });
+}
+
+/** With LOCAL_ASSETS=1, serves the built script and style in place of those in the program, with its headers. */
+export async function serveLocally(context) {
+  if (!process.env.LOCAL_ASSETS) return;
+  const assets = new URL("../../assets/", import.meta.url);
+  for (const name of ["app.js", "app.css"]) {
+    await context.route(
+      (at) => at.pathname.endsWith(`/${name}`),
+      async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: await readFile(new URL(name, assets)) });
+      },
+    );
+  }
 }

@@ -2,8 +2,7 @@
 // Usage: npm run e2e -- URL
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { launch } from "./browser.mjs";
+import { launch, serveLocally } from "./browser.mjs";
 
 const url = process.argv[2];
 if (!url) throw new Error("usage: npm run e2e -- URL");
@@ -14,24 +13,10 @@ const size = { width: 800, height: 500 };
 const failures = [];
 let done = 0;
 
-/** Serves the built script and style in place of those in the program, with its headers. */
-async function serveLocally(context) {
-  const assets = new URL("../../assets/", import.meta.url);
-  for (const name of ["app.js", "app.css"]) {
-    await context.route(
-      (at) => at.pathname.endsWith(`/${name}`),
-      async (route) => {
-        const response = await route.fetch();
-        await route.fulfill({ response, body: await readFile(new URL(name, assets)) });
-      },
-    );
-  }
-}
-
 async function open(hash = "", options = {}, query = "") {
   const context = await browser.newContext({ viewport: size, acceptDownloads: true, ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]).catch(() => {});
-  if (process.env.LOCAL_ASSETS) await serveLocally(context);
+  await serveLocally(context);
   const page = await context.newPage();
   page.problems = [];
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));

@@ -81,7 +81,7 @@ function run(start: Start, canvas: HTMLCanvasElement, renderer: Renderer, link: 
   }
 
   const motion = new Motion(explorer);
-  followSize(canvas, explorer, renderer);
+  followSize(canvas, explorer);
   if (location.hash === "") explorer.open(homeScene(explorer));
   const session = new Session(explorer, renderer, link, (now) => motion.tick(now));
   motion.wake = () => session.draw();
@@ -217,18 +217,13 @@ function run(start: Start, canvas: HTMLCanvasElement, renderer: Renderer, link: 
 }
 
 /** Keeps the size of the picture that of the window, in device pixels. */
-function followSize(
-  canvas: HTMLCanvasElement,
-  explorer: Explorer,
-  renderer: { resize(size: typeof explorer.size): void },
-) {
+function followSize(canvas: HTMLCanvasElement, explorer: Explorer) {
   const resize = () => {
     const ratio = devicePixelRatio || 1;
     const size = cappedSize(Math.round(innerWidth * ratio), Math.round(innerHeight * ratio));
     if (size.width === explorer.size.width && size.height === explorer.size.height) return;
     explorer.size = size;
     explorer.pixelRatio = size.width / innerWidth;
-    renderer.resize(size);
     explorer.events.emit("view", undefined);
   };
   resize();

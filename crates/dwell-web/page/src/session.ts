@@ -6,7 +6,7 @@ import type { Link } from "./link";
 import { type Band, type DoneMessage, FINAL, type SceneMessage, type ServerMessage, type Tables } from "./protocol";
 import type { Renderer } from "./renderer";
 import { contentKey, layersOf, paintingKey, paletteKey, type Scene } from "./scene";
-import { between, covers, sameView, type View } from "./view";
+import { between, covers, type Size, sameView, type View } from "./view";
 
 /** A view that has not moved for so long is at rest. */
 const REST_MS = 250;
@@ -17,6 +17,12 @@ const MOST_PATIENCE_MS = 1500;
 const PACE_MS = 100;
 /** The same where the view stays inside the one before, which then is sharper than the next coarse stage. */
 const PACE_INWARDS_MS = 450;
+/** Where drawings take longer, the screen and views that are soon replaced have these parts of their width and height. */
+const SLOW_DRAWING_MS = 24;
+const SLOW_SCREEN_PARTS = 2;
+const SLOW_VIEW_PARTS = 3;
+/** A longer time between two drawings is a pause. */
+const LONGEST_DRAWING_MS = 400;
 /** Views whose first pixels are measured. */
 const MOST_MEASURED = 100;
 
@@ -63,6 +69,14 @@ export class Session {
   /** How long coarse stages take lately. */
   private coarseMs = 100;
   private drawing = 0;
+  /** The time between two drawings lately, and when the last one was. */
+  private drawingMs = 0;
+  private lastDrawing = 0;
+  /** Whether drawings have taken long: the browser has no graphics device. */
+  private drawsSlowly = false;
+  /** Whether a flight, a dive or a glide is under way. */
+  private inMotion = false;
+  private drawnSize: Size = { width: 0, height: 0 };
   private tableKey = "";
   private tableFetch: AbortController | null = null;
 
@@ -137,6 +151,8 @@ export class Session {
     if (request?.rest && !request.failed && sameView(request.view, explorer.view))
       explorer.events.emit("rest", undefined);
     else this.askNow();
+    this.inMotion = false;
+    this.draw();
     this.events.emit("status", undefined);
   }
 
@@ -145,12 +161,23 @@ export class Session {
     this.drawing = requestAnimationFrame((now) => {
       this.drawing = 0;
       const moving = this.tick(now);
+      this.inMotion = moving;
       this.compose();
+      this.measureDrawing(now);
       this.frameCount += 1;
       this.measureFirstPixels();
       this.events.emit("drawn", undefined);
       if (moving) this.draw();
     });
+  }
+
+  /** Drawings that follow each other tell how fast this browser is. */
+  private measureDrawing(now: number): void {
+    const sinceLast = now - this.lastDrawing;
+    this.lastDrawing = now;
+    if (this.drawsSlowly || sinceLast > LONGEST_DRAWING_MS) return;
+    this.drawingMs += 0.2 * (sinceLast - this.drawingMs);
+    this.drawsSlowly = this.drawingMs > SLOW_DRAWING_MS;
   }
 
   private measureFirstPixels(): void {
@@ -162,7 +189,21 @@ export class Session {
   }
 
   compose(): void {
-    this.renderer.compose(this.frames.placed(this.explorer.view, this.explorer.size));
+    const size = this.screenSize();
+    this.resize(size);
+    this.renderer.compose(this.frames.placed(this.explorer.view, size));
+  }
+
+  /** The size that is drawn: a part of the window's while the view moves, in a browser that draws slowly. */
+  private screenSize(): Size {
+    const moves = this.restTimer !== 0 || this.inMotion;
+    return moves && this.drawsSlowly ? partOf(this.explorer.size, SLOW_SCREEN_PARTS) : this.explorer.size;
+  }
+
+  private resize(size: Size): void {
+    if (size.width === this.drawnSize.width && size.height === this.drawnSize.height) return;
+    this.drawnSize = size;
+    this.renderer.resize(size);
   }
 
   private get target(): View {
@@ -203,7 +244,7 @@ export class Session {
     this.paceTimer = 0;
     const { explorer } = this;
     const scene = explorer.sceneAtView(view);
-    const { width, height } = explorer.size;
+    const { width, height } = rest ? explorer.size : this.movingSize();
     const id = this.nextId;
     const paint = this.renderer.paintsFields ? {} : { paint: "server" };
     if (!this.link.send({ type: "view", id, scene, width, height, rest, ...paint })) return;
@@ -221,10 +262,15 @@ export class Session {
       begun: false,
       drawn: false,
     };
-    this.frames.begin({ id, view, size: explorer.size, content: contentKey(scene), painting: paintingKey(scene) });
+    this.frames.begin({ id, view, size: { width, height }, content: contentKey(scene), painting: paintingKey(scene) });
     this.progress = { phase: "", fraction: null };
     this.draw();
     this.events.emit("status", undefined);
+  }
+
+  /** The size of views that are soon replaced: smaller where the browser draws slowly. */
+  private movingSize(): Size {
+    return this.drawsSlowly ? partOf(this.explorer.size, SLOW_VIEW_PARTS) : this.explorer.size;
   }
 
   private receive(message: ServerMessage): void {
@@ -341,4 +387,8 @@ export class Session {
         this.events.emit("error", { error: error.message, hint: error.hint });
       });
   }
+}
+
+function partOf({ width, height }: Size, parts: number): Size {
+  return { width: Math.ceil(width / parts), height: Math.ceil(height / parts) };
 }
