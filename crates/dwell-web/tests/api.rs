@@ -232,3 +232,18 @@ fn sizes_are_bounded_whatever_the_path() {
     let nested = server.call("POST", "scenes", &format!("{{\"scene\":{}", "[".repeat(60_000)));
     assert_eq!(nested.status, 400);
 }
+
+#[test]
+fn colours_of_palettes_are_those_of_style_sheets() {
+    let server = Server::start();
+    let palettes = server.get("palettes").json();
+    for palette in palettes.as_array().unwrap() {
+        let colours = palette["colours"].as_array().unwrap();
+        assert_eq!(colours.len(), 32);
+        for colour in colours.iter().chain([&palette["interior"]]) {
+            let text = colour.as_str().unwrap();
+            let digits = text.strip_prefix('#').unwrap();
+            assert!(digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()), "{palette}");
+        }
+    }
+}

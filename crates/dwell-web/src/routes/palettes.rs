@@ -60,7 +60,13 @@ pub(crate) struct Tables {
 pub(crate) fn colours(palette: &Palette) -> Vec<String> {
     let last = if palette.period() > 1.5 { 1.0 } else { 1.0 - 1.0 / SHOWN as f64 };
     let at = |i: usize| palette.at(last * i as f64 / (SHOWN - 1) as f64);
-    (0..SHOWN).map(|i| colour_text(at(i))).collect()
+    (0..SHOWN).map(|i| in_eight_bits(at(i))).collect()
+}
+
+/// A colour as style sheets have it, of which each part has two digits.
+fn in_eight_bits(colour: [u16; 3]) -> String {
+    let [red, green, blue] = colour.map(|part| (u32::from(part) + 128) / 257);
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 pub(crate) async fn all() -> Result<Json<Vec<Listed>>, Failure> {
