@@ -140,7 +140,7 @@ fn check_under_limit(ran: &Ran, what: &str) {
 fn a_render_that_fits_a_limit_on_address_space_never_fails() {
     let folder = Folder::new();
     for _ in 0..12 {
-        let script = format!("ulimit -v 100000 && exec \"$0\" render {} -q", ELASTIC[2]);
+        let script = format!("ulimit -v 106000 && exec \"$0\" render {} -q", ELASTIC[2]);
         let ran = Ran::from(folder.shell(&script).output().unwrap());
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     }
