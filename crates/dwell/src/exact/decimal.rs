@@ -88,13 +88,14 @@ impl Decimal {
         Self::of(a - b, exponent)
     }
 
-    /// A value as a decimal: exactly where it has a finite one, otherwise rounded towards 0 after `digits` digits.
+    /// A value as a decimal: exactly where it has a finite one, otherwise rounded towards 0 with at least `digits`
+    /// significant digits.
     ///
     /// ```
     /// use dwell::{Decimal, Rational};
     ///
     /// let third = Rational::whole(1).over(&Rational::whole(3));
-    /// assert_eq!(Decimal::rounded(&third, 5)?.text(), "0.33333");
+    /// assert_eq!(Decimal::rounded(&third, 5)?.text(), "0.333333");
     /// # Ok::<(), dwell::InputError>(())
     /// ```
     ///

@@ -12,8 +12,8 @@ const BITS: usize = 160;
 /// Decimals of an angle in degrees.
 const DECIMALS: i64 = 30;
 
-/// A quotient as a decimal, and whether that is exact. A value without a finite decimal is rounded towards 0 after
-/// `digits` digits.
+/// A quotient as a decimal, and whether that is exact. A value without a finite decimal is rounded towards 0 with at
+/// least `digits` significant digits, at most two more.
 ///
 /// # Errors
 /// When the result has more than 2,000,000 digits or an exponent beyond 10^6 in absolute value.
@@ -121,7 +121,7 @@ fn arctangent(t: &IBig) -> IBig {
     sum
 }
 
-/// The decimals after which a value, not 0, has about `digits` digits; negative where the value is larger.
+/// The decimals after which a value, not 0, has `digits` digits and one or two more; negative where the value is larger.
 fn decimals_of(value: &Rational, digits: usize) -> i64 {
     let bits = value.floor_log2().unwrap_or(0) as f64;
     let whole = (bits * std::f64::consts::LOG10_2).floor() as i64;
