@@ -1,9 +1,10 @@
 //! Deep zoom on the processors: dwells of exact arithmetic at the exact points of pixels, each proved.
 //!
 //! `points.rs` describes the pixels of a view as offsets from its centre. `prepared.rs` has what all pixels of a view share: the reference
-//! orbit and the tables of blocks, computed when they are first needed. `tiers.rs` decides lists of pixels, by the cheapest
+//! orbit and the tables of blocks, computed when they are first needed, and `kept.rs` those of earlier views. `tiers.rs` decides lists of pixels, by the cheapest
 //! method that proves each and pays by what was measured (`measured.rs`), `rest.rs` puts what is left of many lists together, and `values.rs` writes the results into channels. docs/deep.md tells all of it.
 
+pub(crate) mod kept;
 mod measured;
 pub(crate) mod points;
 mod prepared;

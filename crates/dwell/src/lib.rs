@@ -66,6 +66,7 @@ pub use colour::{
     Painter, Palette, PaletteFormat, PaletteSource, Quantity, Samples, Scale, Suggestion, Tables, colour_text,
     parse_colour,
 };
+pub use deep::kept::KeepReferences;
 pub use deep::points::DeepPoints;
 pub use deep::report::{DeepReport, Tier, TierReport};
 pub use encode::Format;

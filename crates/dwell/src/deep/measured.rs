@@ -30,6 +30,13 @@ impl Measured {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)[tier].add(report);
     }
 
+    /// The time that all tiers take for so many pixels, of all threads together; 0 before any was computed.
+    pub(super) fn seconds(&self, pixels: u64) -> f64 {
+        let reports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = reports.iter().map(|of_tier| of_tier.samples).max().unwrap_or(0);
+        reports.iter().map(|of_tier| of_tier.seconds).sum::<f64>() / all.max(1) as f64 * pixels as f64
+    }
+
     /// Whether blocks of a tier that take some seconds pay for what the tier before leaves of a view of so many pixels.
     pub(super) fn pays(&self, tier: usize, before: usize, block_seconds: f64, pixels: u64) -> bool {
         let factor = match Tier::ALL[tier] {
@@ -84,6 +91,7 @@ mod tests {
         measured.add(4, &report(4, 20, 20, 0.002));
         assert!(!measured.needs_sample(2, 0, 0.1));
         assert!(measured.pays(2, 0, 0.1, 100_000) && !measured.pays(2, 0, 0.2, 100_000));
+        assert!((measured.seconds(20_000) - 0.032).abs() < 1e-9);
         // The last one is always there, and so is the first.
         assert!(measured.pays(4, 3, 1e9, 1) && measured.pays(0, 0, 1e9, 1));
     }

@@ -1,9 +1,10 @@
-//! The pixels of a deep view, as offsets from its centre.
+//! The pixels of a deep view, as offsets from the point of the reference orbit.
 //!
-//! An offset is k half pixels to the right and l half pixels up, for whole numbers k and l. The vectors of half a pixel are pairs of f64 in units of
-//! 2^scale, a power of two in which every offset is at most 1: so an offset has 102 bits, whatever the zoom. Methods that need more bits
-//! take the exact point.
+//! A pixel is k half pixels to the right of the centre and l half pixels up, for whole numbers k and l. The vectors of half a pixel, and that from the point of the
+//! reference to the centre, 0 for a view with a reference of its own, are pairs of f64 in units of 2^scale, a power of two in which every offset is at most 1:
+//! so an offset has 101 bits, whatever the zoom. Methods that need more bits take the exact point.
 
+use super::kept;
 use super::prepared::Shared;
 use crate::base::error::InputError;
 use crate::base::limits::{Limits, reserved};
@@ -21,6 +22,8 @@ use std::sync::Arc;
 const WHAT: &str = "the offsets of pixels";
 /// Bits of the vectors of half a pixel before they are rounded to pairs.
 const BITS: i64 = 120;
+/// The power of two, in units of 2^scale, below which a part of an offset is taken as 0: far below the last bit of others.
+const NOTHING: i64 = -300;
 
 /// The points of a view for the computation of proved dwells at any depth.
 #[derive(Clone, Debug)]
@@ -29,9 +32,12 @@ pub struct DeepPoints {
     columns: Vec<i64>,
     /// The offset of each row above the centre, in half pixels.
     rows: Vec<i64>,
-    /// Half a pixel to the right and half a pixel up, in units of 2^scale.
+    /// The offset of the centre, and of half a pixel to the right and half a pixel up from there, in units of 2^scale.
+    centre: Complex<Dd>,
     right: Complex<Dd>,
     up: Complex<Dd>,
+    /// The power of two above the size of the view.
+    own_scale: i64,
     /// What distances and slopes are expressed in.
     units: Units,
     exact: Arc<ExactPoints>,
@@ -45,14 +51,15 @@ impl DeepPoints {
     /// When the memory for the offsets is exhausted.
     pub(crate) fn new(view: &View, settings: &Settings, limits: &Limits) -> Result<Self, InputError> {
         let ExactFrame { centre, half_pixel } = view.exact();
-        // The sides of the view bound every offset, rotated or not; the power of two above their sum is the unit.
+        // The sides of the view bound the distance of every point from its centre, rotated or not.
         let side = |half: &Rational, pixels: u32| half.magnitude().times_whole(i64::from(pixels) + 1);
         let reach = side(&half_pixel[0], view.size.width).plus(&side(&half_pixel[1], view.size.height));
-        let scale = reach.floor_log2().unwrap_or(0) + 1;
-        Self::with(view, Shared::of(centre, scale, settings, limits))
+        let own_scale = reach.floor_log2().unwrap_or(0) + 1;
+        let wanted = kept::Wanted { centre: &centre, reach: &reach, scale: own_scale, pixels: view.size.pixels() };
+        Self::with(view, own_scale, Shared::of(&wanted, settings, limits))
     }
 
-    fn with(view: &View, shared: Arc<Shared>) -> Result<Self, InputError> {
+    pub(super) fn with(view: &View, own_scale: i64, shared: Arc<Shared>) -> Result<Self, InputError> {
         let Size { width, height } = view.size;
         let (mut columns, mut rows) = (reserved(width as usize, WHAT)?, reserved(height as usize, WHAT)?);
         columns.extend((0..width).map(|column| view.half_pixels_right(column)));
@@ -60,14 +67,15 @@ impl DeepPoints {
         let exact = Arc::new(ExactPoints::new(view, 0));
         let vector = |[re, im]: &[Real; 2]| Complex { re: pair(re, shared.scale()), im: pair(im, shared.scale()) };
         let [right, up] = exact.half_pixels().map(vector);
-        let units = units(view.size, [right, up]);
-        Ok(Self { columns, rows, right, up, units, exact, shared })
+        let centre = vector(&shared.to(&view.exact().centre).map(Real::Rational));
+        let units = units(view.size, centre, [right, up]);
+        Ok(Self { columns, rows, centre, right, up, own_scale, units, exact, shared })
     }
 
     /// The points of the same view with more columns and rows: `view` differs from that of these points in its size alone. The reference and
     /// the blocks are shared.
     pub(crate) fn finer(&self, view: &View) -> Result<Self, InputError> {
-        Self::with(view, Arc::clone(&self.shared))
+        Self::with(view, self.own_scale, Arc::clone(&self.shared))
     }
 
     /// These points reduced to some columns and rows.
@@ -87,13 +95,19 @@ impl DeepPoints {
         (u64::from(width) + u64::from(height)) * size_of::<i64>() as u64
     }
 
-    /// The offset of a pixel in units of 2^scale, off by at most 2^-101.
+    /// The power of two above the size of the view.
+    pub(crate) fn own_scale(&self) -> i64 {
+        self.own_scale
+    }
+
+    /// The offset of a pixel in units of 2^scale, off by at most 2^-101: the roundings of the vectors, of their products with whole numbers
+    /// and of two sums are (2^-103 + 5 u^2 + 2 * 3 u^2) of each part, u = 2^-53; the moduli of the parts add up to at most sqrt 2, since distances do to at most 1.
     pub(crate) fn offset(&self, column: u32, row: u32) -> Complex<Dd> {
         let times = |vector: Complex<Dd>, k: i64| {
             let k = Dd::whole(k as f64);
             Complex { re: vector.re * k, im: vector.im * k }
         };
-        times(self.right, self.columns[column as usize]) + times(self.up, self.rows[row as usize])
+        self.centre + (times(self.right, self.columns[column as usize]) + times(self.up, self.rows[row as usize]))
     }
 
     /// What distances and slopes are expressed in.
@@ -107,23 +121,23 @@ impl DeepPoints {
     }
 }
 
-/// The units of distances and slopes, for the vectors of half a pixel.
-fn units(Size { width, height }: Size, [right, up]: [Complex<Dd>; 2]) -> Units {
+/// The units of distances and slopes, for the offset of the centre and the vectors of half a pixel.
+fn units(Size { width, height }: Size, centre: Complex<Dd>, [right, up]: [Complex<Dd>; 2]) -> Units {
     let times = |vector: Complex<Dd>, k: f64| Complex { re: vector.re.to_f64() * k, im: vector.im.to_f64() * k };
     let modulus = |vector: Complex<f64>| (vector.re * vector.re + vector.im * vector.im).sqrt();
     let [width, height] = [f64::from(width), f64::from(height)];
     let [side, top] = [times(right, width), times(up, height)];
     // The farthest are beside a corner: no offset is above 1, and roundings are far below 1e-9.
     let below = Complex { re: -top.re, im: -top.im };
-    let farthest = modulus(side + top).max(modulus(side + below)) * (1.0 + 1e-9);
+    let farthest = (modulus(times(centre, 1.0)) + modulus(side + top).max(modulus(side + below))) * (1.0 + 1e-9);
     // In heights of the view, as shallow views have them.
     let in_heights = |vector: Complex<Dd>| times(vector, 1.0 / modulus(top));
     Units { height: 2.0 * modulus(top), pixel: [right, up].map(in_heights), farthest: farthest.min(1.0) }
 }
 
-/// A real number in units of 2^scale, with a relative error of less than 2^-103.
+/// A real number in units of 2^scale, with a relative error of less than 2^-103, and an absolute one of 2^[`NOTHING`].
 fn pair(real: &Real, scale: i64) -> Dd {
-    let Some(exponent) = real.about_log2() else { return Dd::ZERO };
+    let Some(exponent) = real.about_log2().filter(|exponent| *exponent - scale >= NOTHING) else { return Dd::ZERO };
     let bits = BITS - exponent;
     let (low, high) = real.enclose_scaled(bits);
     let middle: IBig = (low + high) >> 1_usize;

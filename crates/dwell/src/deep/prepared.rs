@@ -1,6 +1,7 @@
 //! What all pixels of a deep view share: the reference orbit and the blocks. Each is computed when it is first needed, by the thread that
 //! needs it, while others that need the same wait.
 
+use super::kept;
 use super::measured::Measured;
 use super::report::{DeepReport, Tier};
 use crate::base::control::Control;
@@ -20,7 +21,7 @@ use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::{Dd, Mantissa};
 use dwell_kernels::deep::reference::{End, NoReference, Reference};
 use dwell_kernels::deep::{NoTable, TableSetting, Watch, table};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Bits of a reference beyond those of the view. Its errors grow as deltas do, so that they stay this far below the size of a pixel's
@@ -41,6 +42,8 @@ const WHAT: &str = "the reference orbit and its blocks";
 pub(crate) struct Shared {
     centre: [Rational; 2],
     scale: i64,
+    /// How much of it is more than the view needs.
+    margin: i64,
     /// R and R^2, exact and rounded.
     radius: Rational,
     escape_radius: f64,
@@ -55,6 +58,7 @@ pub(crate) struct Prepared {
     pub(crate) reference: Reference,
     bits: u64,
     limit: u64,
+    threads: usize,
     in_f64: [Tables<f64>; Tier::IN_F64],
     in_pairs: [Tables<Dd>; Tier::OF_DELTAS - Tier::IN_F64],
     most_bytes: u64,
@@ -83,34 +87,64 @@ struct Used {
     of_blocks: Duration,
 }
 
-/// The last view that was planned. Plans of the same view at the same time, as those of its probe and of its picture, share the reference and the blocks;
-/// they are freed with the last of these plans.
-static LAST: Mutex<Weak<Shared>> = Mutex::new(Weak::new());
-
 impl Shared {
-    /// What a view shares with the last one, if that is still in use and differs in its pixels alone; or nothing yet.
-    pub(super) fn of(centre: [Rational; 2], scale: i64, settings: &Settings, limits: &Limits) -> Arc<Self> {
-        let new = Self::new(centre, scale, settings, limits);
-        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = last.upgrade().filter(|found| found.is_like(&new)) {
-            return found;
-        }
-        let new = Arc::new(new);
-        *last = Arc::downgrade(&new);
-        new
+    /// What a view shares with earlier ones: see `kept.rs`.
+    pub(super) fn of(wanted: &kept::Wanted<'_>, settings: &Settings, limits: &Limits) -> Arc<Self> {
+        kept::shared(wanted, |margin| Self::new(wanted.centre.clone(), wanted.scale, margin, settings, limits))
     }
 
-    fn is_like(&self, other: &Self) -> bool {
-        self.centre == other.centre
-            && (self.scale, self.most_bytes) == (other.scale, other.most_bytes)
-            && self.radius == other.radius
+    /// For the same view with the same limits. Its disc may be larger.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.view_scale() == other.view_scale() && self.centre == other.centre && self.has_settings_of(other)
     }
 
-    fn new(centre: [Rational; 2], scale: i64, settings: &Settings, limits: &Limits) -> Self {
+    pub(super) fn has_settings_of(&self, other: &Self) -> bool {
+        self.most_bytes == other.most_bytes && self.radius == other.radius
+    }
+
+    /// Whether all points within `reach` of a centre are within 2^scale of this one.
+    pub(super) fn holds(&self, centre: &[Rational; 2], reach: &Rational) -> bool {
+        let [right, up] = self.to(centre).map(|part| part.magnitude());
+        right.plus(&up).plus(reach) <= Rational::whole(1).scaled_by_power_of_two(self.scale)
+    }
+
+    /// The way from this centre to another.
+    pub(super) fn to(&self, [re, im]: &[Rational; 2]) -> [Rational; 2] {
+        [re.minus(&self.centre[0]), im.minus(&self.centre[1])]
+    }
+
+    /// The power of two above the size of the view that this was made for.
+    pub(super) fn view_scale(&self) -> i64 {
+        self.scale - self.margin
+    }
+
+    /// Whether there is an orbit, and making it and the blocks took longer than a share of the time of some pixels; not while it is made.
+    pub(super) fn is_worth(&self, share: f64, pixels: u64) -> bool {
+        let Ok(prepared) = self.prepared.try_lock() else { return false };
+        prepared.as_ref().is_some_and(|prepared| {
+            let Used { of_reference, of_blocks, .. } = *prepared.used.lock().unwrap_or_else(PoisonError::into_inner);
+            let of_pixels = prepared.measured.seconds(pixels) / prepared.threads as f64;
+            (of_reference + of_blocks).as_secs_f64() >= share * of_pixels
+        })
+    }
+
+    pub(super) fn most_bytes(&self) -> u64 {
+        self.most_bytes
+    }
+
+    /// Bytes of the orbit and its blocks; 0 before they are computed.
+    pub(super) fn bytes_used(&self) -> u64 {
+        let prepared = self.prepared.try_lock().ok();
+        let bytes = |prepared: &Arc<Prepared>| prepared.used.lock().unwrap_or_else(PoisonError::into_inner).bytes;
+        prepared.and_then(|prepared| prepared.as_ref().map(bytes)).unwrap_or(0)
+    }
+
+    fn new(centre: [Rational; 2], view_scale: i64, margin: i64, settings: &Settings, limits: &Limits) -> Self {
         let radius = settings.escape_radius.to_rational();
         Self {
             centre,
-            scale,
+            scale: view_scale + margin,
+            margin,
             escape_radius: radius.round(),
             escape: radius.times(&radius).round(),
             radius,
@@ -174,7 +208,7 @@ impl Shared {
     }
 
     fn prepare(&self, limit: u64, means: Means<'_>) -> Result<Prepared, Error> {
-        let Means { level, control, .. } = means;
+        let Means { level, threads, control } = means;
         let began = Instant::now();
         let phase = control.progress.begin(Phase::Reference, 0);
         let watch = Watch { stop: control.cancel.flag(), done: phase.steps() };
@@ -197,6 +231,7 @@ impl Shared {
                         reference,
                         bits: 64 * (limbs as u64 - 1),
                         limit,
+                        threads: threads.max(1),
                         in_f64: Default::default(),
                         in_pairs: Default::default(),
                         most_bytes: self.most_bytes,

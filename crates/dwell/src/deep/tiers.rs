@@ -346,7 +346,7 @@ impl Course<'_> {
         let DeepCall { points, limit, level, control, .. } = self.call;
         let DeepBuffers { open, found, .. } = buffers;
         let shared = &points.shared;
-        let bits = usize::try_from((more_bits - shared.scale()).max(more_bits)).unwrap_or(usize::MAX);
+        let bits = usize::try_from((more_bits - points.own_scale()).max(more_bits)).unwrap_or(usize::MAX);
         let limbs = 1 + bits.div_ceil(64);
         let goal = direct::Goal {
             limbs,
@@ -372,7 +372,7 @@ impl Course<'_> {
         let DeepCall { points, limit, control, .. } = self.call;
         let DeepBuffers { open, found, unproved, .. } = buffers;
         let shared = &points.shared;
-        let bits = usize::try_from((MORE_BITS - shared.scale()).max(2 * MORE_BITS)).unwrap_or(usize::MAX);
+        let bits = usize::try_from((MORE_BITS - points.own_scale()).max(2 * MORE_BITS)).unwrap_or(usize::MAX);
         let units = self.slopes.then(|| (points.units(), shared.scale()));
         let wanted = Wanted { smooth: self.smooth, units };
         for (pixel, found) in open.iter().zip(found) {
@@ -426,6 +426,7 @@ mod tests {
     use crate::base::cancel::Cancel;
     use crate::base::limits::Limits;
     use crate::base::progress::Progress;
+    use crate::exact::decimal::Decimal;
     use crate::field::channels::ChannelBuffers;
     use crate::view::settings::{NumberKind, Settings};
     use crate::view::{Size, View};
@@ -494,6 +495,46 @@ mod tests {
             assert_eq!(all.dwell, last.dwell, "{re} {im} {zoom}");
             for channel in CHANNELS.iter() {
                 assert_eq!(all[channel], last[channel], "{} of {re} {im} {zoom}", channel.name());
+            }
+        }
+    }
+
+    #[test]
+    fn a_reference_of_another_view_gives_the_same() {
+        let size = Size { width: 14, height: 10 };
+        let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
+        // By how much the view is larger than the next, the way to it in heights of the large one, and its rotation.
+        for (larger, right, up, rotation) in [
+            ("1", "0.05", "0.1", "0"),
+            ("2", "-0.3", "0.2", "30"),
+            ("40", "0.4", "0.35", "0"),
+            ("4000", "0.3", "-0.4", "-80"),
+        ] {
+            for (re, im, zoom, limit) in [
+                ("-0.743643887037158704752191506114774", "0.131825904205311970493132056385139", "1e9", 5000),
+                ("-1.768778833", "-0.001738996", "5e9", 900),
+                ("-1.76877883727888640", "0", "1e22", 900),
+                ("-0.16", "1.0408", "3e4", 300),
+            ] {
+                let number = |text: &str| text.parse::<Decimal>().unwrap().to_rational();
+                let height = number("4").over(&number(zoom));
+                let moved = |centre: &str, by: &str| {
+                    let point = number(centre).plus(&number(by).times(&height));
+                    Decimal::rounded(&point, 60).unwrap().text().to_owned()
+                };
+                let large = View::centred(re, im, zoom).unwrap().sized(size);
+                let zoom = Decimal::rounded(&number(zoom).times(&number(larger)), 20).unwrap();
+                let mut view = View::centred(&moved(re, right), &moved(im, up), zoom.text()).unwrap().sized(size);
+                view.rotation = rotation.parse().unwrap();
+                let of = |view: &View| DeepPoints::new(view, &settings, &Limits::default()).unwrap();
+                let own = of(&view);
+                let other = DeepPoints::with(&view, own.own_scale(), Arc::clone(&of(&large).shared)).unwrap();
+                assert!(other.offset(7, 5) != own.offset(7, 5));
+                let (own, other) = (computed(&own, size, limit, false), computed(&other, size, limit, false));
+                assert_eq!(own.dwell, other.dwell, "{re} {im} {larger}");
+                for channel in CHANNELS.iter() {
+                    assert_eq!(own[channel], other[channel], "{} of {re} {im} {larger}", channel.name());
+                }
             }
         }
     }
