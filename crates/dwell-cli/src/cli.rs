@@ -709,6 +709,11 @@ pub(crate) struct ExploreArgs {
     /// default is $XDG_DATA_HOME/dwell/explore where that is set.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: Option<PathBuf>,
+    /// Folder of the laboratory's records, whose reports the page opens [default: ./lab-runs]
+    ///
+    /// Records are made by `dwell lab run`.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) lab_runs: Option<PathBuf>,
     /// Address to listen on [default: 127.0.0.1 and a free port]
     ///
     /// HOST:PORT, HOST or :PORT, where HOST is an IP address or localhost. With any other address than that of the loopback interface,

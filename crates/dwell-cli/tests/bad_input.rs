@@ -414,6 +414,8 @@ const LINES: &[(&str, &str)] = &[
     ("explore --threads 0", "--threads"),
     ("explore --max-memory much", "--max-memory"),
     ("explore --engine quick", "--engine"),
+    ("explore --lab-runs nowhere", "--lab-runs"),
+    ("explore --folder size.toml", "is not a folder"),
     ("gallery", "--output"),
     ("gallery -o x --size 0x0", "--size"),
     ("gallery -o x --aa 99", "--aa"),

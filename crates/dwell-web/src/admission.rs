@@ -4,6 +4,7 @@
 use crate::failure::Failure;
 use axum::http::StatusCode;
 use dwell::Cancel;
+use serde::Serialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -29,8 +30,8 @@ const AT_ONCE: [(Turn, usize); 4] = [(Turn::Coarse, 2), (Turn::View, 2), (Turn::
 /// How long thumbnails and pictures wait for views to end, and the time between two looks.
 const MOST_PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(25);
-/// The parts of the memory that work may take, of which each gets one: as many as are done at once, and a poster.
-pub(crate) const SHARES: u64 = 7;
+/// The parts of the memory that work may take, of which each gets one: as many as are done at once, a poster, and the references that are kept.
+pub(crate) const SHARES: u64 = 8;
 
 /// Admits work.
 #[derive(Clone)]
@@ -76,7 +77,21 @@ impl Drop for Waiting {
     }
 }
 
+/// What is done, and what waits.
+#[derive(Debug, Serialize)]
+pub(crate) struct Load {
+    /// Turns that are taken: until the work has ended, also where nobody waits for it any more.
+    computing: usize,
+    /// Requests that wait for one.
+    waiting: usize,
+}
+
 impl Admission {
+    pub(crate) fn load(&self) -> Load {
+        let taken = |(turn, count): (Turn, usize)| count - self.turns[turn as usize].available_permits();
+        Load { computing: AT_ONCE.into_iter().map(taken).sum(), waiting: self.waiting.load(Ordering::Relaxed) }
+    }
+
     /// Waits for a turn.
     ///
     /// # Errors

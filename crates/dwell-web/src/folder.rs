@@ -52,15 +52,27 @@ pub(crate) struct Bookmark {
 }
 
 impl Folder {
-    /// Opens a folder, which is created, for its owner alone, if it is not there.
+    /// The folder of a path, which need not exist.
+    pub(crate) fn at(path: PathBuf, partial_files: &PartialFiles) -> Self {
+        Self { path, partial_files: partial_files.clone() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the path is that of something else.
+    pub(crate) fn is_no_folder(&self) -> bool {
+        self.path.exists() && !self.path.is_dir()
+    }
+
+    /// Creates what is missing, for its owner alone.
     ///
     /// # Errors
-    /// When it cannot be created.
-    pub(crate) fn open(path: PathBuf, partial_files: &PartialFiles) -> Result<Self, Error> {
-        let folder = Self { path, partial_files: partial_files.clone() };
-        let created = create(&folder.path).and_then(|()| create(&folder.posters()));
-        created.map_err(|source| Error::Write { path: folder.path.clone(), source })?;
-        Ok(folder)
+    /// When that fails.
+    pub(crate) fn create(&self) -> Result<(), Error> {
+        let created = create(&self.path).and_then(|()| create(&self.posters()));
+        created.map_err(|source| Error::Write { path: self.path.clone(), source })
     }
 
     /// The folder of posters.
@@ -163,7 +175,8 @@ mod tests {
 
     fn folder() -> (tempfile::TempDir, Folder) {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder::open(dir.path().join("explorer"), &PartialFiles::default()).unwrap();
+        let folder = Folder::at(dir.path().join("explorer"), &PartialFiles::default());
+        folder.create().unwrap();
         (dir, folder)
     }
 

@@ -97,7 +97,8 @@ pub(crate) fn secured(response: impl IntoResponse) -> Response {
     let mut response = response.into_response();
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
-        headers.insert(name, value);
+        // A report has a policy of its own, which allows no script.
+        headers.entry(name).or_insert(value);
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response

@@ -18,6 +18,7 @@
 //! | `socket.rs`, `stages.rs`, `frame.rs` | the WebSocket: a view in stages, from coarse to fine, and its messages |
 //! | `routes/` | the routes, one file for each kind of resource |
 //! | `folder.rs`, `jobs.rs` | the user's folder: bookmarks, and posters that outlive the server |
+//! | `peaks.rs`, `reports.rs` | rates that the configurations of a view are compared with, and the laboratory's reports |
 //! | `assets.rs` | the page |
 
 #![forbid(unsafe_code)]
@@ -32,6 +33,8 @@ mod folder;
 mod frame;
 mod guard;
 mod jobs;
+mod peaks;
+mod reports;
 mod routes;
 mod scene_json;
 mod server;
@@ -41,4 +44,5 @@ mod state;
 mod token;
 
 pub use address::Listen;
+pub use reports::{Report, Reports};
 pub use server::{Explorer, Options, StartError};

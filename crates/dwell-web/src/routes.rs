@@ -7,6 +7,7 @@ mod palettes;
 mod pictures;
 mod points;
 mod posters;
+mod reports;
 mod scenes;
 mod start;
 mod tiles;
@@ -33,6 +34,7 @@ pub(crate) fn api() -> Router<Arc<Shared>> {
     Router::new()
         .route("/openapi.json", get(openapi))
         .route("/start", get(start::start))
+        .route("/load", get(start::load))
         .route("/locations", get(locations::all))
         .route("/locations/{name}", get(locations::one))
         .route("/locations/{name}/thumbnail", get(locations::thumbnail))
@@ -57,6 +59,8 @@ pub(crate) fn api() -> Router<Arc<Shared>> {
         .route("/jobs/{id}/pause", post(posters::pause))
         .route("/jobs/{id}/resume", post(posters::resume))
         .route("/jobs/{id}/file", get(posters::file))
+        .route("/reports", get(reports::all))
+        .route("/reports/{name}", get(reports::page))
         .route("/socket", get(socket::connect))
 }
 

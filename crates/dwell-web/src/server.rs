@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::folder::Folder;
 use crate::guard::{Guard, secured};
 use crate::jobs::Jobs;
+use crate::reports::Reports;
 use crate::state::Shared;
 use crate::token::Token;
 use crate::{routes, scene_json};
@@ -47,6 +48,8 @@ pub struct Options {
     pub scene: Scene,
     /// The folder of bookmarks and posters, which is created; `None` for none of them.
     pub folder: Option<PathBuf>,
+    /// Recorded runs of the laboratory, whose reports the page opens.
+    pub reports: Option<Arc<dyn Reports>>,
     /// Partial files of posters, for a program that ends at once.
     pub partial_files: PartialFiles,
     /// Whether pages offer what tests need.
@@ -65,6 +68,9 @@ pub enum StartError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// What is named as the folder is something else.
+    #[error("{} is not a folder", dwell::quote(&.0.to_string_lossy()))]
+    NoFolder(PathBuf),
     /// The folder cannot be used.
     #[error(transparent)]
     Folder(dwell::Error),
@@ -89,9 +95,12 @@ impl Explorer {
     /// # Errors
     /// See [`StartError`].
     pub fn start(options: Options) -> Result<Self, StartError> {
-        let Options { listen, engine, limits, scene, folder, partial_files, is_test } = options;
+        let Options { listen, engine, limits, scene, folder, reports, partial_files, is_test } = options;
         let start = scene_json::of_scene(scene).map_err(|failure: Failure| StartError::Scene(failure.to_string()))?;
-        let folder = folder.map(|path| Folder::open(path, &partial_files)).transpose().map_err(StartError::Folder)?;
+        let folder = folder.map(|path| Folder::at(path, &partial_files));
+        if let Some(folder) = folder.as_ref().filter(|folder| folder.is_no_folder()) {
+            return Err(StartError::NoFolder(folder.path().to_owned()));
+        }
         let last = folder.as_ref().and_then(Folder::last_link);
         let listener = listener(listen, last.as_ref().map(|(port, _)| *port))?;
         let address = listener.local_addr().map_err(|source| StartError::Listen { address: listen.0, source })?;
@@ -101,12 +110,13 @@ impl Explorer {
             None => Token::random().map_err(|error| system(&error))?,
         };
         if let Some(folder) = &folder {
+            folder.create().map_err(StartError::Folder)?;
             folder.keep_link(address.port(), &token).map_err(StartError::Folder)?;
         }
         let limits = Limits { memory_bytes: limits.memory_bytes / SHARES };
         let jobs =
             Jobs::start(folder.as_ref(), engine.clone(), limits, partial_files).map_err(|error| system(&error))?;
-        let shared = Arc::new(Shared::new(engine, limits, start, folder, jobs, is_test));
+        let shared = Arc::new(Shared::new(engine, limits, start, folder, jobs, reports, is_test));
         Ok(Self { listener, guard: Guard { address, token }, shared })
     }
 

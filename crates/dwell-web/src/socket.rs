@@ -158,8 +158,8 @@ async fn serve(mut socket: WebSocket, shared: Arc<Shared>, page: Page) {
                     }
                 };
                 is_asked = false;
-                if let Message::Text(text) = message && let Err(failure) = heard(text.as_bytes(), &newest) {
-                    let answer = Answer::Error { id: 0, told: &failure.told }.message();
+                if let Message::Text(text) = message && let Err((id, failure)) = heard(text.as_bytes(), &newest) {
+                    let answer = Answer::Error { id, told: &failure.told }.message();
                     if socket.send(answer).await.is_err() { break }
                 }
             }
@@ -190,17 +190,18 @@ struct View {
     cancel: Cancel,
 }
 
-/// Takes a message of a page: a new view in place of the one before.
-fn heard(text: &[u8], newest: &watch::Sender<Option<Arc<View>>>) -> Result<(), Failure> {
-    let said: Said = parsed(text)?;
+/// Takes a message of a page: a new view in place of the one before. An error is about a view, or about none, which is 0.
+fn heard(text: &[u8], newest: &watch::Sender<Option<Arc<View>>>) -> Result<(), (u32, Failure)> {
+    let said: Said = parsed(text).map_err(|failure| (0, failure))?;
     if let Some(view) = newest.borrow().as_ref() {
         view.cancel.cancel();
     }
     let view = match said {
         Said::Stop => None,
         Said::View { id, scene, width, height, rest, paint } => {
-            let size = bounds::picture(width, height)?;
-            let scene = scene_json::read(&scene, size)?;
+            let of_view = |failure: Failure| (id, failure);
+            let size = bounds::picture(width, height).map_err(of_view)?;
+            let scene = scene_json::read(&scene, size).map_err(of_view)?;
             let wanted = Wanted { id, scene, page_paints: paint == Paints::Page, rests: rest };
             Some(Arc::new(View { wanted, cancel: Cancel::default() }))
         }

@@ -6,8 +6,8 @@
 
 use crate::frame::{Header, Stage, of_field, of_picture};
 use dwell::{
-    Automatic, ChannelSet, Control, Depth, Engine, Error, Field, Limits, NumberKind, Outcome, Plan, Resolved, Samples,
-    Scale, Scene, Scratch, Settings, Size, Strategy, Task,
+    Automatic, ChannelSet, Control, Depth, Engine, Error, Field, Limits, NumberKind, Outcome, PaintOutcome, Picture,
+    Plan, Resolved, Samples, Scale, Scene, Scratch, Settings, Size, Strategy, Task,
 };
 use serde::Serialize;
 use std::ops::Range;
@@ -20,6 +20,9 @@ const COARSER: u32 = 8;
 const SHORTEST_SLICE: Duration = Duration::from_millis(30);
 const LONGEST_SLICE: Duration = Duration::from_millis(400);
 const SLICES: u32 = 8;
+/// Bytes of a pixel of a picture, and the most of a message, so that some are sent while others are painted.
+const PIXEL_BYTES: usize = 3;
+const MOST_MESSAGE: usize = 4 << 20;
 
 /// What a page wants to see.
 pub(crate) struct Wanted {
@@ -110,7 +113,7 @@ impl Stages<'_> {
         let size = Size::new(width.div_ceil(COARSER), height.div_ceil(COARSER))?;
         let scene = self.sampled_once(size);
         let plan = Plan::new(&scene.view, &scene.settings, self.limits)?;
-        self.all_pixels(&scene, &plan, Stage::Coarse, &mut Scratch::default(), send)
+        self.all_pixels(&scene, &plan, Stage::Coarse, &mut Scratch::default(), send).map(|(done, _)| done)
     }
 
     /// All pixels with one sample each; and where the view rests, its picture.
@@ -124,34 +127,48 @@ impl Stages<'_> {
         let Complete { resolved, on_page, plan, .. } = self.complete;
         let (whole, size) = (&resolved.scene, plan.size());
         // A painted picture of one sample a pixel would soon be replaced.
-        let mut all = None;
+        let (mut all, mut has_field) = (None, false);
         if *on_page || !rests || whole.samples == Samples::Fixed(1) {
             let done = self.all_pixels(&self.sampled_once(size), plan, Stage::Full, scratch, send)?;
-            all = Some(done.counted.clone());
-            told(done)?;
+            (all, has_field) = (Some(done.0.counted.clone()), done.1);
+            told(done.0)?;
         }
         if !rests {
             return Ok(());
         }
         let begun = Instant::now();
-        let header = self.header(Stage::Final, size, 0..size.height);
-        if whole.samples.side() == 1 {
+        let picture = if whole.samples.side() == 1 && (has_field || all.is_none()) {
             let task = task(plan, whole);
             if all.is_none() {
                 let (field, outcome) = scratch.field(&task, self.engine, self.limits, &self.control)?;
                 all = Some(Counted::of(whole, field, plan.limit(), &outcome));
             }
-            let picture = scratch.painted(whole, &task, self.engine, self.limits, &self.control)?;
-            send(of_picture(header, picture.bytes()))?;
+            scratch.painted(whole, &task, self.engine, self.limits, &self.control)?
         } else {
-            let picture = scratch.picture(whole, self.engine, self.limits, &self.control)?;
-            send(of_picture(header, picture.bytes()))?;
-        }
+            scratch.picture(whole, self.engine, self.limits, &self.control)?
+        };
+        self.send_picture(Stage::Final, picture, send)?;
         told(Done {
             stage: Stage::Final.name(),
             seconds: begun.elapsed().as_secs_f64(),
             counted: all.unwrap_or_default(),
         })
+    }
+
+    /// Sends a picture in pieces that are not large.
+    fn send_picture(
+        &self,
+        stage: Stage,
+        picture: &Picture,
+        send: &mut dyn FnMut(Vec<u8>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let size = picture.size();
+        let rows = rows_at_once(size);
+        let pieces = picture.bytes().chunks(PIXEL_BYTES * size.width as usize * rows as usize);
+        for (first, bytes) in (0..size.height).step_by(rows as usize).zip(pieces) {
+            send(of_picture(self.header(stage, size, first..first.saturating_add(rows).min(size.height)), bytes))?;
+        }
+        Ok(())
     }
 
     /// The scene at a size, with one sample in each pixel.
@@ -165,7 +182,8 @@ impl Stages<'_> {
         Header { view: self.id, stage, size, first_row: rows.start, rows: rows.end - rows.start }
     }
 
-    /// All pixels of a scene with one sample each: as dwells while they are computed, or as a picture in the end.
+    /// All pixels of a scene with one sample each: as dwells while they are computed, or as a picture; and whether the field is in memory
+    /// afterwards.
     fn all_pixels(
         &self,
         scene: &Scene,
@@ -173,25 +191,38 @@ impl Stages<'_> {
         stage: Stage,
         scratch: &mut Scratch,
         send: &mut dyn FnMut(Vec<u8>) -> Result<(), Error>,
-    ) -> Result<Done, Error> {
+    ) -> Result<(Done, bool), Error> {
+        let Self { engine, limits, control, complete: Complete { on_page, slice, .. }, .. } = self;
         let begun = Instant::now();
         let (task, by, size) = (task(plan, scene), scene.colouring.by, plan.size());
-        self.control.progress.start(size.pixels(), Vec::new());
+        control.progress.start(size.pixels(), Vec::new());
+        let done = |counted| Done { stage: stage.name(), seconds: begun.elapsed().as_secs_f64(), counted };
+        if !on_page {
+            let finished = |bytes: &[u8], rows: Range<u32>| send(of_picture(self.header(stage, size, rows), bytes));
+            let rows = rows_at_once(size);
+            let painted = scratch.painted_by_engine(scene, &task, *engine, limits, control, rows, finished)?;
+            if let Some(outcome) = painted {
+                return Ok((done(Counted::of_painted(&outcome)), false));
+            }
+        }
         let finished = |field: &Field, rows: Range<u32>| {
-            if !self.complete.on_page {
+            if !on_page {
                 return Ok(());
             }
             send(of_field(self.header(stage, size, rows.clone()), field.some_rows(rows), by))
         };
-        let outcome =
-            scratch.field_by_rows(&task, self.engine, self.limits, &self.control, self.complete.slice, finished)?;
-        if !self.complete.on_page {
-            let picture = scratch.painted(scene, &task, self.engine, self.limits, &self.control)?;
-            send(of_picture(self.header(stage, size, 0..size.height), picture.bytes()))?;
+        let outcome = scratch.field_by_rows(&task, *engine, limits, control, *slice, finished)?;
+        if !on_page {
+            let picture = scratch.painted(scene, &task, *engine, limits, control)?;
+            self.send_picture(stage, picture, send)?;
         }
-        let counted = Counted::of(scene, scratch.last_field(), plan.limit(), &outcome);
-        Ok(Done { stage: stage.name(), seconds: begun.elapsed().as_secs_f64(), counted })
+        Ok((done(Counted::of(scene, scratch.last_field(), plan.limit(), &outcome)), true))
     }
+}
+
+/// Rows of a picture that are one message.
+fn rows_at_once(size: Size) -> u32 {
+    (MOST_MESSAGE / (PIXEL_BYTES * size.width as usize)).clamp(1, size.height.max(1) as usize) as u32
 }
 
 /// The dwells of a scene, and what its colours need.
@@ -201,6 +232,12 @@ fn task<'p>(plan: &'p Plan, scene: &Scene) -> Task<'p> {
 }
 
 impl Counted {
+    /// Devices that paint compute in f32 and f64.
+    fn of_painted(outcome: &PaintOutcome) -> Self {
+        let PaintOutcome { iterations, interior_pixels, .. } = *outcome;
+        Self { iterations: iterations.to_string(), interior_pixels, exact: false }
+    }
+
     fn of(scene: &Scene, field: &Field, limit: u64, outcome: &Outcome) -> Self {
         let rows = field.all_rows();
         let is_proved = outcome.notes.deep.as_ref().is_none_or(|deep| deep.unproved == 0);

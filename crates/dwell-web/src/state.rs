@@ -4,8 +4,10 @@ use crate::admission::Admission;
 use crate::failure::Failure;
 use crate::folder::Folder;
 use crate::jobs::Jobs;
+use crate::peaks::Peaks;
+use crate::reports::Reports;
 use crate::scene_json::SceneJson;
-use dwell::{Engine, Limits, Size};
+use dwell::{Engine, KeepReferences, Limits, Size};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,8 +25,13 @@ pub(crate) struct Shared {
     pub(crate) start: SceneJson,
     pub(crate) folder: Option<Folder>,
     pub(crate) jobs: Jobs,
+    /// Those of the laboratory, if it has recorded runs here.
+    pub(crate) reports: Option<Arc<dyn Reports>>,
+    pub(crate) peaks: Peaks,
     /// Whether pages offer what tests need.
     pub(crate) is_test: bool,
+    /// Views that follow one another share what they can.
+    _references: KeepReferences,
     pages: Arc<AtomicUsize>,
     /// Thumbnails of built-in locations, by name.
     thumbnails: Mutex<HashMap<String, Arc<Vec<u8>>>>,
@@ -46,10 +53,12 @@ impl Shared {
         start: SceneJson,
         folder: Option<Folder>,
         jobs: Jobs,
+        reports: Option<Arc<dyn Reports>>,
         is_test: bool,
     ) -> Self {
         let (admission, pages, thumbnails) = (Admission::default(), Arc::default(), Mutex::default());
-        Self { engine, limits, admission, start, folder, jobs, is_test, pages, thumbnails }
+        let (peaks, _references) = (Peaks::default(), KeepReferences::default());
+        Self { engine, limits, admission, start, folder, jobs, reports, peaks, is_test, _references, pages, thumbnails }
     }
 
     /// Counts one more page.

@@ -149,6 +149,87 @@ impl PaintingEngine for Faulty {
     }
 }
 
+/// Paints on processors, as an engine of a device does there.
+struct Painting(CpuEngine);
+
+impl Engine for Painting {
+    fn info(&self) -> EngineInfo {
+        self.0.info()
+    }
+    fn pool(&self) -> &ThreadPool {
+        self.0.pool()
+    }
+    fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
+        self.0.requirements(task, rows)
+    }
+    fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
+        self.0.run(task, rows, control)
+    }
+    fn painting(&self) -> Option<&dyn PaintingEngine> {
+        Some(self)
+    }
+}
+
+impl PaintingEngine for Painting {
+    fn can_paint(&self, _: &Task<'_>, painter: &Painter) -> bool {
+        painter.colouring().scale != Scale::Histogram
+    }
+    fn paint(
+        &self,
+        task: &Task<'_>,
+        painter: &Painter,
+        rows: Range<u32>,
+        picture: &mut [u8],
+        control: &Control<'_>,
+    ) -> Result<PaintOutcome, Error> {
+        let field = dwell::field(task, &self.0, &Limits::default(), control.cancel)?;
+        painter.paint(field.some_rows(rows.clone()), rows.start, picture);
+        let rows = field.some_rows(rows);
+        Ok(PaintOutcome { interior_pixels: rows.interior_pixels(), ..PaintOutcome::default() })
+    }
+}
+
+#[test]
+fn an_engine_that_paints_does_so_in_rows() {
+    let cpu = || CpuEngine::new(Level::best(), 2);
+    let scene = Scene { dither: true, ..scene("-0.6", "0.1", "1.2", (90, 67)) };
+    let (limits, cancel, progress) = (Limits::default(), Cancel::default(), Progress::default());
+    let control = Control { cancel: &cancel, progress: &progress };
+    let plan = Plan::new(&scene.view, &scene.settings, &limits).unwrap();
+    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: scene.colouring.channels() };
+    let expected = bytes(&scene, &cpu(), &mut Scratch::default());
+    let inside = dwell::field(&task, &cpu(), &limits, &cancel).unwrap().interior_pixels();
+    let mut scratch = Scratch::default();
+    for rows_at_once in [0, 1, 20, 67, 1000] {
+        let mut painted = Vec::new();
+        let outcome = scratch.painted_by_engine(
+            &scene,
+            &task,
+            &Painting(cpu()),
+            &limits,
+            &control,
+            rows_at_once,
+            |bytes, rows| {
+                assert_eq!(painted.len(), rows.start as usize * 90 * 3);
+                painted.extend_from_slice(bytes);
+                Ok(())
+            },
+        );
+        assert_eq!(outcome.unwrap().unwrap().interior_pixels, inside);
+        assert!(painted == expected, "{rows_at_once}");
+    }
+    let refused = |_: &[u8], _: Range<u32>| Err(Error::Interrupted);
+    let mut paint = |scene: &Scene, engine: &dyn Engine| {
+        scratch.painted_by_engine(scene, &task, engine, &limits, &control, 9, refused).map(|outcome| outcome.is_some())
+    };
+    assert!(matches!(paint(&scene, &Painting(cpu())), Err(Error::Interrupted)));
+    // What the engine does not paint.
+    assert!(!paint(&scene, &cpu()).unwrap());
+    assert!(!paint(&Scene { samples: Samples::Auto, ..scene.clone() }, &Painting(cpu())).unwrap());
+    let equalised = Colouring { scale: Scale::Histogram, ..scene.colouring.clone() };
+    assert!(!paint(&Scene { colouring: equalised, ..scene.clone() }, &Painting(cpu())).unwrap());
+}
+
 #[test]
 fn an_engine_that_panics_or_fails_is_an_error_and_never_a_hang() {
     let scene = scene("-0.6", "0.1", "1.2", (200, 300));

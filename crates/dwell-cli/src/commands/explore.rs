@@ -1,5 +1,6 @@
 //! `dwell explore`: starts the explorer's server and opens its page in the browser.
 
+use super::lab::records::{self, Records};
 use crate::choice;
 use crate::cli::{ExploreArgs, IterationArgs, ViewArgs};
 use crate::error_text::{Failure, Usage};
@@ -10,7 +11,8 @@ use dwell::{Automatic, ChannelSet, Colouring, Engine, Error, Limits, NumberKind,
 use dwell_engines::Work;
 use dwell_web::{Explorer, Listen, Options, StartError};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Pixels of the frames that an engine is chosen for: those of a large screen.
 const PIXELS: u64 = 3840 * 2160;
@@ -43,6 +45,7 @@ pub(crate) fn run(args: &ExploreArgs, interrupt: &Interrupt) -> Result<(), Failu
         limits: Limits { memory_bytes },
         scene,
         folder: folder.clone(),
+        reports: Some(Arc::new(lab_runs(args)?)),
         partial_files: interrupt.partial_files.clone(),
         is_test: args.test_mode,
     };
@@ -86,6 +89,20 @@ fn listen(flag: Option<&str>) -> Result<Listen, Failure> {
         .map_err(|()| Usage::new("--listen", format!("{} is no address", quote(text))).accepts(Listen::ACCEPTED).into())
 }
 
+/// The laboratory's records. Those at the usual place need not exist.
+fn lab_runs(args: &ExploreArgs) -> Result<Records, Failure> {
+    match &args.lab_runs {
+        Some(folder) if folder.is_dir() => Ok(Records::of(folder)),
+        Some(path) => {
+            let problem = format!("{} is not a folder", quote(&path.to_string_lossy()));
+            Err(Usage::new("--lab-runs", problem)
+                .hint("`dwell lab run` makes records, each in a folder of its own")
+                .into())
+        }
+        None => Ok(Records::of(Path::new(records::USUAL))),
+    }
+}
+
 /// The folder for the data of a user's programs.
 fn usual_folder() -> Option<PathBuf> {
     let var = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -95,6 +112,9 @@ fn usual_folder() -> Option<PathBuf> {
 
 fn not_started(error: StartError) -> Failure {
     match error {
+        StartError::NoFolder(_) => {
+            Usage::new("--folder", error.to_string()).hint("name a folder, or a path at which one is created").into()
+        }
         StartError::Folder(error) => Failure::from(error).about("--folder"),
         StartError::Listen { ref source, .. } => {
             let hint = match source.kind() {

@@ -6,6 +6,7 @@ mod experiments;
 mod flags;
 mod list;
 mod observer;
+pub(crate) mod records;
 mod report;
 mod run;
 mod sweep;

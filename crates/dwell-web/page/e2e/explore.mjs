@@ -2,6 +2,7 @@
 // Usage: npm run e2e -- URL
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { launch, serveLocally } from "./browser.mjs";
 
 const url = process.argv[2];
@@ -17,6 +18,7 @@ async function open(hash = "", options = {}, query = "") {
   const context = await browser.newContext({ viewport: size, acceptDownloads: true, ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]).catch(() => {});
   await serveLocally(context);
+  await context.addInitScript(offerPictures);
   const page = await context.newPage();
   page.problems = [];
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
@@ -26,6 +28,70 @@ async function open(hash = "", options = {}, query = "") {
   await idle(page);
   return page;
 }
+
+/** Lets the page ask for the picture of its scene, as red, green and blue. */
+function offerPictures() {
+  window.pictureOfProgram = async (samples) => {
+    const [width, height] = [innerWidth, innerHeight].map((length) => Math.round(length * devicePixelRatio));
+    const scene = { ...window.dwellTest.scene(), ...(samples ? { samples } : {}) };
+    const answer = await fetch("./api/v1/pictures", {
+      method: "POST",
+      body: JSON.stringify({ scene, width, height, samples }),
+      headers: { "content-type": "application/json" },
+    });
+    const bitmap = await createImageBitmap(await answer.blob(), {
+      colorSpaceConversion: "none",
+      premultiplyAlpha: "none",
+    });
+    const context = new OffscreenCanvas(width, height).getContext("2d");
+    context.drawImage(bitmap, 0, 0);
+    return context.getImageData(0, 0, width, height).data.filter((_, i) => i % 4 !== 3);
+  };
+}
+
+/** Fails where what rests on the screen is not the picture of the program, byte for byte. */
+async function assertPicture(page) {
+  assert.equal(await page.evaluate(() => window.dwellTest.stage()), "final");
+  const apart = await page.evaluate(async () => {
+    const [ours, theirs] = [window.dwellTest.pixels(), await window.pictureOfProgram()];
+    return ours.length === theirs.length ? ours.filter((byte, i) => byte !== theirs[i]).length : -1;
+  });
+  assert.equal(apart, 0, "bytes that differ from the picture of the program");
+}
+
+/** Drops a file in the middle of the page. */
+async function drop(page, name, bytes) {
+  const handled = await page.evaluate(
+    ({ name, bytes }) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+      const under = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+      const send = (type) =>
+        !under.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
+      const marked = () => document.body.classList.contains("dropping");
+      send("dragenter");
+      const [entered, over] = [marked(), send("dragover")];
+      return { entered, over, dropped: send("drop"), left: !marked() };
+    },
+    { name, bytes: [...bytes] },
+  );
+  assert.deepEqual(handled, { entered: true, over: true, dropped: true, left: true });
+}
+
+/** What a button saves: its name and its bytes. */
+async function saved(page, button) {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: button, exact: true }).click(),
+  ]);
+  return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
+}
+
+const focused = (page) =>
+  page.evaluate(() => {
+    const at = document.activeElement;
+    return at.getAttribute("aria-label") ?? at.labels?.[0]?.textContent ?? at.textContent.trim();
+  });
 
 const idle = (page) => page.evaluate(() => window.dwellTest.idle());
 const scene = (page) => page.evaluate(() => window.dwellTest.scene());
@@ -322,28 +388,11 @@ await check("the page paints like the program", async () => {
   const page = await open();
   // Without smooth edges the final picture has one sample, like the field.
   const far = await page.evaluate(async () => {
-    const test = window.dwellTest;
-    const ours = test.fieldPixels();
-    const scene = { ...test.scene(), samples: 1 };
-    const { innerWidth: width, innerHeight: height } = window;
-    const body = JSON.stringify({ scene, width, height, samples: 1 });
-    const answer = await fetch("./api/v1/pictures", {
-      method: "POST",
-      body,
-      headers: { "content-type": "application/json" },
-    });
-    const bitmap = await createImageBitmap(await answer.blob(), {
-      colorSpaceConversion: "none",
-      premultiplyAlpha: "none",
-    });
-    const canvas = new OffscreenCanvas(width, height);
-    const context = canvas.getContext("2d");
-    context.drawImage(bitmap, 0, 0);
-    const theirs = context.getImageData(0, 0, width, height).data;
+    const [ours, theirs] = [window.dwellTest.fieldPixels(), await window.pictureOfProgram(1)];
     let different = 0;
     let most = 0;
-    for (let i = 0, j = 0; i < ours.length; i += 3, j += 4) {
-      const apart = Math.max(...[0, 1, 2].map((k) => Math.abs(ours[i + k] - theirs[j + k])));
+    for (let i = 0; i < ours.length; i += 3) {
+      const apart = Math.max(...[0, 1, 2].map((k) => Math.abs(ours[i + k] - theirs[i + k])));
       most = Math.max(most, apart);
       if (apart > 1) different += 1;
     }
@@ -383,6 +432,11 @@ await check("flavours", async () => {
   await page.keyboard.press("v");
   await page.getByRole("button", { name: "Run both" }).click();
   await page.getByText("Iterations/s").waitFor();
+  // The laboratory's report is a page of its own.
+  const [report] = await Promise.all([page.waitForEvent("popup"), page.locator(".reports a").first().click()]);
+  await report.getByRole("heading", { level: 1 }).waitFor();
+  assert.match(await report.title(), /^Laboratory report/);
+  await report.close();
   return page;
 });
 
@@ -414,15 +468,244 @@ await check("a phone", async () => {
   await page.getByRole("button", { name: "Colours" }).tap();
   const box = await page.locator(".panel").boundingBox();
   assert.ok(box.x === 0 && box.width === 390 && box.y > 200);
+  await page.getByLabel("Look").selectOption("cells");
+  await page.getByRole("button", { name: /^Period/ }).tap();
+  const fits = await page.locator(".panel-body").evaluate((body) => body.scrollWidth <= body.clientWidth);
+  assert.ok(fits, "the panel is wider than the screen");
+  await settle(page);
+  await assertPicture(page);
   return page;
 });
 
 await check("the connection comes back", async () => {
   const page = await open();
+  const trouble = page.getByRole("alert");
+  assert.equal(await trouble.textContent(), "");
   const id = await page.evaluate(() => window.dwellTest.id());
+  await page.context().setOffline(true);
   await page.evaluate(() => window.dwellTest.disconnect());
+  await trouble.getByText("The program does not answer.").waitFor();
+  await page.getByText("reconnecting", { exact: true }).waitFor();
+  await page.context().setOffline(false);
   await page.waitForFunction((before) => window.dwellTest.id() > before, id, { timeout: 10_000 });
+  assert.equal(await trouble.textContent(), "");
+  const warnings = page.locator(".status").getByText(/answer|reconnecting/i);
+  assert.equal(await warnings.filter({ visible: true }).count(), 0);
   await settle(page);
+  // The browser says of each attempt that it failed.
+  page.problems = page.problems.filter((problem) => !problem.includes("WebSocket"));
+  return page;
+});
+
+await check("two fingers zoom about the point between them", async () => {
+  const page = await open("", { hasTouch: true });
+  const devtools = await page.context().newCDPSession(page);
+  const touch = (type, ...points) =>
+    devtools.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  const before = await scene(page);
+  await touch("touchStart", [250, 200]);
+  await touch("touchStart", [250, 200], [350, 200]);
+  for (let i = 1; i <= 10; i++) await touch("touchMove", [250 - 5 * i, 200], [350 + 5 * i, 200]);
+  await touch("touchEnd");
+  await settle(page);
+  const after = await scene(page);
+  const factor = 2 ** (log2Height(before.view_height) - log2Height(after.view_height));
+  assert.ok(Math.abs(factor - 2) < 0.01, `${factor}`);
+  const at = ({ re, im, view_height }) => [
+    Number(re) + ((300 - size.width / 2) / size.height) * Number(view_height),
+    Number(im) + ((size.height / 2 - 200) / size.height) * Number(view_height),
+  ];
+  const [a, b] = [at(before), at(after)];
+  assert.ok(Math.hypot(a[0] - b[0], a[1] - b[1]) < 1e-4 * Number(before.view_height));
+  assert.equal(Number(after.rotation), 0);
+  await assertPicture(page);
+  return page;
+});
+
+await check("full screen by key and by button", async () => {
+  const page = await open();
+  await page.keyboard.press("f");
+  await page.waitForFunction(() => document.fullscreenElement);
+  await page.getByRole("button", { name: "Full screen" }).click();
+  await page.waitForFunction(() => !document.fullscreenElement);
+  await settle(page);
+  return page;
+});
+
+await check("files are dropped", async () => {
+  const page = await open();
+  await page.keyboard.press("s");
+  await page.getByLabel("Size").fill("64x36");
+  const png = await saved(page, "Save PNG");
+  assert.match(png.name, /\.png$/);
+  await drop(page, "there.toml", Buffer.from('formula = "tricorn"\nre = "-0.25"\nim = "0.125"\nzoom = "3"\n'));
+  await page.getByText("there.toml opened.").waitFor();
+  assert.deepEqual([(await scene(page)).formula, Number((await scene(page)).im)], ["tricorn", 0.125]);
+  await drop(page, "reds.gpl", Buffer.from("GIMP Palette\nName: reds\n#\n0 0 0\n255 0 0\n255 255 255\n"));
+  await page.getByText("Palette reds.gpl opened.").waitFor();
+  await settle(page);
+  assert.match((await scene(page)).colour.palette_text, /255 0 0/);
+  await assertPicture(page);
+  await drop(page, png.name, png.bytes);
+  await page.getByText(`${png.name} opened.`).waitFor();
+  await settle(page);
+  assert.equal((await scene(page)).formula, "mandelbrot");
+  assert.equal((await scene(page)).colour.palette, "twilight");
+  await drop(page, "nothing.toml", Buffer.from("no = location"));
+  await page.locator(".toast.error").waitFor();
+  page.problems = page.problems.filter((problem) => !problem.includes("status of 422"));
+  return page;
+});
+
+await check("layers are added, changed and moved", async () => {
+  const page = await open();
+  const whats = async () => ((await scene(page)).layer ?? []).map((layer) => layer.what);
+  const add = async (what) => {
+    await page.getByLabel("New layer").selectOption(what);
+    await page.getByRole("button", { name: "Add layer" }).click();
+  };
+  await page.keyboard.press("p");
+  await page.getByRole("option").nth(1).waitFor();
+  const shading = page.getByRole("switch", { name: "Shading" });
+  await add("slope");
+  assert.ok(await shading.isChecked());
+  await add("period");
+  const period = page.getByRole("group", { name: "Period" });
+  await period.getByLabel("Palette").selectOption("ember");
+  await period.getByLabel("Blend").selectOption("screen");
+  const opacity = period.getByRole("slider", { name: "Opacity" });
+  await opacity.focus();
+  for (let i = 0; i < 40; i++) await page.keyboard.press("ArrowLeft");
+  await settle(page);
+  const [, layer] = (await scene(page)).layer;
+  assert.deepEqual(
+    { palette: layer.palette, blend: layer.blend, opacity: layer.opacity },
+    { palette: "ember", blend: "screen", opacity: 0.6 },
+  );
+  await assertPicture(page);
+  await add("colour");
+  const flat = page.getByRole("group", { name: "One colour" });
+  await flat.getByLabel("Over").selectOption("escaped");
+  await flat.locator("input[type=color]").fill("#204060");
+  await settle(page);
+  const covered = await picture(page);
+  await page.getByRole("button", { name: "Move down layer 3, One colour" }).focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await focused(page), "Move down layer 2, One colour");
+  await page.keyboard.press("Enter");
+  assert.deepEqual(await whats(), ["colour", "slope", "period"]);
+  assert.equal(await focused(page), "Move up layer 1, One colour");
+  await settle(page);
+  assert.notEqual((await picture(page)).hash, covered.hash);
+  await assertPicture(page);
+  await page.getByRole("button", { name: "Hide layer 1, One colour" }).click();
+  assert.equal((await scene(page)).layer[0].opacity, 0);
+  await page.getByRole("button", { name: "Show layer 1, One colour" }).click();
+  assert.equal((await scene(page)).layer[0].opacity, 1);
+  await shading.uncheck();
+  assert.deepEqual(await whats(), ["colour", "period"]);
+  for (let i = 2; i < 8; i++) await add("outline");
+  assert.ok(await page.getByRole("button", { name: "Add layer" }).isDisabled());
+  for (let i = 8; i > 0; i--) await page.getByRole("button", { name: `Remove layer ${i},` }).click();
+  assert.deepEqual(await whats(), []);
+  await settle(page);
+  return page;
+});
+
+await check("a look fills the layers, which are changed then", async () => {
+  const page = await open();
+  await page.keyboard.press("p");
+  const look = page.getByLabel("Look");
+  await look.selectOption("ink-lines");
+  await page.getByRole("button", { name: /^Outline/ }).click();
+  await page.getByRole("slider", { name: "Width" }).focus();
+  for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowRight");
+  await settle(page);
+  assert.ok((await scene(page)).layer[2].width > 1);
+  assert.equal((await scene(page)).colour.palette, "opal");
+  assert.equal(await look.inputValue(), "own");
+  await assertPicture(page);
+  await look.selectOption("relief");
+  assert.ok(await page.getByRole("switch", { name: "Shading" }).isChecked());
+  assert.equal((await scene(page)).colour.palette, "opal");
+  await settle(page);
+  return page;
+});
+
+await check("layers of an address are shown, and those that are refused are removed", async () => {
+  const more = (values) => Buffer.from(JSON.stringify(values)).toString("base64url");
+  const page = await open(`#re=-0.5&im=0&view_height=3&more=${more({ layer: [{ what: "shine" }] })}`);
+  await page.getByText("refused").waitFor();
+  await page.locator(".toast.error").first().waitFor();
+  await page.keyboard.press("p");
+  await page.getByRole("button", { name: "Remove layer 1, shine" }).click();
+  await settle(page);
+  await assertPicture(page);
+  page.problems = page.problems.filter((problem) => !problem.includes("status of 422"));
+  await page.evaluate(() => {
+    location.hash = "#re=-0.5&im=0&view_height=3&look=night";
+  });
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("p");
+  await page.getByRole("button", { name: "Remove layer 3, Outline" }).waitFor();
+  assert.equal(await page.getByLabel("Look").inputValue(), "night");
+  await settle(page);
+  await assertPicture(page);
+  return page;
+});
+
+await check("locations are saved in every format, and opened again", async () => {
+  const page = await open("#re=-0.25&im=0.75&view_height=0.5&formula=multibrot&power=3");
+  await page.keyboard.press("s");
+  const format = page.getByLabel("Format");
+  const names = await format.locator("option").evaluateAll((all) => all.map((one) => one.value));
+  assert.deepEqual(names, ["toml", "kfr", "f3.toml", "upr", "par", "xpf"]);
+  const files = [];
+  for (const name of names) {
+    await format.selectOption(name);
+    files.push(await saved(page, "Save file"));
+    assert.ok(files.at(-1).name.endsWith(`.${name}`));
+  }
+  for (const { name, bytes } of files) {
+    await drop(page, "elsewhere.toml", Buffer.from('re = "0"\nim = "0"\nzoom = "1"\n'));
+    await page.waitForFunction(() => window.dwellTest.scene().re === "0");
+    await drop(page, name, bytes);
+    await page.getByText(`${name} opened.`).waitFor();
+    const { re, im, view_height, formula, power } = await scene(page);
+    const numbers = [re, im, view_height].map((text) => Number(Number(text).toPrecision(9)));
+    assert.deepEqual([...numbers, formula, power], [-0.25, 0.75, 0.5, "multibrot", 3], name);
+  }
+  await settle(page);
+  await assertPicture(page);
+  return page;
+});
+
+await check("a panel is used by keys alone", async () => {
+  const page = await open();
+  const press = async (...keys) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  await press("p", "Escape");
+  assert.match(await focused(page), /^The picture/);
+  await press("Tab", "Tab");
+  assert.equal(await focused(page), "Colours");
+  await press("Enter");
+  await page.getByRole("option").nth(1).waitFor();
+  const order = [];
+  for (let i = 0; i < 6; i++) {
+    await press("Tab");
+    order.push(await focused(page));
+  }
+  assert.deepEqual(order, ["Close", "twilight", "Random palette", "Density", "Offset", "Scale"]);
+  await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab", "ArrowRight");
+  const name = await focused(page);
+  await press("Enter");
+  await settle(page);
+  assert.equal((await scene(page)).colour.palette, name);
+  const { re } = await scene(page);
+  assert.equal(re, (await page.evaluate(() => fetch("./api/v1/start").then((r) => r.json()))).scene.re);
+  await press("o", "Escape");
+  assert.equal(await focused(page), "Colours");
   return page;
 });
 

@@ -32,6 +32,11 @@ export interface Palette {
   interior: string;
 }
 
+/** A look; without a palette it keeps that of the picture. */
+export interface NamedLook extends Named {
+  palette: string | null;
+}
+
 export interface Named {
   name: string;
   title: string;
@@ -139,7 +144,7 @@ export const api = {
   location: (of: string) => get<Scene>(`locations/${name(of)}`),
   thumbnail: (of: string) => `${BASE}locations/${name(of)}/thumbnail`,
   palettes: () => get<Palette[]>("palettes"),
-  looks: () => get<Named[]>("looks"),
+  looks: () => get<NamedLook[]>("looks"),
   normal: (scene: Scene) => post<Scene>("scenes", { scene }),
   exported: (scene: Scene, format: string) =>
     post<{ text: string; left_out?: string[] }>("scenes/export", { scene, format }),
@@ -173,6 +178,7 @@ export const api = {
   async removeBookmark(of: string) {
     await send("DELETE", `bookmarks/${name(of)}`);
   },
+  reports: () => get<Named[]>("reports"),
   jobs: () => get<Job[]>("jobs"),
   addJob: (job: {
     scene: Scene;

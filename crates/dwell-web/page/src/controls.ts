@@ -1,4 +1,5 @@
 import { element, type IconName, icon } from "./dom";
+import { hex, rgbOf } from "./stops";
 
 let nextId = 0;
 
@@ -48,20 +49,21 @@ export function slider(
 ): Control<number> {
   const input = element("input", { type: "range", className: "slider", ...range });
   const output = element("output", { className: "number" });
-  const show = () => {
+  const show = (value: number) => {
     const share = (Number(input.value) - range.min) / (range.max - range.min);
     input.style.setProperty("--share", String(share));
-    output.textContent = shown(Number(input.value));
+    output.textContent = shown(value);
     input.setAttribute("aria-valuetext", output.textContent);
   };
   input.oninput = () => {
-    show();
+    show(Number(input.value));
     changed(Number(input.value));
   };
   const set = (value: number) => {
     if (document.activeElement === input && input.matches(":active")) return;
     input.value = String(value);
-    show();
+    // A value from a file may be beyond the slider, or between two of its steps.
+    show(value);
   };
   set(range.min);
   const root = labelled(label, input, output);
@@ -94,7 +96,7 @@ export function select(
   label: string,
   choices: readonly Choice[],
   changed: (value: string) => void,
-): Control<string> & { offer(choices: readonly Choice[]): void } {
+): Control<string> & { readonly input: HTMLSelectElement; offer(choices: readonly Choice[]): void } {
   let offered = choices;
   const input = element("select", { className: "select" });
   const fill = (all: readonly Choice[]) =>
@@ -103,14 +105,18 @@ export function select(
   input.onchange = () => changed(input.value);
   return {
     root: labelled(label, input),
+    input,
     set: (value) => {
+      if (input.value === value) return;
       // A value that is not offered, from a file, is shown all the same.
       fill(offered.some(([known]) => known === value) ? offered : [...offered, [value, value]]);
       input.value = value;
     },
     offer: (all) => {
+      const { value } = input;
       offered = all;
       fill(all);
+      input.value = value;
     },
   };
 }
@@ -159,7 +165,7 @@ export function colourField(label: string, changed: (colour: string) => void): C
   return {
     root: labelled(label, input),
     set: (colour) => {
-      input.value = /^#[0-9a-f]{6}$/i.test(colour) ? colour : "#000000";
+      input.value = hex(rgbOf(colour));
     },
   };
 }

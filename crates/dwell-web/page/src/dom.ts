@@ -51,6 +51,11 @@ const outlines = {
   dice: "M5 5h14v14H5zM9 9v.01M15 9v.01M12 12v.01M9 15v.01M15 15v.01",
   star: "M12 4l2.500 5.200 5.500.8-4 4 1 5.700-5-2.700-5 2.700 1-5.700-4-4 5.500-.8z",
   menu: "M4 7h16M4 12h16M4 17h16",
+  up: "M6 15l6-6 6 6",
+  down: "M6 9l6 6 6-6",
+  shown:
+    "M3 12c2.500-4 5.500-6 9-6s6.500 2 9 6c-2.500 4-5.500 6-9 6s-6.500-2-9-6zM12 14.500a2.500 2.500 0 1 0 0-5 2.500 2.500 0 0 0 0 5z",
+  unseen: "M3 12c2.500-4 5.500-6 9-6s6.500 2 9 6c-2.500 4-5.500 6-9 6s-6.500-2-9-6zM5 19L19 5",
   turnLeft: "M8 5L4 9l4 4M4 9h9a6 6 0 1 1-6 6",
   turnRight: "M16 5l4 4-4 4M20 9h-9a6 6 0 1 0 6 6",
 } as const;
@@ -76,6 +81,12 @@ export function debounced<A extends unknown[]>(ms: number, run: (...values: A) =
     clearTimeout(timer);
     timer = window.setTimeout(() => run(...values), ms);
   };
+}
+
+/** A name as it begins a line: `ink-lines` is Ink lines. */
+export function titleOf(name: string): string {
+  const words = name.replaceAll("-", " ");
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
 export function saveBlob(blob: Blob, name: string): void {

@@ -58,6 +58,12 @@ export class Explorer {
     return sceneAt({ ...withoutPlace(this.scene), iterations: this.chosenLimit ?? "auto" }, view);
   }
 
+  /** The limit at the present view, or `auto`. */
+  get limit(): string {
+    const isWritten = sameView(this.present, this.written);
+    return String((isWritten ? this.scene.iterations : this.chosenLimit) ?? "auto");
+  }
+
   /** The parts of the scene apart from the view. */
   get settings(): Readonly<Scene> {
     return this.scene;

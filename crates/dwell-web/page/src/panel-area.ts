@@ -30,7 +30,7 @@ export class PanelArea {
     });
     this.root = element(
       "aside",
-      { className: "panel glass", id: "panel", role: "region", hidden: true },
+      { className: "panel glass", id: "panel", role: "region", tabIndex: -1, hidden: true },
       element(
         "header",
         { className: "panel-head" },
@@ -57,18 +57,21 @@ export class PanelArea {
     const entry = this.entries.find((one) => one.name === name);
     if (!entry) return;
     this.current?.hidden?.();
-    this.opener = document.activeElement;
+    // From one panel to another, what opened the first one has the focus afterwards.
+    if (!this.root.contains(document.activeElement)) this.opener = document.activeElement;
     this.open = entry;
     const panel = this.made.get(name) ?? entry.make();
     this.made.set(name, panel);
     this.title.textContent = entry.title;
     this.root.setAttribute("aria-label", entry.title);
     this.body.replaceChildren(panel.root);
-    this.body.scrollTop = 0;
     this.root.hidden = false;
+    // What is hidden does not scroll.
+    this.body.scrollTop = 0;
     document.body.classList.add("with-panel");
     this.mark();
     panel.shown?.();
+    this.root.focus({ preventScroll: true });
   }
 
   close(): void {

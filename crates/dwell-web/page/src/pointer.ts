@@ -28,6 +28,8 @@ export class Pointer {
   private readonly touches = new Map<number, Touch>();
   private boxing = false;
   private turning = false;
+  /** Whether two fingers have touched since there were none: the last one to leave does not click. */
+  private pinching = false;
   private lastClick = { time: 0, at: { x: 0, y: 0 } };
   private velocity = { x: 0, y: 0, time: 0 };
   private restTimer = 0;
@@ -82,7 +84,9 @@ export class Pointer {
     this.motion.stop();
     const at = this.pixel(event);
     this.touches.set(event.pointerId, { start: at, at });
-    this.boxing = this.touches.size === 1 && (event.shiftKey || this.boxMode);
+    this.pinching = this.touches.size > 1;
+    if (this.pinching) this.cancel();
+    this.boxing = !this.pinching && (event.shiftKey || this.boxMode);
     this.turning = false;
     this.velocity = { x: 0, y: 0, time: event.timeStamp };
     this.canvas.classList.toggle("dragging", !this.boxing);
@@ -125,7 +129,11 @@ export class Pointer {
     const angle = (p: Point) => (-Math.atan2(vector(p).y, vector(p).x) * 180) / Math.PI;
     const wrap = (degrees: number) => degrees - 360 * Math.round(degrees / 360);
     const length = (p: Point) => Math.max(1, Math.hypot(vector(p).x, vector(p).y));
-    if (!this.turning && Math.abs(wrap(angle(at) - angle(touch.start))) > LEAST_TURN) this.turning = true;
+    const angleAtStart = angle({
+      x: touch.start.x - other.start.x + other.at.x,
+      y: touch.start.y - other.start.y + other.at.y,
+    });
+    if (Math.abs(wrap(angle(at) - angleAtStart)) > LEAST_TURN) this.turning = true;
     // Turning the fingers counter-clockwise turns the picture with them, and so the view the other way.
     const turn = this.turning ? -wrap(angle(at) - angle(touch.at)) * (explorer.view.flip ? -1 : 1) : 0;
     const moved = panned(explorer.view, explorer.size, middle(touch.at), middle(at));
@@ -148,7 +156,7 @@ export class Pointer {
         this.motion.flyTo(viewOfBox(this.explorer.view, this.explorer.size, ...this.boxOf(touch)));
         this.events.boxDone();
       } else this.click(event, touch.at);
-    } else if (this.touches.size === 0) {
+    } else if (this.touches.size === 0 && !this.pinching) {
       if (distance < CLICK_DISTANCE) this.click(event, touch.at);
       else if (event.timeStamp - this.velocity.time < 40) this.motion.throwBy(this.velocity.x, this.velocity.y);
     }

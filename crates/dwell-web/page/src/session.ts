@@ -53,6 +53,8 @@ export class Session {
   readonly events = new Events<SessionEvents>();
   readonly frames: Frames;
   connected = false;
+  /** Whether there was a connection, or an attempt at one, that failed. */
+  lost = false;
   progress: { phase: string; fraction: number | null } | null = null;
   resolved: SceneMessage | null = null;
   done: DoneMessage | null = null;
@@ -103,11 +105,13 @@ export class Session {
     link.attach({
       connected: () => {
         this.connected = true;
+        this.lost = false;
         this.ask(this.target, true);
         this.events.emit("status", undefined);
       },
       lost: () => {
         this.connected = false;
+        this.lost = true;
         this.progress = null;
         this.events.emit("status", undefined);
       },
@@ -120,6 +124,11 @@ export class Session {
     const { request } = this;
     if (!request || request.failed) return "none";
     return request.final ? "final" : request.full ? "full" : request.coarse ? "coarse" : "none";
+  }
+
+  /** Whether the program refused what was asked last. */
+  get failed(): boolean {
+    return this.request?.failed ?? false;
   }
 
   get id(): number {
@@ -279,7 +288,8 @@ export class Session {
       return;
     }
     if (message.type === "error") {
-      if (message.id !== undefined && message.id !== this.id) return;
+      // An error without a number, or with 0, is of a request that could not be read.
+      if (message.id && message.id !== this.id) return;
       if (this.request) this.request.failed = true;
       this.progress = null;
       this.events.emit("error", message);

@@ -29,6 +29,7 @@ export function statusLine(app: App): HTMLElement {
   const lost = element("span", { className: "badge warning" }, "reconnecting");
   const bar = progressBar("Progress of the picture");
   const live = element("div", { className: "visually-hidden", role: "status", "aria-live": "polite" });
+  const alarm = element("div", { className: "visually-hidden", role: "alert" });
   let since = performance.now();
   let timer = 0;
   let said = "";
@@ -41,11 +42,13 @@ export function statusLine(app: App): HTMLElement {
     limit.textContent = known ? `limit ${grouped(String(known))}${resolved?.automatic?.limit ? " auto" : ""}` : "";
     seconds.textContent = done ? time(done.seconds) : "";
     const phase = session.progress?.phase;
-    stage.textContent = phase && phase !== "pixels" ? phase : stageNames[session.stage];
+    stage.textContent = session.failed ? "refused" : phase && phase !== "pixels" ? phase : stageNames[session.stage];
     proved.hidden = resolved?.number !== "exact";
     proved.textContent =
       done?.id === session.id && done.exact && session.stage !== "coarse" ? "exact, proved" : "exact";
-    lost.hidden = session.connected;
+    lost.hidden = !session.lost;
+    const trouble = session.lost ? "The program does not answer. Reconnecting." : "";
+    if (alarm.textContent !== trouble) alarm.textContent = trouble;
     const busy = session.connected && session.progress !== null;
     if (!busy) since = performance.now();
     const waited = performance.now() - since;
@@ -53,12 +56,9 @@ export function statusLine(app: App): HTMLElement {
     bar.set(session.progress?.fraction ?? null);
     clearTimeout(timer);
     if (busy && waited <= BAR_DELAY_MS) timer = window.setTimeout(update, BAR_DELAY_MS - waited + 10);
-    // What is read aloud changes only when a picture is complete, or the connection does.
-    const words = !session.connected
-      ? "The program does not answer. Reconnecting."
-      : session.isIdle
-        ? `Zoom ${zoom.textContent}, ${limit.textContent}, picture complete.`
-        : said;
+    // What is read aloud changes only when a picture is complete.
+    const words =
+      session.isIdle && !session.failed ? `Zoom ${zoom.textContent}, ${limit.textContent}, picture complete.` : said;
     if (words !== said) {
       said = words;
       live.textContent = words;
@@ -74,5 +74,6 @@ export function statusLine(app: App): HTMLElement {
     bar.root,
     element("div", { className: "status-line glass" }, zoom, limit, seconds, stage, proved, lost),
     live,
+    alarm,
   );
 }

@@ -1,3 +1,5 @@
+import { ENTRIES, type PaletteTable } from "./painting";
+
 /** A colour at a place of the palette, 0 to 1. */
 export interface Stop {
   at: number;
@@ -9,10 +11,12 @@ const MOST_COLOURS = 32;
 
 type Rgb = [number, number, number];
 
+/** The parts of a colour of 3, 6 or 12 digits, each 0 to 255. */
 export function rgbOf(colour: string): Rgb {
-  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(colour);
-  const full = short ? `#${short[1]}${short[1]}${short[2]}${short[2]}${short[3]}${short[3]}` : colour;
-  return [1, 3, 5].map((i) => Number.parseInt(full.slice(i, i + 2), 16) || 0) as Rgb;
+  const digits = Math.floor((colour.length - 1) / 3);
+  const most = 16 ** digits - 1;
+  const part = (i: number) => Number.parseInt(colour.slice(1 + i * digits, 1 + (i + 1) * digits), 16);
+  return [0, 1, 2].map((i) => (255 * part(i)) / most || 0) as Rgb;
 }
 
 export function hex(rgb: Rgb): string {
@@ -23,6 +27,11 @@ export function hex(rgb: Rgb): string {
         .padStart(2, "0"),
     )
     .join("")}`;
+}
+
+/** The colours of a palette from left to right, as an image of a style sheet. */
+export function gradientOf(colours: readonly string[]): string {
+  return `linear-gradient(to right, ${colours.map((colour) => hex(rgbOf(colour))).join(", ")})`;
 }
 
 /** The colour at a place of a cyclic palette of stops, on straight lines. */
@@ -44,6 +53,18 @@ export function inlinePalette(stops: readonly Stop[]): string {
   const even = sorted.every((stop, i) => Math.abs(stop.at - i / sorted.length) < 1e-3);
   if (even && sorted.length <= MOST_COLOURS) return sorted.map((stop) => stop.colour).join(",");
   return Array.from({ length: MOST_COLOURS }, (_, i) => colourAt(stops, i / MOST_COLOURS)).join(",");
+}
+
+/** The stops of the text of an inline palette, which may have places. */
+export function stopsOf(inline: string): Stop[] {
+  const parts = inline.split(",").map((part) => part.trim().split("@"));
+  return parts.map(([colour, at], i) => ({ at: at ? Number(at) : i / parts.length, colour: hex(rgbOf(colour)) }));
+}
+
+/** Even stops of the first turn of a table of colours. */
+export function stopsOfTable({ values, period }: PaletteTable, count: number): Stop[] {
+  const colourOf = (entry: number) => hex([0, 1, 2].map((k) => values[3 * entry + k] / 257) as Rgb);
+  return evenStops(Array.from({ length: count }, (_, i) => colourOf(Math.floor((ENTRIES / period / count) * i))));
 }
 
 export function evenStops(colours: readonly string[]): Stop[] {

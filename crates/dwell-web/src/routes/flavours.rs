@@ -13,7 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dwell::{
     Cancel, ChannelSet, Control, CpuEngine, Engine, InputError, Level, LevelName, NumberKind, Parameter, Plan,
-    Progress, Samples, Scene, Scratch, Strategy, Task, peak,
+    Progress, Samples, Scene, Scratch, Strategy, Task,
 };
 use dwell_engines::{EngineName, Work};
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ fn measured(shared: &Shared, scene: &Scene, way: &Way, control: Control<'_>) -> 
         hasher.update(&dwell.to_le_bytes());
     });
     let info = engine.info();
-    let peak = cpu.map(|cpu| peak_rate(&cpu, &plan, control.cancel)).transpose()?.flatten();
+    let peak = cpu.map(|cpu| shared.peaks.rate(&cpu, &plan, control.cancel)).transpose()?.flatten();
     let measured = Measured {
         seconds,
         iterations: iterations.to_string(),
@@ -190,14 +190,4 @@ fn engine(shared: &Shared, way: &Way, task: &Task<'_>) -> Result<(Arc<dyn Engine
     let chosen = dwell_engines::choose(name, cpu, None, work);
     let chosen = chosen.map_err(|error| Failure::unprocessable(format!("engine: {error}")))?;
     Ok((chosen.engine, of_processors))
-}
-
-/// The greatest rate of the iteration on these threads, measured in two seconds; none in exact arithmetic.
-fn peak_rate(cpu: &CpuEngine, plan: &Plan, cancel: &Cancel) -> Result<Option<f64>, Failure> {
-    if plan.number() == NumberKind::Exact {
-        return Ok(None);
-    }
-    let threads = cpu.pool().threads();
-    let peak = peak::measure(plan.formula(), plan.number(), plan.recipe(), cpu.level(), threads, cancel)?;
-    Ok(Some(peak.peak_iterations_per_second))
 }

@@ -29,6 +29,8 @@ pub(crate) struct Listed {
 pub(crate) struct LookListed {
     name: &'static str,
     title: &'static str,
+    /// The palette that it brings; the picture keeps its own otherwise.
+    palette: Option<&'static str>,
 }
 
 /// A formula in a list.
@@ -84,7 +86,12 @@ pub(crate) async fn all() -> Result<Json<Vec<Listed>>, Failure> {
 }
 
 pub(crate) async fn looks() -> Json<Vec<LookListed>> {
-    Json(Look::ALL.into_iter().map(|look| LookListed { name: look.name(), title: look.title() }).collect())
+    Json(
+        Look::ALL
+            .into_iter()
+            .map(|look| LookListed { name: look.name(), title: look.title(), palette: look.palette() })
+            .collect(),
+    )
 }
 
 pub(crate) async fn formulas() -> Json<Vec<FormulaListed>> {

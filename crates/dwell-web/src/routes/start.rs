@@ -1,5 +1,6 @@
-//! What a page has to know first.
+//! What a page has to know first, and what the server does.
 
+use crate::admission::Load;
 use crate::scene_json::SceneJson;
 use crate::state::Shared;
 use axum::Json;
@@ -43,4 +44,8 @@ pub(crate) async fn start(State(shared): State<Arc<Shared>>) -> Json<Start> {
         schedules: Schedule::NAMES.to_vec(),
         test: shared.is_test,
     })
+}
+
+pub(crate) async fn load(State(shared): State<Arc<Shared>>) -> Json<Load> {
+    Json(shared.admission.load())
 }

@@ -34,6 +34,7 @@ impl Server {
             limits: Limits::default(),
             scene: Scene::default(),
             folder: folder.map(Path::to_owned),
+            reports: None,
             partial_files: PartialFiles::default(),
             is_test: true,
         });

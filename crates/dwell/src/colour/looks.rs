@@ -69,7 +69,8 @@ impl Look {
     }
 
     /// The name of the palette that it sets, if it sets one.
-    fn palette(self) -> Option<&'static str> {
+    #[must_use]
+    pub fn palette(self) -> Option<&'static str> {
         match self {
             Self::Plain | Self::Relief | Self::Glass => None,
             Self::Plaster | Self::Steel => Some("graphite"),

@@ -152,6 +152,18 @@ pub struct PaintOutcome {
     pub interior_pixels: u64,
 }
 
+impl PaintOutcome {
+    /// Adds what a call for other rows of the same picture did.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.times.iterate += other.times.iterate;
+        self.times.channels += other.times.channels;
+        self.times.waiting += other.times.waiting;
+        self.notes.add(other.notes);
+        self.iterations += other.iterations;
+        self.interior_pixels += other.interior_pixels;
+    }
+}
+
 /// Wall time that an engine spent on a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {

@@ -15,7 +15,7 @@ use crate::colour::{Painter, Samples};
 use crate::encode::chunk_rows;
 use crate::field::Field;
 use crate::field::channels::ChannelSet;
-use crate::iterate::engine::{Engine, Notes, Outcome, Task, Times};
+use crate::iterate::engine::{Engine, Notes, Outcome, PaintOutcome, Task, Times};
 use crate::plan::Plan;
 use crate::render::automatic::resolve;
 use crate::render::field_filler::FieldFiller;
@@ -23,6 +23,7 @@ use crate::render::mirror::{self, Mirror};
 use crate::render::refine::Refiner;
 use crate::scene::Automatic;
 use crate::scene::Scene;
+use crate::view::Size;
 use crate::view::settings::Settings;
 use std::ops::Range;
 use std::time::Duration;
@@ -189,6 +190,47 @@ impl Scratch {
             *self = Self::default();
         }
         rendered.map(|()| &self.picture)
+    }
+
+    /// Has an engine that paints paint a scene whose samples are one a pixel, some rows at a time from the top, and calls `finished` with
+    /// the bytes of each and their rows; nothing of the scene may be left to be found. Afterwards there is no field in memory. `None` where the engine does not paint the task.
+    ///
+    /// # Errors
+    /// As [`picture()`], and those of `finished`, which end the computation.
+    #[expect(clippy::too_many_arguments, reason = "those of its sisters, and how it is divided")]
+    pub fn painted_by_engine(
+        &mut self,
+        scene: &Scene,
+        task: &Task<'_>,
+        engine: &dyn Engine,
+        limits: &Limits,
+        control: &Control<'_>,
+        rows_at_once: u32,
+        mut finished: impl FnMut(&[u8], Range<u32>) -> Result<(), Error>,
+    ) -> Result<Option<PaintOutcome>, Error> {
+        let Scene { colouring, samples, depth, dither, .. } = scene;
+        let painter = self.take_painter(colouring, task.plan.limit(), *depth, *samples, *dither)?;
+        let painting = engine.painting().filter(|painting| painting.can_paint(task, &painter));
+        let Some(painting) = painting.filter(|_| *samples == Samples::Fixed(1)) else {
+            self.painter = Some(painter);
+            return Ok(None);
+        };
+        let Size { width, height } = task.plan.size();
+        let line = width as usize * painter.bytes_per_pixel();
+        let rows_at_once = rows_at_once.clamp(1, height.max(1));
+        let length = line.saturating_mul(rows_at_once as usize);
+        limits.reserve("rows of the picture", length as u64)?;
+        resize(&mut self.picture.bytes, length, 0, "rows of the picture")?;
+        let mut all = PaintOutcome::default();
+        for first in (0..height).step_by(rows_at_once as usize) {
+            let rows = first..first.saturating_add(rows_at_once).min(height);
+            let bytes = &mut self.picture.bytes[..line * rows.len()];
+            let outcome = contained(|| painting.paint(task, &painter, rows.clone(), bytes, control))?;
+            all.add(outcome);
+            finished(bytes, rows)?;
+        }
+        self.painter = Some(painter);
+        Ok(Some(all))
     }
 
     fn paint_kept(

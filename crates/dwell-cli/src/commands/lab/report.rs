@@ -68,7 +68,7 @@ pub(super) fn write_all(run: &Run, folder: &Path) -> Result<(), Failure> {
 }
 
 /// Reads small files of a record's folder, such as its pictures.
-fn reader(folder: &Path) -> impl Fn(&str) -> Option<Vec<u8>> {
+pub(super) fn reader(folder: &Path) -> impl Fn(&str) -> Option<Vec<u8>> {
     move |name| {
         // Names come from the record, so they are not paths.
         let is_name = !name.contains(['/', '\\']) && !name.starts_with('.');

@@ -2,7 +2,7 @@
 
 use super::flags::RenderFlags;
 use super::observer::Teller;
-use super::{experiments, failure};
+use super::{experiments, failure, records};
 use crate::cli::{LabRunArgs, LabRunningArgs};
 use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
@@ -19,8 +19,6 @@ use dwell_lab::{Laboratory, Observer};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The folder of records that are given no folder.
-const RECORDS: &str = "lab-runs";
 /// Most records of one machine on one day.
 const MOST_RECORDS: u32 = 10_000;
 
@@ -128,11 +126,11 @@ pub(super) fn new_folder(header: &Header) -> Result<PathBuf, Failure> {
     let date = header.began.split('T').next().unwrap_or_default();
     let name = format!("{date}-{}", words.join("-"));
     let free = (1..MOST_RECORDS).map(|number| match number {
-        1 => Path::new(RECORDS).join(&name),
-        _ => Path::new(RECORDS).join(format!("{name}-{number}")),
+        1 => Path::new(records::USUAL).join(&name),
+        _ => Path::new(records::USUAL).join(format!("{name}-{number}")),
     });
     let free = free.into_iter().find(|folder| !folder.exists());
-    free.ok_or_else(|| Usage::new("--record", format!("{RECORDS} has too many records of today")).into())
+    free.ok_or_else(|| Usage::new("--record", format!("{} has too many records of today", records::USUAL)).into())
 }
 
 impl Job {

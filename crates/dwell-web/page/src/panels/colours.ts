@@ -1,38 +1,131 @@
 import { api, type Palette } from "../api";
 import type { App, Panel } from "../app";
 import { button, colourField, section, segments, select, slider, toggle } from "../controls";
-import { debounced, element } from "../dom";
-import { type Colour, layersOf } from "../scene";
-import { evenStops, inlinePalette, randomColours, type Stop } from "../stops";
-import { attempt } from "../toast";
+import { debounced, element, titleOf } from "../dom";
+import { changed, halfTurn, MOST_LAYERS, newLayer, sameLayers } from "../layers";
+import { allLooks, type Look, normalColour, suggestions } from "../looks";
+import { type Colour, type Layer, layersOf } from "../scene";
+import { evenStops, inlinePalette, randomColours, type Stop, stopsOf, stopsOfTable } from "../stops";
+import { attempt, toast } from "../toast";
+import { LayersEditor } from "./layers-editor";
+import { PaletteList } from "./palette-list";
 import { StopsEditor } from "./stops-editor";
 
 /** An editor of stops starts from so many colours of a palette. */
 const STOPS_OF_PALETTE = 8;
+/** The choice of looks that stands for layers of no look. */
+const OWN_LAYERS = "own";
 
-function strip(colours: readonly string[], cyclic: boolean): HTMLElement {
-  const all = cyclic ? [...colours, colours[0]] : colours;
-  const made = element("span", { className: "strip" });
-  made.style.backgroundImage = `linear-gradient(to right, ${all.join(", ")})`;
-  return made;
+/** Palettes, how values become colours, layers and looks. */
+export function coloursPanel(app: App): Panel {
+  const palette = paletteSection(app);
+  const values = valuesSection(app, palette.interiorOf);
+  const layers = layersSection(app, palette.inPalette);
+  const parts = [palette, values, layers];
+  const update = () => {
+    for (const part of parts) part.update();
+  };
+  app.explorer.events.on("colour", update);
+  app.explorer.events.on("opened", update);
+  let palettes: Palette[] = [];
+  return {
+    root: element("div", {}, palette.root, values.root, palette.stopsRoot, layers.lightRoot, layers.root),
+    shown: async () => {
+      update();
+      void unfoldLook(app);
+      if (palettes.length > 0) return;
+      const [all, looks] = await Promise.all([attempt(() => api.palettes()), attempt(() => allLooks())]);
+      palettes = all ?? [];
+      palette.offer(palettes);
+      layers.offer(palettes, looks ?? []);
+      update();
+    },
+  };
 }
 
-/** Palettes, how values become colours, shading and looks. */
-export function coloursPanel(app: App): Panel {
-  const { explorer } = app;
-  let palettes: Palette[] = [];
-  const list = element("div", { className: "palettes", role: "listbox", "aria-label": "Palettes" });
+/** Puts in place of the name of a look, which an address may have, what the look consists of. */
+async function unfoldLook({ explorer }: App): Promise<void> {
+  const { colour } = explorer.settings;
+  if (!colour?.look) return;
+  const normal = await attempt(() => api.normal(explorer.current()));
+  if (normal && explorer.settings.colour === colour) {
+    explorer.change({ colour: normal.colour, layer: normal.layer }, "colour");
+  }
+}
 
-  list.onkeydown = (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const all = [...list.children];
-    const next = all[all.indexOf(event.target as Element) + step];
-    if (next instanceof HTMLElement) next.focus();
+/** The list of palettes, and the stops of the one that is chosen. */
+function paletteSection(app: App) {
+  const { explorer } = app;
+  let palettes: readonly Palette[] = [];
+  /** The palette of which the editor has the stops. */
+  let edited: string | undefined;
+
+  /** The colours of the scene in another palette. */
+  const withPalette = (palette: string): Colour => {
+    const { palette_format: _format, palette_text: _text, look: _look, ...colour } = explorer.settings.colour ?? {};
+    const last = palettes.find((one) => one.name === colour.palette);
+    // An interior colour that was chosen stays; that of the last palette goes with it.
+    if (last && colour.interior?.toLowerCase() === last.interior.toLowerCase()) delete colour.interior;
+    return { ...colour, palette };
+  };
+  /** The same for a palette that brings its own density and offset. */
+  const inPalette = (palette: string): Colour => {
+    const { density: _density, offset: _offset, ...colour } = withPalette(palette);
+    return colour;
+  };
+  /** A built-in palette brings the value and scale, too, if it suggests them. */
+  const choose = async ({ name }: Palette) => {
+    explorer.change({ colour: inPalette(name) }, "colour");
+    const normal = await attempt(() => normalColour({ palette: name }));
+    if (!normal?.colour || explorer.settings.colour?.palette !== name) return;
+    const parts = suggestions(normal.colour);
+    if (Object.keys(parts).length > 0) explorer.changeColour(parts);
+  };
+  const useStops = (stops: readonly Stop[]) => {
+    edited = inlinePalette(stops);
+    explorer.change({ colour: withPalette(edited) }, "colour");
+  };
+  const editor = new StopsEditor(debounced(60, useStops));
+  const random = () => {
+    const stops = evenStops(randomColours());
+    editor.set(stops);
+    useStops(stops);
+  };
+  const showStops = async (colour: Colour) => {
+    const { palette } = colour;
+    if (palette === edited && edited !== undefined) return;
+    edited = palette;
+    const known = palettes.find((one) => one.name === palette);
+    if (known)
+      editor.set(evenStops(known.colours.filter((_, i) => i % (known.colours.length / STOPS_OF_PALETTE) === 0)));
+    else if (palette?.startsWith("#")) editor.set(stopsOf(palette));
+    else {
+      const table = await attempt(() => api.table(explorer.current()));
+      if (table && edited === palette) editor.set(stopsOfTable(table, STOPS_OF_PALETTE));
+    }
   };
 
+  const list = new PaletteList(choose);
+  return {
+    root: section("Palette", list.root, button("Random palette", random, { icon: "dice" })),
+    stopsRoot: section("Stops", editor.root),
+    inPalette,
+    interiorOf: (palette: string | undefined) => palettes.find(({ name }) => name === palette)?.interior,
+    offer: (all: readonly Palette[]) => {
+      palettes = all;
+      list.offer(all);
+    },
+    update: () => {
+      const colour = explorer.settings.colour ?? {};
+      list.set(colour.palette);
+      if (palettes.length > 0) void showStops(colour);
+    },
+  };
+}
+
+/** How values become colours. */
+function valuesSection(app: App, interiorOf: (palette: string | undefined) => string | undefined) {
+  const { explorer } = app;
   const density = slider(
     "Density",
     { min: -6, max: 6, step: 0.02 },
@@ -67,18 +160,46 @@ export function coloursPanel(app: App): Panel {
     (value) => explorer.changeColour({ by: value }),
   );
   const interior = colourField("Interior", (colour) => explorer.changeColour({ interior: colour }));
-
-  const slope = () => layersOf(explorer.settings).find((layer) => layer.what === "slope");
-  const setSlope = (parts: Record<string, unknown> | null) => {
-    const others = layersOf(explorer.settings).filter((layer) => layer.what !== "slope");
-    const layer = parts ? [...others, { ...(slope() ?? { what: "slope", angle: 45, opacity: 1 }), ...parts }] : others;
-    explorer.change({ layer: layer.length > 0 ? layer : undefined }, "colour");
+  return {
+    root: section("Values", density.root, offset.root, scale.root, by.root, interior.root),
+    update: () => {
+      const colour = explorer.settings.colour ?? {};
+      density.set(Math.log2(colour.density ?? 1));
+      offset.set((((colour.offset ?? 0) % 1) + 1) % 1);
+      scale.set(colour.scale ?? "auto");
+      by.set(colour.by ?? app.session.resolved?.tables.by ?? "smooth");
+      interior.set(colour.interior ?? interiorOf(colour.palette) ?? "#000000");
+    },
   };
-  const shaded = toggle("Shading", (on) => setSlope(on ? {} : null));
+}
+
+/** The layers: one by one, by a look, and shading in short. */
+function layersSection(app: App, inPalette: (palette: string) => Colour) {
+  const { explorer } = app;
+  let looks: readonly Look[] = [];
+  const layers = () => layersOf(explorer.settings);
+  const setLayers = (next: readonly Layer[], colour = explorer.settings.colour) => {
+    explorer.change({ colour, layer: next.length > 0 ? [...next] : undefined }, "colour");
+  };
+  const editor = new LayersEditor({ layers, colour: () => explorer.settings.colour ?? {}, change: setLayers });
+
+  const slope = () => layers().find((layer) => layer.what === "slope");
+  const setSlope = (parts: Partial<Layer>) => {
+    const first = slope();
+    setLayers(layers().map((layer) => (layer === first ? changed(layer, parts) : layer)));
+  };
+  const shaded = toggle("Shading", (on) => {
+    if (!on) setLayers(layers().filter((layer) => layer.what !== "slope"));
+    else if (layers().length < MOST_LAYERS) setLayers([...layers(), newLayer("slope")]);
+    else {
+      toast(`A picture has at most ${MOST_LAYERS} layers.`, "Remove one of them first.");
+      update();
+    }
+  });
   const angle = slider(
     "Angle",
     { min: -180, max: 180, step: 1 },
-    (value) => `${value}°`,
+    (value) => `${Math.round(value)}°`,
     (value) => setSlope({ angle: value }),
   );
   const strength = slider(
@@ -87,112 +208,41 @@ export function coloursPanel(app: App): Panel {
     (value) => `${Math.round(100 * value)} %`,
     (value) => setSlope({ opacity: value }),
   );
-  const looks = select("Look", [["", "None"]], async (look) => {
-    if (look === "") {
-      const { look: _old, ...colour } = explorer.settings.colour ?? {};
-      explorer.change({ colour, layer: undefined }, "colour");
+
+  const ownLayers = [OWN_LAYERS, "Own layers"] as const;
+  const said = element("p", { className: "hint" });
+  const chosenLook = select("Look", [ownLayers], (name) => {
+    const look = looks.find((one) => one.name === name);
+    if (!look) {
+      update();
       return;
     }
-    const scene = { ...explorer.current(), colour: { look } };
-    delete scene.layer;
-    const normal = await attempt(() => api.normal(scene));
-    if (normal) explorer.change({ colour: normal.colour, layer: normal.layer }, "colour");
+    const { look: _look, ...kept } = explorer.settings.colour ?? {};
+    const { palette } = look.colour ?? {};
+    setLayers(look.layers, look.colour && palette ? { ...inPalette(palette), ...suggestions(look.colour) } : kept);
   });
 
-  const withPalette = (palette: string) => {
-    const { palette_format: _format, palette_text: _text, look: _look, ...colour } = explorer.settings.colour ?? {};
-    const last = palettes.find((one) => one.name === colour.palette);
-    // An interior colour that was chosen stays; that of the last palette goes with it.
-    if (last && colour.interior?.toLowerCase() === last.interior.toLowerCase()) delete colour.interior;
-    return { ...colour, palette };
-  };
-  const useColours = (palette: string) => explorer.change({ colour: withPalette(palette) }, "colour");
-  /** A built-in palette brings its own density and offset, and the value and scale if it suggests them. */
-  const choosePalette = async (palette: string) => {
-    const { density: _density, offset: _offset, ...colour } = withPalette(palette);
-    explorer.change({ colour }, "colour");
-    const normal = await attempt(() => api.normal({ re: "0", im: "0", view_height: "1", colour: { palette } }));
-    const suggested = normal?.colour;
-    if (!suggested || explorer.settings.colour?.palette !== palette) return;
-    const parts: Partial<Colour> = {};
-    if (suggested.density !== undefined && suggested.density !== 1) parts.density = suggested.density;
-    if (suggested.offset !== undefined && suggested.offset !== 0) parts.offset = suggested.offset;
-    if (suggested.by !== undefined && suggested.by !== "smooth") parts.by = suggested.by;
-    if (suggested.scale !== undefined && suggested.scale !== "auto") parts.scale = suggested.scale;
-    if (Object.keys(parts).length > 0) explorer.changeColour(parts);
-  };
-  const useStops = debounced(60, (stops: readonly Stop[]) => useColours(inlinePalette(stops)));
-  const editor = new StopsEditor(useStops);
-  const random = () => {
-    const stops = evenStops(randomColours());
-    editor.set(stops);
-    useColours(inlinePalette(stops));
-  };
-
-  const option = (palette: Palette) =>
-    element(
-      "button",
-      {
-        type: "button",
-        className: "palette",
-        role: "option",
-        "data-name": palette.name,
-        title: palette.title,
-        onclick: () => {
-          choosePalette(palette.name);
-          editor.set(evenStops(palette.colours.filter((_, i) => i % (32 / STOPS_OF_PALETTE) === 0)));
-        },
-      },
-      strip(palette.colours, palette.cyclic),
-      element("span", { className: "tile-title" }, palette.name),
-    );
-
   const update = () => {
-    const colour = explorer.settings.colour ?? {};
-    const tables = app.session.resolved?.tables;
-    density.set(Math.log2(colour.density ?? 1));
-    offset.set((((colour.offset ?? 0) % 1) + 1) % 1);
-    scale.set(colour.scale ?? "auto");
-    by.set(colour.by ?? tables?.by ?? "smooth");
-    const chosen = palettes.find((palette) => palette.name === colour.palette);
-    interior.set(colour.interior ?? chosen?.interior ?? "#000000");
-    const layer = slope();
-    shaded.set(layer !== undefined);
-    angle.root.hidden = layer === undefined;
-    strength.root.hidden = layer === undefined;
-    angle.set(layer?.angle ?? 45);
-    strength.set(layer?.opacity ?? 1);
-    looks.set(colour.look ?? "");
-    for (const one of list.children) {
-      one.setAttribute("aria-selected", String(one.getAttribute("data-name") === colour.palette));
-    }
+    const all = layers();
+    const first = slope();
+    shaded.set(first !== undefined);
+    angle.root.hidden = first === undefined;
+    strength.root.hidden = first === undefined;
+    angle.set(halfTurn(first?.angle ?? 45));
+    strength.set(first?.opacity ?? 1);
+    const look = looks.find((one) => sameLayers(one.layers, all));
+    chosenLook.set(look?.name ?? OWN_LAYERS);
+    said.textContent = look ? `${look.title[0].toUpperCase()}${look.title.slice(1)}.` : "";
+    editor.update();
   };
-  explorer.events.on("colour", update);
-  explorer.events.on("opened", update);
-
   return {
-    root: element(
-      "div",
-      {},
-      section("Palette", list, button("Random palette", random, { icon: "dice" })),
-      section("Values", density.root, offset.root, scale.root, by.root, interior.root),
-      section("Stops", editor.root),
-      section("Light", shaded.root, angle.root, strength.root, looks.root),
-    ),
-    shown: async () => {
-      if (palettes.length === 0) {
-        const [all, named] = await Promise.all([attempt(() => api.palettes()), attempt(() => api.looks())]);
-        palettes = all ?? [];
-        list.replaceChildren(...palettes.map(option));
-        looks.offer([["", "None"], ...(named ?? []).map((look) => [look.name, look.title || look.name] as const)]);
-        const current = palettes.find((one) => one.name === explorer.settings.colour?.palette) ?? palettes[0];
-        const inline = explorer.settings.colour?.palette?.startsWith("#");
-        const colours = inline
-          ? (explorer.settings.colour?.palette ?? "").split(",")
-          : current.colours.filter((_, i) => i % (32 / STOPS_OF_PALETTE) === 0);
-        editor.set(evenStops(colours));
-      }
-      update();
+    lightRoot: section("Light", chosenLook.root, said, shaded.root, angle.root, strength.root),
+    root: section("Layers", editor.root),
+    offer: (palettes: readonly Palette[], all: readonly Look[]) => {
+      looks = all;
+      chosenLook.offer([...all.map(({ name }) => [name, titleOf(name)] as const), ownLayers]);
+      editor.offer(palettes);
     },
+    update,
   };
 }

@@ -1,4 +1,4 @@
-import { api, type Configuration } from "../api";
+import { api, type Configuration, type Named } from "../api";
 import type { App, Panel } from "../app";
 import { button, type Choice, section, select } from "../controls";
 import { element } from "../dom";
@@ -51,6 +51,29 @@ function configurationForm(app: App, title: string): { root: HTMLElement; read: 
 export function rate(perSecond: number): string {
   const step = Math.max(0, Math.min(4, Math.floor(Math.log10(Math.max(1, perSecond)) / 3)));
   return `${(perSecond / 1000 ** step).toPrecision(3)} ${["", "k", "M", "G", "T"][step]}`;
+}
+
+/** The recorded runs of the laboratory: each opens its report. */
+function reportsSection(): { root: HTMLElement; update: () => Promise<void> } {
+  const list = element("ul", { className: "reports" });
+  return {
+    root: section("Laboratory", list),
+    update: async () => {
+      const all = (await attempt(() => api.reports())) ?? [];
+      const none = element(
+        "li",
+        { className: "hint" },
+        "“dwell lab run” records the experiments of five publications here.",
+      );
+      const link = ({ name, title }: Named) =>
+        element(
+          "a",
+          { href: `./api/v1/reports/${encodeURIComponent(name)}`, target: "_blank", rel: "noopener" },
+          title,
+        );
+      list.replaceChildren(...(all.length > 0 ? all.map((one) => element("li", {}, link(one))) : [none]));
+    },
+  };
 }
 
 /** Two ways to compute the present view, timed and compared. */
@@ -140,6 +163,7 @@ export function flavoursPanel(app: App): Panel {
     app.overlay.hideMask();
     clear.hidden = true;
   });
+  const reports = reportsSection();
   return {
     root: element(
       "div",
@@ -148,7 +172,9 @@ export function flavoursPanel(app: App): Panel {
       run,
       results,
       clear,
+      reports.root,
     ),
+    shown: reports.update,
     hidden: () => app.overlay.hideMask(),
   };
 }

@@ -85,8 +85,8 @@ export function formulaPanel(app: App): Panel {
     juliaRe.set(settings.julia?.[0] ?? "");
     juliaIm.set(settings.julia?.[1] ?? "");
     leaveJulia.hidden = !settings.julia;
-    automatic.set((settings.iterations ?? "auto") === "auto");
-    limit.set(String(app.session.resolved?.scene.iterations ?? settings.iterations ?? ""));
+    automatic.set(explorer.limit === "auto");
+    limit.set(String(app.session.resolved?.scene.iterations ?? explorer.limit));
     flip.set(settings.flip ?? false);
   };
   for (const what of ["content", "opened"] as const) explorer.events.on(what, update);

@@ -1,5 +1,5 @@
 import type { App, Panel } from "../app";
-import { element } from "../dom";
+import { element, titleOf } from "../dom";
 import { viewOf } from "../scene";
 import { zoomText } from "../view";
 
@@ -33,8 +33,8 @@ export function historyPanel(app: App): Panel {
           onclick: () => app.history.goTo(i),
         },
         element("img", { alt: "", width: 160, height: 90 }),
-        element("span", { className: "tile-title" }, entry.scene.title || entry.scene.formula || "Mandelbrot"),
-        element("span", { className: "tile-detail" }, zoomText(viewOf(entry.scene))),
+        element("span", { className: "tile-title" }, entry.scene.title || titleOf(entry.scene.formula || "mandelbrot")),
+        element("span", { className: "tile-detail" }, `${zoomText(viewOf(entry.scene))}×`),
       ),
     );
     wall.replaceChildren(...tiles.reverse());

@@ -10,8 +10,8 @@ const PREVIEW_DELAY_MS = 350;
 /** What is known of the point under the pointer, and its Julia set. */
 export function infoPanel(app: App): Panel {
   const facts = element("dl", { className: "facts" });
-  const preview = element("img", { className: "preview", alt: "Julia set of this point", hidden: true });
-  const hint = element("p", { className: "hint" }, "Rest the pointer on the picture.");
+  const preview = element("img", { className: "preview", alt: "Julia set of this point" });
+  const hint = element("p", { className: "hint" }, "Rest the pointer on the picture, or tap it.");
   let fetching: AbortController | null = null;
   let timer = 0;
   let url = "";
@@ -19,6 +19,8 @@ export function infoPanel(app: App): Panel {
 
   const open = button("Go to this Julia set", () => julia && app.openPlace(julia), { kind: "wide" });
   open.hidden = true;
+  const juliaSection = section("Julia set", preview, open);
+  juliaSection.hidden = true;
   preview.onclick = () => julia && app.openPlace(julia);
 
   const put = (rows: [string, string, string?][]) =>
@@ -51,7 +53,7 @@ export function infoPanel(app: App): Panel {
     julia = null;
     open.hidden = true;
     if (settings.julia) {
-      preview.hidden = true;
+      juliaSection.hidden = true;
       return;
     }
     const shallow = (text: string) => text.slice(0, 40).replace(/[.]$/, "");
@@ -72,13 +74,13 @@ export function infoPanel(app: App): Panel {
       URL.revokeObjectURL(url);
       url = URL.createObjectURL(blob);
       preview.src = url;
-      preview.hidden = false;
+      juliaSection.hidden = false;
       julia = scene;
       open.hidden = false;
     }, PREVIEW_DELAY_MS);
   };
   return {
-    root: element("div", {}, hint, facts, section("Julia set", preview, open)),
+    root: element("div", {}, hint, facts, juliaSection),
     hidden: () => {
       fetching?.abort();
       app.overlay.hideMark();

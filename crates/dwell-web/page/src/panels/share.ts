@@ -1,8 +1,9 @@
 import { fragmentOf } from "../address";
 import { api } from "../api";
 import type { App, Panel } from "../app";
-import { button, section, select, textField } from "../controls";
+import { button, type Choice, section, select, textField } from "../controls";
 import { element, saveBlob } from "../dom";
+import type { Scene } from "../scene";
 import { attempt, toast } from "../toast";
 import { type Size, zoomText } from "../view";
 
@@ -39,7 +40,23 @@ export async function copyLink(app: App): Promise<void> {
   await copy(address.href, "Link");
 }
 
-const endings: Record<string, string> = { toml: "toml", kfr: "kfr", "f3.toml": "f3.toml" };
+/** The formats of location files, each named as its files end. */
+const formats: readonly Choice[] = [
+  ["toml", "dwell (.toml)"],
+  ["kfr", "Kalles Fraktaler (.kfr)"],
+  ["f3.toml", "Fraktaler 3 (.f3.toml)"],
+  ["upr", "Ultra Fractal (.upr)"],
+  ["par", "Fractint (.par)"],
+  ["xpf", "XaoS (.xpf)"],
+];
+
+/** The scene to be written. Other programs choose no limit by themselves, so they get the one that was found. */
+function written(app: App, format: string): Scene {
+  const scene = app.explorer.current();
+  const found = app.session.resolved?.scene.iterations;
+  if (format === "toml" || app.explorer.limit !== "auto" || !found) return scene;
+  return { ...scene, iterations: String(found) };
+}
 
 /** Ways out and in: commands, links, pictures and files. */
 export function sharePanel(app: App): Panel {
@@ -72,14 +89,14 @@ export function sharePanel(app: App): Panel {
     },
     { icon: "save", kind: "wide primary" },
   );
-  const saveAs = (format: string, label: string) =>
-    button(label, async () => {
-      const answer = await attempt(() => api.exported(app.explorer.current(), format));
-      if (!answer) return;
-      saveBlob(new Blob([answer.text], { type: "text/plain" }), `${baseName()}.${endings[format]}`);
-      if (answer.left_out?.length)
-        toast("The file does not hold everything.", `Left out: ${answer.left_out.join(", ")}`);
-    });
+  const format = select("Format", formats, () => {});
+  const saveFile = async () => {
+    const ending = format.input.value;
+    const answer = await attempt(() => api.exported(written(app, ending), ending));
+    if (!answer) return;
+    saveBlob(new Blob([answer.text], { type: "text/plain" }), `${baseName()}.${ending}`);
+    if (answer.left_out?.length) toast("The file does not hold everything.", `Left out: ${answer.left_out.join(", ")}`);
+  };
   return {
     root: element(
       "div",
@@ -92,12 +109,13 @@ export function sharePanel(app: App): Panel {
       section("Picture", size.root, edges.root, save),
       section(
         "File",
-        element("div", { className: "inline" }, saveAs("toml", "TOML"), saveAs("kfr", "KFR"), saveAs("f3.toml", "F3")),
+        format.root,
+        button("Save file", saveFile, { icon: "save", kind: "wide" }),
         button("Open a file", () => app.chooseFile(), { icon: "open", kind: "wide" }),
         element(
           "p",
           { className: "hint" },
-          "Pictures of dwell, .toml, .kfr, .f3.toml and palettes (.map, .ggr, .ugr, .gpl, .kfp). They can be dropped on the page.",
+          "Pictures of dwell, files of these six formats, and palettes (.map, .ggr, .ugr, .gpl, .kfp). They can be dropped on the page.",
         ),
       ),
     ),

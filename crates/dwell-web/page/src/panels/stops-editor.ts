@@ -1,6 +1,6 @@
 import { button, colourField } from "../controls";
 import { element } from "../dom";
-import { colourAt, type Stop } from "../stops";
+import { colourAt, gradientOf, type Stop } from "../stops";
 
 /** Places and colours of a palette, moved on a strip by pointer or keys. */
 export class StopsEditor {
@@ -78,7 +78,7 @@ export class StopsEditor {
 
   private show(): void {
     const samples = Array.from({ length: 65 }, (_, i) => colourAt(this.stops, i / 64));
-    this.strip.style.backgroundImage = `linear-gradient(to right, ${samples.join(", ")})`;
+    this.strip.style.backgroundImage = gradientOf(samples);
     this.colour.set(this.stops[this.selected]?.colour ?? "#000000");
     // Handles are kept, so that one keeps the pointer and the focus while it moves.
     while (this.handles.children.length > this.stops.length) this.handles.lastElementChild?.remove();
