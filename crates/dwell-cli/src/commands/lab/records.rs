@@ -1,7 +1,7 @@
 //! The records in a folder, for the explorer.
 
 use super::report::reader;
-use dwell_lab::record::{self, Header};
+use dwell_lab::record::{self, Header, Machine};
 use dwell_lab::report::{Report, Surroundings};
 use dwell_web::Reports;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,10 @@ impl Reports for Records {
     fn all(&self) -> Vec<dwell_web::Report> {
         let report = |(name, header): (String, Header)| {
             let day = header.began.split('T').next().unwrap_or_default();
-            let title = format!("{day}, {}: {}", header.machine.processor, header.experiments.join(", "));
+            let Machine { processor, devices, .. } = &header.machine;
+            // As in the name of its folder: the device, without what describes it, or the processor.
+            let machine = devices.first().and_then(|device| device.split(',').next()).unwrap_or(processor);
+            let title = format!("{day}, {machine}: {}", header.experiments.join(", "));
             dwell_web::Report { name, title }
         };
         self.found().into_iter().map(report).collect()
