@@ -384,24 +384,26 @@ await check("files of places, pictures and palettes", async () => {
   return page;
 });
 
-await check("the page paints like the program", async () => {
-  const page = await open();
-  // Without smooth edges the final picture has one sample, like the field.
-  const far = await page.evaluate(async () => {
-    const [ours, theirs] = [window.dwellTest.fieldPixels(), await window.pictureOfProgram(1)];
-    let different = 0;
-    let most = 0;
-    for (let i = 0; i < ours.length; i += 3) {
-      const apart = Math.max(...[0, 1, 2].map((k) => Math.abs(ours[i + k] - theirs[i + k])));
-      most = Math.max(most, apart);
-      if (apart > 1) different += 1;
-    }
-    return { different, most, pixels: ours.length / 3 };
+for (const canvas of ["2d", "webgl"]) {
+  await check(`the page paints like the program: ${canvas}`, async () => {
+    const page = await open("", {}, `?canvas=${canvas}`);
+    // Without smooth edges the final picture has one sample, like the field.
+    const far = await page.evaluate(async () => {
+      const [ours, theirs] = [window.dwellTest.fieldPixels(), await window.pictureOfProgram(1)];
+      let different = 0;
+      let most = 0;
+      for (let i = 0; i < ours.length; i += 3) {
+        const apart = Math.max(...[0, 1, 2].map((k) => Math.abs(ours[i + k] - theirs[i + k])));
+        most = Math.max(most, apart);
+        if (apart > 1) different += 1;
+      }
+      return { different, most, pixels: ours.length / 3 };
+    });
+    console.log(`     pixels more than 1 of 255 apart: ${far.different} of ${far.pixels}; the most: ${far.most}`);
+    assert.ok(far.different <= far.pixels / 1000);
+    return page;
   });
-  console.log(`     pixels more than 1 of 255 apart: ${far.different} of ${far.pixels}; the most: ${far.most}`);
-  assert.ok(far.different <= far.pixels / 1000);
-  return page;
-});
+}
 
 await check("the limit", async () => {
   const page = await open();
@@ -449,12 +451,15 @@ await check("history has small pictures", async () => {
   return page;
 });
 
-await check("a 2D canvas shows the same final picture", async () => {
+await check("every way to draw shows the same final picture", async () => {
   const page = await open();
   const first = await picture(page);
-  const other = await open("", {}, "?canvas=2d");
-  assert.equal((await picture(other)).hash, first.hash);
-  return other;
+  for (const way of ["?canvas=2d", "?canvas=webgl", "?canvas=2d&paint=server"]) {
+    const other = await open("", {}, way);
+    assert.equal((await picture(other)).hash, first.hash, way);
+    await other.context().close();
+  }
+  return page;
 });
 
 await check("a phone", async () => {

@@ -51,9 +51,15 @@ async function main(): Promise<void> {
   // Connection and start scene come while the browser sets up WebGL, which takes longer.
   const link = new Link();
   const starting = started();
-  const wantsCanvas = new URLSearchParams(location.search).get("canvas") === "2d";
-  const renderer = (wantsCanvas ? null : WebglRenderer.create(canvas)) ?? new CanvasRenderer(canvas);
-  run(await starting, canvas, renderer, link);
+  run(await starting, canvas, rendererFor(canvas), link);
+}
+
+/** Draws with WebGL2 where a graphics device does it, and else in a 2D canvas. The address may choose: `?canvas=2d`, `?canvas=webgl`. */
+function rendererFor(canvas: HTMLCanvasElement): Renderer {
+  const wants = new URLSearchParams(location.search);
+  const kind = wants.get("canvas");
+  const webgl = kind === "2d" ? null : WebglRenderer.create(canvas, kind === "webgl");
+  return webgl ?? new CanvasRenderer(canvas, wants.get("paint") !== "server");
 }
 
 /** What the program says of itself; asked again until it answers. */

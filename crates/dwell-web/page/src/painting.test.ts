@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { colouredValue, ENTRIES, entryOf, fixedFraction, INSIDE, threshold, turns, turnsOfBand } from "./painting";
+import {
+  colouredValue,
+  ENTRIES,
+  entryOf,
+  fixedFraction,
+  INSIDE,
+  ranksOfRow,
+  thresholdOf,
+  turns,
+  turnsOfBand,
+} from "./painting";
 import { readBand } from "./protocol";
 
 describe("painting", () => {
@@ -36,8 +46,10 @@ describe("painting", () => {
   });
 
   it("dithers with eight thresholds", () => {
-    const found = new Set(Array.from({ length: 8 }, (_, row) => threshold(0, row)));
-    expect([...found].sort((a, b) => a - b)).toEqual([16, 48, 80, 112, 144, 176, 208, 240]);
+    const thresholds = [16, 48, 80, 112, 144, 176, 208, 240];
+    const sorted = (ranks: number[]) => ranks.map(thresholdOf).sort((a, b) => a - b);
+    expect(sorted(ranksOfRow(5))).toEqual(thresholds);
+    expect(sorted(Array.from({ length: 8 }, (_, row) => ranksOfRow(row)[3]))).toEqual(thresholds);
   });
 });
 

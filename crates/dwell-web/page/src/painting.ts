@@ -77,16 +77,24 @@ export function entryOf(whole: number, fraction: number, density: FixedFraction,
   const product = Math.imul(whole, density.high) >>> 0;
   const rest = Math.floor(whole * density.low);
   const part = rate * fraction;
-  const sum = (product + rest + Math.floor((part - Math.floor(part)) * 2 ** 32) + offset) % 2 ** 32;
-  return Math.floor(sum / 2 ** 19);
+  const sum = product + rest + Math.floor((part - Math.floor(part)) * 2 ** 32) + offset;
+  // The sum is below 2^53, so that this takes it modulo 2^32.
+  return (sum >>> 0) >>> 19;
 }
+
+/** By how many thresholds 16 bits become 8. */
+export const THRESHOLDS = 8;
 
 function reversedThreeBits(n: number): number {
   return ((n & 1) << 2) | (n & 2) | ((n >> 2) & 1);
 }
 
-/** The threshold of a pixel, by which 16 bits become 8. */
-export function threshold(column: number, row: number): number {
-  const rank = reversedThreeBits(row + reversedThreeBits(column >> 4));
-  return Math.floor((257 * rank + 128) / 8);
+/** The ranks of the thresholds of a row: of 16 columns each, and again after 128 columns. */
+export function ranksOfRow(row: number): number[] {
+  return Array.from({ length: THRESHOLDS }, (_, i) => reversedThreeBits(row + reversedThreeBits(i)));
+}
+
+/** The threshold of a rank, which is added to a value of 16 bits before it is divided by 257. */
+export function thresholdOf(rank: number): number {
+  return Math.floor((257 * rank + 128) / THRESHOLDS);
 }

@@ -129,12 +129,13 @@ export class WebglRenderer implements Renderer {
   private period = 1;
   private dithers = false;
 
-  /** The renderer, or `null` where the browser has no WebGL2. */
-  static create(canvas: HTMLCanvasElement): WebglRenderer | null {
+  /** The renderer, or `null` where the browser has no WebGL2, or only in software and that is not wanted. */
+  static create(canvas: HTMLCanvasElement, inSoftware: boolean): WebglRenderer | null {
     const gl = canvas.getContext("webgl2", {
       alpha: false,
       antialias: false,
       depth: false,
+      failIfMajorPerformanceCaveat: !inSoftware,
       powerPreference: "low-power",
     });
     return gl ? new WebglRenderer(canvas, gl) : null;
