@@ -1,4 +1,4 @@
-// Measures what a person waits for, in a browser without a graphics device: `npm run bench -- LINK`, where the program was
+// Measures what a person waits for, in a browser without a graphics device: `npm run bench -- LINK [PLACE]`, where the program was
 // started with --test-mode. Times are in milliseconds, as median and 95th percentile.
 import { launch, serveLocally } from "./browser.mjs";
 
@@ -93,7 +93,7 @@ async function recolour(page) {
   );
 }
 
-for (const name of Object.keys(PLACES)) {
+for (const name of Object.keys(PLACES).filter((name) => name.startsWith(process.argv[3] ?? ""))) {
   let hash = PLACES[name];
   if (name.startsWith("kf")) {
     const scene = await (await fetch(`${link}api/v1/locations/${name}`)).json();

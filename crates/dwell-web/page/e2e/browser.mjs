@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { chromium } from "playwright-core";
 
-/** Chromium with WebGL in software, and without connections of its own. */
-export function launch() {
+const WEBGL_IN_SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+
+/** Chromium without a graphics device and without connections of its own; with WebGL in software, if that is wanted. */
+export function launch(webgl = false) {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: [
       "--no-sandbox",
       "--disable-gpu",
-      "--use-gl=angle",
-      "--use-angle=swiftshader",
-      "--enable-unsafe-swiftshader",
+      ...(webgl ? WEBGL_IN_SOFTWARE : []),
       "--disable-quic",
       "--no-first-run",
       "--disable-background-networking",

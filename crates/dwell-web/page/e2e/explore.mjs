@@ -9,7 +9,7 @@ const url = process.argv[2];
 if (!url) throw new Error("usage: npm run e2e -- URL");
 const only = process.argv[3];
 
-const browser = await launch();
+const browser = await launch(true);
 const size = { width: 800, height: 500 };
 const failures = [];
 let done = 0;

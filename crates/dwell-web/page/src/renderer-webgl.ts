@@ -119,6 +119,13 @@ function program(gl: WebGL2RenderingContext, fragment: string): WebGLProgram {
   return made;
 }
 
+/** Whether processors draw: browsers say so by a caveat only if they fell back to that by themselves. */
+function isInSoftware(gl: WebGL2RenderingContext): boolean {
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
 /** Paints fields and draws pictures with WebGL2. */
 export class WebglRenderer implements Renderer {
   readonly paintsFields = true;
@@ -138,7 +145,7 @@ export class WebglRenderer implements Renderer {
       failIfMajorPerformanceCaveat: !inSoftware,
       powerPreference: "low-power",
     });
-    return gl ? new WebglRenderer(canvas, gl) : null;
+    return gl && (inSoftware || !isInSoftware(gl)) ? new WebglRenderer(canvas, gl) : null;
   }
 
   private constructor(

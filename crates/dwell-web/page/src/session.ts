@@ -131,6 +131,11 @@ export class Session {
     return this.request?.failed ?? false;
   }
 
+  /** Whether some pixels of what was asked last are on the screen. */
+  get showsPixels(): boolean {
+    return this.request?.drawn ?? false;
+  }
+
   get id(): number {
     return this.request?.id ?? 0;
   }

@@ -26,11 +26,11 @@ declare global {
 }
 
 /** What automatic tests look at; only where the program was started for tests. */
-export function offerTests(session: Session, explorer: Explorer, renderer: Renderer): void {
+export function offerTests(session: Session, explorer: Explorer, renderer: Renderer, hasTools: () => boolean): void {
   window.dwellTest = {
     idle: () =>
       new Promise((resolve) => {
-        const look = () => (session.isIdle ? resolve() : void setTimeout(look, 20));
+        const look = () => (session.isIdle && hasTools() ? resolve() : void setTimeout(look, 20));
         look();
       }),
     pixels: () => {
