@@ -350,10 +350,11 @@ pub(crate) struct RenderArgs {
     /// Compute every pixel as well, and report how many dwells differ
     #[arg(long, hide_short_help = true, help_heading = "Measuring")]
     pub(crate) verify: bool,
-    /// Pixels to compute: every-pixel, proven, mariani-silver, boundary-trace [default: every-pixel]
+    /// Pixels to compute: auto, every-pixel, proven, mariani-silver, boundary-trace [default: auto]
     ///
     /// every-pixel computes every pixel. proven proves the dwells of whole blocks, roundings included, and computes the other
-    /// pixels, each up to the proof that it never escapes: for large files of dwells. Both are exact and give the same bytes.
+    /// pixels, each up to the proof that it never escapes. auto does so where dwells of a large image are wanted and that is
+    /// faster there. All three are exact and give the same bytes.
     /// mariani-silver and boundary-trace compute fewer pixels and infer the rest; a few pixels may be wrong, and --verify
     /// counts them. In pictures coloured by smooth values or distances, no block is proved and only points inside the set are
     /// inferred. The kernels of --gpu-kernel that infer pixels are accepted here, too.

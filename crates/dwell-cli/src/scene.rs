@@ -177,7 +177,7 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<Scene, Failure> {
         scene.tile = Some(text.parse()?);
     }
     choose_number(&mut scene);
-    if scene.settings.number == NumberKind::Exact && scene.strategy != Strategy::EveryPixel {
+    if scene.settings.number == NumberKind::Exact && !matches!(scene.strategy, Strategy::Auto | Strategy::EveryPixel) {
         let problem = format!("{} does not compute exact arithmetic", scene.strategy);
         return Err(Usage::new("--strategy", problem).accepts(Strategy::EveryPixel.name()).into());
     }

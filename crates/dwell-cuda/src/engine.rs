@@ -106,7 +106,9 @@ impl CudaEngine {
     fn options_for(&self, strategy: Strategy) -> Options {
         let kernel = match (strategy, self.options.kernel) {
             (Strategy::MarianiSilver, kernel) if kernel.is_exact() => GpuKernel::Levels,
-            (Strategy::EveryPixel | Strategy::Proven, kernel) if !kernel.is_exact() => GpuKernel::Tuned,
+            (Strategy::Auto | Strategy::EveryPixel | Strategy::Proven, kernel) if !kernel.is_exact() => {
+                GpuKernel::Tuned
+            }
             (_, kernel) => kernel,
         };
         let block = if kernel == self.options.kernel { self.options.block } else { None };

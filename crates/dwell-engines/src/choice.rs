@@ -27,7 +27,7 @@ impl Work {
     /// Whether a device can be the faster engine. The processors take what a device does not compute or would infer
     /// otherwise, and pictures that they finish before a device has started.
     fn suits_a_device(self) -> bool {
-        self.strategy == Strategy::EveryPixel
+        matches!(self.strategy, Strategy::Auto | Strategy::EveryPixel)
             && CudaEngine::CHANNELS.includes(self.channels)
             && self.number != NumberKind::Exact
             && self.pixels >= FEWEST_PIXELS

@@ -85,7 +85,7 @@ impl Default for Scene {
             samples: Samples::Auto,
             dither: true,
             depth: Depth::Eight,
-            strategy: Strategy::EveryPixel,
+            strategy: Strategy::Auto,
             shortcuts: Shortcuts::EXACT,
             tile: None,
         }

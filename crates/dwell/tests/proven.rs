@@ -9,8 +9,8 @@ mod common;
 
 use common::Random;
 use dwell::{
-    Cancel, ChannelSet, CpuEngine, DirectPoints, Kernels, Level, Limits, NumberKind, Plan, PointsVisitor, Recipe,
-    Settings, Shortcuts, Size, Strategy, Task, View, naive,
+    Cancel, ChannelSet, CpuEngine, DirectPoints, Engine, Kernels, Level, Limits, NumberKind, Plan, PointsVisitor,
+    Recipe, Settings, Shortcuts, Size, Strategy, Task, TileSize, View, naive,
 };
 use std::sync::atomic::AtomicBool;
 
@@ -108,4 +108,39 @@ fn attracted_orbits_never_escape() {
             }
         }
     }
+}
+
+#[test]
+fn auto_gives_the_dwells_of_every_pixel() {
+    let view = View::centred("-0.75", "0", "1").unwrap().sized(Size::new(4096, 2304).unwrap());
+    for number in NumberKind::DIRECT {
+        let settings = Settings { limit: 700, number, ..Settings::default() };
+        let plan = Plan::new(&view, &settings, &Limits::default()).unwrap();
+        let dwells = |strategy: Strategy, tile: Option<&str>| {
+            let tile = tile.map(|text| text.parse::<TileSize>().unwrap());
+            let engine = CpuEngine::new(Level::best(), 2).with_tile(tile);
+            let task = Task { plan: &plan, strategy, channels: ChannelSet::NONE };
+            assert_eq!(engine.info().strategy_for(&task), strategy);
+            dwell::field(&task, &engine, &Limits::default(), &Cancel::default()).unwrap()
+        };
+        let expected = dwells(Strategy::EveryPixel, None);
+        // With small tiles there are many trials, and halves of odd sizes.
+        for tile in [None, Some("64x64"), Some("33x17"), Some("1x300")] {
+            assert!(dwells(Strategy::Auto, tile).dwell() == expected.dwell(), "{number:?} {tile:?}");
+        }
+    }
+}
+
+#[test]
+fn auto_computes_every_pixel_where_no_proof_is_wanted_or_pays() {
+    let strategy = |side: u32, channels: ChannelSet, shortcuts: Shortcuts| {
+        let view = View::centred("-0.75", "0", "1").unwrap().sized(Size::new(side, side).unwrap());
+        let plan = Plan::new(&view, &Settings::default(), &Limits::default()).unwrap();
+        let engine = CpuEngine::new(Level::best(), 1).with_shortcuts(shortcuts);
+        engine.info().strategy_for(&Task { plan: &plan, strategy: Strategy::Auto, channels })
+    };
+    assert_eq!(strategy(4096, ChannelSet::NONE, Shortcuts::EXACT), Strategy::Auto);
+    assert_eq!(strategy(1024, ChannelSet::NONE, Shortcuts::EXACT), Strategy::EveryPixel);
+    assert_eq!(strategy(4096, ChannelSet::SMOOTH, Shortcuts::EXACT), Strategy::EveryPixel);
+    assert_eq!(strategy(4096, ChannelSet::NONE, Shortcuts::NONE), Strategy::EveryPixel);
 }

@@ -117,9 +117,9 @@ fn measured(shared: &Shared, scene: &Scene, way: &Way, control: Control<'_>) -> 
     settings.check()?;
     let strategy = match &way.strategy {
         Some(text) => text.parse::<Strategy>().map_err(InputError::from)?,
-        None => Strategy::EveryPixel,
+        None => Strategy::Auto,
     };
-    if settings.number == NumberKind::Exact && strategy != Strategy::EveryPixel {
+    if settings.number == NumberKind::Exact && !matches!(strategy, Strategy::Auto | Strategy::EveryPixel) {
         return Err(Failure::unprocessable(format!("strategy: {strategy} does not compute exact arithmetic")));
     }
     let plan = Plan::new(&scene.view, &settings, &shared.limits)?;

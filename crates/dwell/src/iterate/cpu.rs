@@ -1,6 +1,7 @@
 //! The CPU engine distributes tiles over the threads of a pool.
 
 mod deep;
+mod faster;
 mod worker;
 
 use crate::base::cancel::Cancel;
@@ -223,10 +224,10 @@ impl Engine for CpuEngine {
     fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
         let Size { width, height } = task.plan.size();
         let rows = rows.clamp(1, height);
-        let strategy = task.strategy.with(task.channels);
         if let Points::Deep(points) = task.plan.points() {
             return self.deep_requirements(task, points, rows);
         }
+        let strategy = self.info().strategy_for(task);
         let tile = self.tile(strategy, u64::from(width) * u64::from(rows), width);
         let tile = TileSize { width: tile.width.min(width), height: tile.height.min(rows) };
         struct OfThread(TileSize, ChannelSet, Strategy);
@@ -250,10 +251,10 @@ impl Engine for CpuEngine {
             return Err(InputError::malformed(problem).about(Parameter::Named("field")).into());
         }
         let pixels = u64::from(columns) * rows.rows().len() as u64;
-        let strategy = task.strategy.with(task.channels);
         if let Points::Deep(points) = plan.points() {
             return self.run_deep(task, points, rows, control);
         }
+        let strategy = self.info().strategy_for(task);
         let tiles = Tiles::new(rows, self.tile(strategy, pixels, columns));
         let times = plan.points().visit(Run { engine: self, task, tiles, control });
         let times = times.ok_or_else(|| plan.points().unsupported_by("cpu"))??;
@@ -281,7 +282,7 @@ impl PointsVisitor for Run<'_, '_> {
         // boundary.
         let is_double = size_of::<N>() == size_of::<f64>();
         call.settings.shortcuts.traps = task.strategy == Strategy::Proven || engine.shortcuts.cycles && is_double;
-        let strategy = task.strategy.with(task.channels);
+        let strategy = engine.info().strategy_for(task);
         let start = || -> Result<_, Error> {
             let worker = Worker { call: &call, buffers: engine.take_buffers()?, channels: Duration::ZERO };
             Ok((worker, Duration::ZERO))
@@ -289,10 +290,11 @@ impl PointsVisitor for Run<'_, '_> {
         let work = |(worker, spent): &mut (Worker<'_, N>, Duration), mut tile: Tile<'_>| -> Result<(), Error> {
             let begun = Instant::now();
             cancel.check()?;
+            let pixels = (tile.width() * tile.height()) as u64;
             let mut scratch = std::mem::take(&mut worker.buffers.scratch);
             strategy.fill(&mut tile, worker, &mut scratch)?;
             worker.buffers.scratch = scratch;
-            progress.add((tile.width() * tile.height()) as u64);
+            progress.add(pixels);
             *spent += begun.elapsed();
             Ok(())
         };

@@ -17,6 +17,7 @@ use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::TileSize;
 use crate::plan::Plan;
+use crate::plan::points::Points;
 use dwell_kernels::Level;
 use serde::Serialize;
 use std::ops::Range;
@@ -99,10 +100,18 @@ impl EngineInfo {
     /// values stay in a last-level cache until they are painted.
     pub const BAND_SAMPLES: u64 = 1 << 20;
 
-    /// The size of tiles that a strategy works in for these channels, if it is not chosen by the size of the image.
+    /// The size of tiles that a task is computed in, if it is not chosen by the size of the image.
     #[must_use]
-    pub fn tile_for(&self, strategy: Strategy, channels: ChannelSet) -> Option<TileSize> {
-        self.tile.or(strategy.with(channels).tile())
+    pub fn tile_for(&self, task: &Task<'_>) -> Option<TileSize> {
+        self.tile.or(self.strategy_for(task).tile())
+    }
+
+    /// What the strategy of a task comes to with its channels and size, and with the shortcuts of the engine.
+    #[must_use]
+    pub fn strategy_for(&self, task: &Task<'_>) -> Strategy {
+        let is_deep = matches!(task.plan.points(), Points::Deep(_));
+        let samples = if is_deep { 0 } else { task.plan.size().pixels() };
+        task.strategy.with(task.channels, self.shortcuts, samples)
     }
 }
 

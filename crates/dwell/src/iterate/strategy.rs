@@ -21,14 +21,22 @@ mod mariani_silver;
 
 use crate::base::error::Error;
 use crate::field::channels::ChannelSet;
+use crate::iterate::shortcuts::Shortcuts;
 use crate::iterate::tiles::{Tile, TileSize};
 pub(crate) use inference::{PixelRequests, TileComputer};
+
+/// The fewest samples of an image in which `auto` tries proofs: of the whole set at 2048 x 2048, every pixel is faster at every
+/// limit up to 1,000 (docs/proven.md).
+const FEWEST_SAMPLES: u64 = 1 << 23;
 
 /// Which pixels of a tile are computed and which are inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Strategy {
-    /// Every pixel is computed. Exact.
+    /// `proven` where the dwells of a large image are wanted and that has been faster lately, otherwise `every-pixel`. Exact:
+    /// both give the same dwells.
     #[default]
+    Auto,
+    /// Every pixel is computed. Exact.
     EveryPixel,
     /// Blocks of pixels are proved to have one dwell, and single pixels never to escape; every other pixel is computed. Where
     /// channels beside the dwells are wanted, every pixel is computed up to the proof that it never escapes. Exact. See
@@ -41,6 +49,7 @@ pub enum Strategy {
 }
 
 dwell_kernels::named!(Strategy, "strategy":
+    Auto => "auto",
     EveryPixel => "every-pixel",
     Proven => "proven",
     MarianiSilver => "mariani-silver",
@@ -51,7 +60,7 @@ impl Strategy {
     /// Whether every dwell equals that of the plain loop, by construction.
     #[must_use]
     pub fn is_exact(self) -> bool {
-        matches!(self, Self::EveryPixel | Self::Proven)
+        matches!(self, Self::Auto | Self::EveryPixel | Self::Proven)
     }
 
     /// The size of tiles that the strategy needs; `None` if it works with any size.
@@ -61,9 +70,15 @@ impl Strategy {
         (self != Self::EveryPixel).then_some(SQUARE)
     }
 
-    /// What it comes to with these channels: the orbit of every pixel is needed for any of them.
-    pub(crate) fn with(self, channels: ChannelSet) -> Self {
-        if self == Self::Proven && channels != ChannelSet::NONE { Self::EveryPixel } else { self }
+    /// What it comes to with these channels and shortcuts in an image of so many samples: the orbit of every pixel is needed
+    /// for any channel, and `auto` proves nothing where no shortcut is wanted and in images in which no proof pays.
+    pub(crate) fn with(self, channels: ChannelSet, shortcuts: Shortcuts, samples: u64) -> Self {
+        let is_wanted = shortcuts.interior && shortcuts.cycles && samples >= FEWEST_SAMPLES;
+        match self {
+            Self::Proven if channels != ChannelSet::NONE => Self::EveryPixel,
+            Self::Auto if channels != ChannelSet::NONE || !is_wanted => Self::EveryPixel,
+            _ => self,
+        }
     }
 
     /// Fills a tile.
@@ -81,6 +96,7 @@ impl Strategy {
             _ if tile.out.set().has_interior() => computer.compute_all(tile),
             Self::EveryPixel => computer.compute_all(tile),
             Self::Proven => computer.compute_proven(tile),
+            Self::Auto => computer.compute_faster(tile),
             Self::MarianiSilver => mariani_silver::fill(tile, computer, scratch),
             Self::BoundaryTrace => boundary_trace::fill(tile, computer, scratch),
         }
@@ -185,6 +201,9 @@ mod tests {
                 Ok(())
             }
             fn compute_proven(&mut self, _: &mut Tile<'_>) -> Result<(), Error> {
+                panic!("nothing is proved")
+            }
+            fn compute_faster(&mut self, _: &mut Tile<'_>) -> Result<(), Error> {
                 panic!("nothing is proved")
             }
             fn point(&self, _: &Tile<'_>, column: usize, row: usize) -> [f64; 2] {

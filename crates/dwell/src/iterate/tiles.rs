@@ -127,7 +127,7 @@ impl Tile<'_> {
     }
 
     /// Removes the first `columns` columns and returns them.
-    fn take_left(&mut self, columns: u32) -> Result<Self, InputError> {
+    pub(crate) fn take_left(&mut self, columns: u32) -> Result<Self, InputError> {
         let middle = self.columns.end.min(self.columns.start.saturating_add(columns));
         let left = self.columns.start..middle;
         let out = self.out.take_left(left.len())?;

@@ -58,7 +58,7 @@ impl<'a> FieldFiller<'a> {
         mirror: &'a mut Mirror,
         slice_time: Option<Duration>,
     ) -> Self {
-        let tile = engine.info().tile_for(task.strategy, task.channels);
+        let tile = engine.info().tile_for(&task);
         let tile_rows = tile.filter(|_| !task.strategy.is_exact()).map(|tile| tile.height);
         let is_deep = matches!(task.plan.points(), Points::Deep(_));
         let slice_rows = match slice_time {

@@ -10,8 +10,7 @@ use crate::base::limits::Limits;
 use crate::colour::{By, Depth, Samples};
 use crate::encode::{self, Format};
 use crate::field::channels::ChannelSet;
-use crate::iterate::engine::{Engine, Task};
-use crate::iterate::strategy::Strategy;
+use crate::iterate::engine::Task;
 use crate::iterate::tiles::TileSize;
 use crate::plan::Plan;
 use crate::render::mirror::{self, Mirror};
@@ -113,7 +112,7 @@ impl Layout {
         let chunk_samples = u64::from(chunk_rows) * u64::from(size.width);
         let chunks = u32::try_from(band_samples / chunk_samples).unwrap_or(u32::MAX).max(1);
         let band_rows = chunk_rows.saturating_mul(chunks).min(size.height);
-        let overhang = match engine.info().tile_for(strategy, channels) {
+        let overhang = match engine.info().tile_for(&task) {
             Some(tile) if !strategy.is_exact() => tile.height - 1,
             _ => 0,
         };
@@ -212,12 +211,13 @@ fn refining_bytes(plan: &Plan, channels: ChannelSet, threads: u64) -> u64 {
     threads.saturating_mul(Refiner::bytes_of_thread(plan, channels))
 }
 
-/// The size of the tiles into which an engine cuts the bands of a layout, for an image of `width` columns.
+/// The size of the tiles into which the engine of a request cuts the bands of its layout.
 #[must_use]
-pub fn tile_of(engine: &dyn Engine, strategy: Strategy, layout: &Layout, width: u32) -> TileSize {
+pub fn tile_of(request: &Request<'_>, layout: &Layout) -> TileSize {
+    let (engine, width) = (request.engine, request.plan.size().width);
     let pixels = u64::from(layout.band_rows) * u64::from(width);
     let fitting = || TileSize::fitting(pixels, width, engine.pool().threads());
-    engine.info().tile_for(strategy, layout.channels).unwrap_or_else(fitting)
+    engine.info().tile_for(&layout.task(request)).unwrap_or_else(fitting)
 }
 
 impl Format {

@@ -5,7 +5,6 @@ use crate::base::error::{Error, InputError};
 use crate::base::problem::Problem;
 use crate::base::quote::name_of;
 use crate::encode::Format;
-use crate::field::channels::ChannelSet;
 use crate::iterate::engine::Engine;
 use crate::iterate::strategy::Strategy;
 use crate::render::checkpoint::{Checkpoint, Checkpoints, FilePrefix};
@@ -141,8 +140,7 @@ fn inference(engine: &dyn Engine, strategy: Strategy) -> String {
         return String::new();
     }
     let info = engine.info();
-    // The tiles of these strategies do not depend on the channels.
-    let tile = info.tile_for(strategy, ChannelSet::NONE).map_or_else(|| "any size".to_owned(), |tile| tile.to_string());
+    let tile = info.tile.or(strategy.tile()).map_or_else(|| "any size".to_owned(), |tile| tile.to_string());
     format!("inference = \"{}, tiles of {tile}\"\n", info.inference)
 }
 

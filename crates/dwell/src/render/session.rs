@@ -307,11 +307,12 @@ impl<'r> Session<'r> {
 
     fn report(self, writer: &mut Writer) -> Report {
         let mut tally = std::mem::take(&mut writer.tally);
-        let Request { plan, engine, strategy, paint, .. } = *self.request;
+        let Request { plan, engine, paint, .. } = *self.request;
         tally.samples = paint.samples.side();
         tally.refines = self.refines();
         tally.planned_bytes = self.layout.bytes();
-        tally.tile = Some(tile_of(engine, strategy, self.layout, plan.size().width));
+        tally.tile = Some(tile_of(self.request, self.layout));
+        let strategy = engine.info().strategy_for(&self.layout.task(self.request));
         let warnings = self.warnings.into_iter().chain(std::mem::take(&mut tally.notes.warnings)).collect();
         let mut report = Report::new(plan, engine, strategy, tally, warnings);
         if self.request.hash {

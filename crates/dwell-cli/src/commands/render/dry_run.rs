@@ -36,11 +36,7 @@ pub(super) fn print(
         if is_exact { String::new() } else { format!("; {}, shortcuts {}", request.strategy.name(), info.shortcuts) };
     line("iterate", format!("{} in {number}, limit {}{limit}{method}", plan.formula().name(), plan.limit()));
     found.into_iter().for_each(|found| automatic(found, scene, &mut line));
-    let tiles = if is_exact {
-        String::new()
-    } else {
-        format!(", tiles of {} pixels", dwell::tile_of(engine, request.strategy, layout, size.width))
-    };
+    let tiles = if is_exact { String::new() } else { format!(", tiles of {} pixels", dwell::tile_of(request, layout)) };
     line(
         "engine",
         format!("{} {}, {} threads, {}{tiles}", info.name, info.level, engine.pool().threads(), info.schedule),

@@ -48,7 +48,7 @@ fn check(channels: ChannelSet, limit: u64, strategy: Strategy) -> Result<(), Inp
         let problem = format!("dwells up to {limit} need the channel of what exceeds 32 bits");
         return Err(InputError::new(Problem::Unsupported(problem)).about(Parameter::MaxIterations));
     }
-    if strategy != Strategy::EveryPixel {
+    if !matches!(strategy, Strategy::Auto | Strategy::EveryPixel) {
         let problem = format!("the strategy {strategy} does not compute exact arithmetic");
         return Err(InputError::new(Problem::Unsupported(problem))
             .about(Parameter::Named("strategy"))

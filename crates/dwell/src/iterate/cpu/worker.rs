@@ -1,5 +1,6 @@
 //! A worker thread: it computes the pixels that a strategy requests, with the kernels.
 
+use super::faster::{Faster, Way};
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::{exhausted, extend, reserve};
@@ -49,6 +50,7 @@ pub(super) struct Buffers<N> {
     places: Vec<(u32, u32)>,
     listed: ChannelBuffers,
     pub(super) scratch: PixelRequests,
+    faster: Faster,
 }
 
 impl<N: Kernels> Buffers<N> {
@@ -66,6 +68,7 @@ impl<N: Kernels> Buffers<N> {
             places: Vec::new(),
             listed: ChannelBuffers::default(),
             scratch: PixelRequests::default(),
+            faster: Faster::default(),
         })
     }
 }
@@ -91,14 +94,14 @@ impl<N: Kernels> Buffers<N> {
         let (width, height) = (tile.width as usize, tile.height as usize);
         let keep_ends = needs_escaped_z(channels);
         // Strategies that infer, or prove blocks, compute lists alone.
-        let computes_all = strategy == Strategy::EveryPixel || channels.has_interior();
+        let computes_all = matches!(strategy, Strategy::EveryPixel | Strategy::Auto) || channels.has_interior();
         let (width_at_once, height_at_once) = if computes_all { (width, height) } else { (0, 0) };
         let of_block = Workspace::<N>::bytes(width_at_once, height_at_once, keep_ends);
         let of_list = Workspace::<N>::bytes(LIST, 1, keep_ends) - Workspace::<N>::bytes(0, 0, keep_ends);
         let rows = LIST * size_of::<(u32, u32)>() + Tiles::bytes(tile, channels);
         let scratch = match strategy {
             Strategy::EveryPixel => 0,
-            Strategy::Proven => BlockWorkspace::<N>::bytes(width, height),
+            Strategy::Proven | Strategy::Auto => BlockWorkspace::<N>::bytes(width, height),
             Strategy::MarianiSilver | Strategy::BoundaryTrace => PixelRequests::bytes(width * height),
         };
         of_block + of_list + LIST * (2 * size_of::<N>() + channels.bytes(1) as usize) + rows + scratch
@@ -177,6 +180,15 @@ impl<N: Kernels> Call<'_, N> {
     }
 }
 
+impl<N: Kernels> Worker<'_, N> {
+    fn compute_by(&mut self, way: Way, tile: &mut Tile<'_>) -> Result<(), Error> {
+        match way {
+            Way::EveryPixel => self.compute_all(tile),
+            Way::Proven => self.compute_proven(tile),
+        }
+    }
+}
+
 impl<N: Kernels> TileComputer for Worker<'_, N> {
     fn compute_all(&mut self, tile: &mut Tile<'_>) -> Result<(), Error> {
         if tile.width() < NARROW {
@@ -232,6 +244,23 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
         let computed = self.compute_places(tile, blocks.unproved());
         self.buffers.blocks = blocks;
         computed
+    }
+
+    fn compute_faster(&mut self, tile: &mut Tile<'_>) -> Result<(), Error> {
+        let (first, is_trial) = self.buffers.faster.next();
+        if !is_trial {
+            return self.compute_by(first, tile);
+        }
+        let mut left = tile.take_left(tile.width().div_ceil(2) as u32)?;
+        for (half, way) in [(&mut left, first), (tile, first.other())] {
+            let pixels = half.width() * half.height();
+            if pixels > 0 {
+                let begun = Instant::now();
+                self.compute_by(way, half)?;
+                self.buffers.faster.record(way, begun.elapsed(), pixels);
+            }
+        }
+        Ok(())
     }
 
     #[inline]

@@ -14,6 +14,8 @@ pub(crate) trait TileComputer {
     fn compute_places(&mut self, tile: &mut Tile<'_>, places: &[(u32, u32)]) -> Result<(), Error>;
     /// Proves the dwells of blocks and computes the other pixels.
     fn compute_proven(&mut self, tile: &mut Tile<'_>) -> Result<(), Error>;
+    /// Computes every pixel, with or without proofs for blocks, as has been faster lately.
+    fn compute_faster(&mut self, tile: &mut Tile<'_>) -> Result<(), Error>;
     /// c of a pixel.
     fn point(&self, tile: &Tile<'_>, column: usize, row: usize) -> [f64; 2];
     /// Whether the set of points that have not escaped after n steps is connected and contains c = 0, for every n.
