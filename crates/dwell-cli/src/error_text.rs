@@ -235,7 +235,7 @@ fn hints_of(error: &InputError, flag: Option<&str>) -> Vec<Cow<'static, str>> {
     let hint: Option<Cow<'static, str>> = match error.problem() {
         Problem::Unknown { .. } => where_names_are(error).map(Cow::from),
         Problem::Conflict(_) if error.parameter() == Some(&Parameter::Power) => {
-            Some("powers above 2 are those of --formula multibrot: --formula multibrot --power 3".into())
+            Some("powers above 2 are those of the formula multibrot: add --formula multibrot".into())
         }
         Problem::UnquotedNumber { written } => {
             let key = error.key().unwrap_or("key");

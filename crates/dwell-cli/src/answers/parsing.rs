@@ -261,6 +261,7 @@ impl Context<'_> {
             "compare" => {
                 "`dwell compare A B` compares two files, and `dwell compare --truth FIELD` one with arbitrary precision"
             }
+            "convert" => "such as `dwell convert kf-1e50.kfr -o kf-1e50.toml`",
             "check" => "such as `dwell check seahorse.png`",
             "gallery" => "such as `dwell gallery -o gallery`",
             "lab report" => "such as `dwell lab report lab-runs/2026-11-22-my-machine`",

@@ -16,8 +16,12 @@ const TURNS: f64 = 1.25;
 const CALM: f64 = 0.7;
 /// The bound: the greatest difference, in turns, of that share of pairs.
 const MOST_DIFFERENCE: f64 = 0.05;
-/// The least number of turns: a view of a smooth gradient shows one, and a bound on differences reduces them no further.
+/// The least number of turns: a view of a smooth gradient shows one.
 const LEAST_TURNS: f64 = 0.5;
+/// The least number of turns to which the bound on differences reduces them. In views where it does, most neighbouring pixels
+/// have unrelated dwells. With half a turn they are from nearly black to white there, and hide the large structure. With less
+/// than a quarter, the picture has one colour.
+const LEAST_CALM_TURNS: f64 = 0.3;
 /// The fewest values that a scale is fitted to.
 const FEWEST: usize = 16;
 /// The least distance between the least and the greatest value that a scale is fitted to, in units of the scale.
@@ -45,39 +49,35 @@ impl Fit {
     ///
     /// a view of many dwells shows more turns than one of few, but the range of turns is that of the square root. The
     /// palette's first colour is that of the lower of the two values; for distances, that of distance 0. Where more than 30 %
-    /// of neighbouring pixels differ by more than 1/20 turn, the density is reduced until they do not, but not below half a
-    /// turn in all.
+    /// of neighbouring pixels differ by more than 1/20 turn, the density is reduced until they do not, but not below 0.3 turns
+    /// in all.
     ///
     /// Each of these is a continuous function of the distribution, whose shares are interpolated between values, so that
     /// they change little from one frame of a zoom to the next.
     ///
     /// # Errors
     /// When the system has not enough memory.
-    pub(crate) fn new(by: By, mut values: Vec<f64>, neighbours: &[[f64; 2]]) -> Result<Self, InputError> {
+    pub(crate) fn new(by: By, values: Vec<f64>, neighbours: &[[f64; 2]]) -> Result<Self, InputError> {
         let scale = by.usual_scale();
         let turns = |v: f64| match scale {
             Scale::Log => log2(v) * Scale::PER_LOG2,
             _ => (v.sqrt() - 1.0) * Scale::PER_ROOT,
         };
-        let sorted = |mut values: Vec<f64>| {
-            values.retain(|v| v.is_finite());
-            values.sort_unstable_by(f64::total_cmp);
-            values
-        };
-        values.iter_mut().for_each(|v| *v = turns(*v));
-        let s = sorted(values);
+        let mut s = values;
+        s.iter_mut().for_each(|v| *v = turns(*v));
+        s.retain(|s| s.is_finite());
         if s.len() < FEWEST {
             return Ok(Self { scale, density: 1.0, first: 0.0 });
         }
-        let (low, high) = (quantile(&s, LOW), quantile(&s, HIGH));
+        let (low, high) = (quantile(&mut s, LOW), quantile(&mut s, HIGH));
         let span = (high - low).max(LEAST_SPAN);
-        let least = LEAST_TURNS / span;
-        let mut density = (TURNS * span.sqrt() / span).max(least);
+        let mut density = (TURNS * span.sqrt()).max(LEAST_TURNS) / span;
         let differences = neighbours.iter().map(|[a, b]| (turns(*a) - turns(*b)).abs());
-        let differences = sorted(collected(differences, "the values of neighbouring pixels")?);
+        let differences = differences.filter(|difference| difference.is_finite());
+        let mut differences = collected(differences, "the values of neighbouring pixels")?;
         if differences.len() >= FEWEST {
-            let calm = MOST_DIFFERENCE / quantile(&differences, CALM).max(f64::MIN_POSITIVE);
-            density = density.min(calm).max(least);
+            let calm = MOST_DIFFERENCE / quantile(&mut differences, CALM).max(f64::MIN_POSITIVE);
+            density = density.min(calm).max(LEAST_CALM_TURNS / span);
         }
         // A distance of 0 is at the set itself, in every view.
         let first = if by == By::Distance { 0.0 } else { low };
@@ -94,14 +94,16 @@ impl Fit {
     }
 }
 
-/// The value below which a share of sorted values lies, interpolated between two of them. There is at least one.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let last = sorted.len() - 1;
+/// The value below which a share of some values lies, interpolated between two of them. There is at least one, and all are
+/// finite. Changes their order.
+fn quantile(values: &mut [f64], share: f64) -> f64 {
+    let last = values.len() - 1;
     let at = share * last as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the last index")]
     let below = (at.floor() as usize).min(last);
-    let above = (below + 1).min(last);
-    sorted[below] + (sorted[above] - sorted[below]) * (at - below as f64)
+    let (_, value, above) = values.select_nth_unstable_by(below, f64::total_cmp);
+    let next = above.iter().copied().min_by(f64::total_cmp).unwrap_or(*value);
+    *value + (next - *value) * (at - below as f64)
 }
 
 #[cfg(test)]
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_interpolated() {
-        assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.75), 3.0);
-        assert_eq!((quantile(&[7.0], 0.95), quantile(&[1.0, 2.0], 1.0)), (7.0, 2.0));
+        assert_eq!(quantile(&mut [4.0, 1.0, 2.0], 0.75), 3.0);
+        assert_eq!((quantile(&mut [7.0], 0.95), quantile(&mut [2.0, 1.0], 1.0)), (7.0, 2.0));
     }
 }

@@ -1,6 +1,6 @@
 //! Points of the probe of a deep view.
 
-use super::points::{Computer, Outcome, Point, WHAT};
+use super::points::{Computer, Outcome, Point, WHAT, chunk_of};
 use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::limits::{collected, filled};
@@ -12,12 +12,6 @@ use crate::deep::points::DeepPoints;
 use crate::deep::tiers::{DeepBuffers, DeepCall};
 use crate::field::channels::{ChannelBuffers, ChannelSet};
 use dwell_kernels::Level;
-
-/// Points that a thread computes at once: a list of what a tier leaves of fewer is short, but each may take a second, so that no thread should have
-/// many of few.
-const CHUNK: std::ops::RangeInclusive<usize> = 8..=128;
-/// Chunks for each thread, where there are enough points.
-const CHUNKS_PER_THREAD: usize = 4;
 
 /// Computes points given by offsets from the centre of a deep view.
 pub(super) struct Deep<'a> {
@@ -42,7 +36,8 @@ impl Computer for Deep<'_> {
         let mut open = collected(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied(), WHAT)?;
         let threads = self.pool.threads();
         let call = DeepCall { points: self.points, limit, level: self.level, threads, control: self.control };
-        let chunk = (open.len() / (CHUNKS_PER_THREAD * threads)).clamp(*CHUNK.start(), *CHUNK.end());
+        // A point may take a second.
+        let chunk = chunk_of(open.len(), threads);
         let work = |buffers: &mut Buffers, (_, chunk): (usize, &mut [Point])| self.chunk(&call, buffers, chunk);
         let start = || Ok(Buffers::default());
         self.pool.for_each(Schedule::default(), ChunksMut::new(&mut open, chunk), start, work)?;

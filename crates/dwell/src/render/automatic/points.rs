@@ -12,10 +12,11 @@ use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
 use dwell_kernels::{Fold, Grid, Kernels, Level, cycle};
 
-/// Points that a thread computes at once.
-const CHUNK: usize = 128;
-/// Points whose cycles a thread searches for at once.
-const SEARCHED: usize = 4;
+/// Points that a thread computes at once. In late stages a few hundred points take nearly all the time, each up to a
+/// millisecond: chunks of 128 would leave most of 16 threads without any. Eight points fill a vector.
+const CHUNK: std::ops::RangeInclusive<usize> = 8..=128;
+/// Chunks for each thread, where there are enough points.
+const CHUNKS_PER_THREAD: usize = 4;
 /// What the memory is for, in messages.
 pub(super) const WHAT: &str = "the probe";
 
@@ -65,6 +66,11 @@ impl Point {
     }
 }
 
+/// How many of a list of points a thread computes at once, among so many threads.
+pub(super) fn chunk_of(points: usize, threads: usize) -> usize {
+    (points / (CHUNKS_PER_THREAD * threads)).clamp(*CHUNK.start(), *CHUNK.end())
+}
+
 /// What computes points.
 pub(super) trait Computer {
     /// Iterates the undecided points of a list up to a limit, in f32 and f64 below 2^32 - 1.
@@ -102,18 +108,19 @@ impl<N: Kernels> Computer for Direct<'_, N> {
         let mut open = Vec::new();
         reserve(&mut open, list.len(), WHAT)?;
         open.extend(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied());
+        let size = chunk_of(open.len(), self.pool.threads());
         let start = || -> Result<Buffers<N>, Error> {
-            let none = || exhausted(Workspace::<N>::bytes(CHUNK, 1, true), WHAT);
+            let none = || exhausted(Workspace::<N>::bytes(size, 1, true), WHAT);
             Ok(Buffers {
                 workspace: Workspace::new().map_err(|_| none())?,
-                re: reserved(CHUNK, WHAT)?,
-                im: reserved(CHUNK, WHAT)?,
-                dwell: filled(CHUNK, 0, WHAT)?,
-                values: filled(CHUNK, 0.0, WHAT)?,
+                re: reserved(size, WHAT)?,
+                im: reserved(size, WHAT)?,
+                dwell: filled(size, 0, WHAT)?,
+                values: filled(size, 0.0, WHAT)?,
             })
         };
         let work = |buffers: &mut Buffers<N>, (_, chunk): (usize, &mut [Point])| self.chunk(buffers, chunk, limit);
-        self.pool.for_each(Schedule::default(), ChunksMut::new(&mut open, CHUNK), start, work)?;
+        self.pool.for_each(Schedule::default(), ChunksMut::new(&mut open, size), start, work)?;
         self.cancel.check()?;
         let undecided = list.iter_mut().filter(|point| point.outcome == Outcome::Undecided);
         undecided.zip(open).for_each(|(point, computed)| *point = computed);
@@ -128,11 +135,12 @@ impl<N: Kernels> Computer for Direct<'_, N> {
             cycle::proved_after(&self.points.map, pixel, steps, self.cancel.flag()).is_some()
         };
         let mut found = filled(list.len(), false, WHAT)?;
-        let work = |number: usize, chunk: &mut [bool]| {
-            chunk.iter_mut().zip(&list[number * SEARCHED..]).for_each(|(found, point)| *found = of(point));
+        // One point at a time: a search takes up to a millisecond.
+        let work = |number: usize, found: &mut [bool]| {
+            found.iter_mut().zip(&list[number..]).for_each(|(found, point)| *found = of(point));
             self.cancel.check()
         };
-        self.pool.for_each_chunk(Schedule::default(), &mut found, SEARCHED, work)?;
+        self.pool.for_each_chunk(Schedule::default(), &mut found, 1, work)?;
         Ok(found)
     }
 
@@ -147,7 +155,7 @@ fn in_32_bits(limit: u64) -> u32 {
 }
 
 impl<N: Kernels> Direct<'_, N> {
-    /// Iterates at most [`CHUNK`] points.
+    /// Iterates the points of a chunk.
     fn chunk(&self, buffers: &mut Buffers<N>, chunk: &mut [Point], limit: u64) -> Result<(), Error> {
         /// Written for points that are proved never to escape.
         const PROVED: u32 = u32::MAX;
@@ -174,7 +182,7 @@ impl<N: Kernels> Direct<'_, N> {
         };
         let keep = self.by == By::Smooth;
         let stop = self.cancel.flag();
-        workspace.reserve(grid, keep).map_err(|_| exhausted(Workspace::<N>::bytes(CHUNK, 1, keep), WHAT))?;
+        workspace.reserve(grid, keep).map_err(|_| exhausted(Workspace::<N>::bytes(chunk.len(), 1, keep), WHAT))?;
         if !N::dwells(self.level, settings, workspace, grid, &mut [&mut *dwell], keep, stop) {
             return Err(Error::Interrupted);
         }

@@ -231,9 +231,13 @@ fn refine(cells: Cells, list: &mut Vec<Point>, weights: &mut [u32]) -> Result<()
     };
     let mut ranked: Vec<(u64, usize)> = collected((0..cells.count()).map(|cell| (lateness(cell), cell)), WHAT)?;
     ranked.retain(|(lateness, _)| *lateness > 0);
-    // Latest first; cells that are equally late are taken at even spacing.
-    ranked.sort_unstable_by_key(|(lateness, cell)| (std::cmp::Reverse(*lateness), *cell));
-    let edge = ranked.iter().take_while(|(lateness, _)| *lateness == u64::MAX).count();
+    // The latest; cells at edges, which are equally late, are taken at even spacing.
+    let edge = ranked.iter().filter(|(lateness, _)| *lateness == u64::MAX).count();
+    if edge > REFINED {
+        ranked.retain(|(lateness, _)| *lateness == u64::MAX);
+    } else if ranked.len() > REFINED {
+        ranked.select_nth_unstable_by_key(REFINED, |(lateness, cell)| (std::cmp::Reverse(*lateness), *cell));
+    }
     reserve(list, REFINED * (POINTS as usize - 1), WHAT)?;
     for i in 0..REFINED.min(ranked.len()) {
         let (_, cell) = ranked[if edge > REFINED { i * edge / REFINED } else { i }];
