@@ -16,3 +16,4 @@ pub(crate) mod peak;
 pub(crate) mod point;
 pub(crate) mod render;
 pub(crate) mod show;
+pub(crate) mod zoom;

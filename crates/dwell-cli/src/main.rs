@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         Command::Looks => commands::looks::run(),
         Command::Show(args) => commands::show::run(&args),
         Command::Convert(args) => commands::convert::run(&args, &interrupt),
+        Command::Zoom(args) => commands::zoom::run(&args, &interrupt),
         Command::Gallery(args) => commands::gallery::run(&args, &interrupt),
         Command::Explore(args) => commands::explore::run(&args, &interrupt),
         Command::Compare(args) => match commands::compare::run(&args, &interrupt) {

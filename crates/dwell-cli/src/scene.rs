@@ -1,6 +1,6 @@
 //! From flags to a scene: a location, with the values of flags in place of its own.
 
-use crate::cli::{FormulaArgs, IterationArgs, RenderArgs, ViewArgs};
+use crate::cli::{FormulaArgs, IterationArgs, PictureArgs, RenderArgs, ViewArgs};
 use crate::error_text::{Failure, Usage};
 use crate::{answers, engine, output};
 use dwell::{
@@ -146,27 +146,10 @@ pub(crate) fn palette(what: &'static str, name: &str) -> Result<Palette, Failure
 
 /// The scene that flags describe.
 pub(crate) fn scene(args: &RenderArgs) -> Result<Scene, Failure> {
-    // `--shade 45` would be the flag without an angle and the location 45.
-    if let (Some(""), Some(what)) = (args.shade.as_deref(), args.what())
-        && what.to_string_lossy().parse::<f64>().is_ok()
-        && !what.exists()
-    {
-        let angle = what.to_string_lossy();
-        let problem = format!("the angle {} does not follow after =", quote(&angle));
-        return Err(Usage::new("--shade", problem).accepts(format!("--shade={angle}")).into());
-    }
     // Where statistics go to standard error, nothing else may: a program reads them.
-    let mut scene = place(args.what(), &args.view, &args.iteration, args.stats.as_deref() != Some(Path::new("-")))
+    let warns = args.stats.as_deref() != Some(Path::new("-"));
+    let mut scene = picture(args.what(), &args.view, &args.iteration, &args.picture, warns)
         .map_err(|failure| with_output(failure, args))?;
-    if let Some(text) = &args.aa {
-        scene.samples = samples(text)?;
-    }
-    scene.sample_view().map_err(|e| match (args.what(), &args.aa, &args.view.size) {
-        (Some(what), None, None) => e.within(Place::File(what.to_owned())).into(),
-        (_, None, _) => Failure::from(e).about("--size"),
-        _ => e.into(),
-    })?;
-    colours(args, &mut scene)?;
     if let Some(text) = &args.strategy {
         scene.strategy = engine::strategy(text)?;
     }
@@ -181,6 +164,37 @@ pub(crate) fn scene(args: &RenderArgs) -> Result<Scene, Failure> {
         let problem = format!("{} does not compute exact arithmetic", scene.strategy);
         return Err(Usage::new("--strategy", problem).accepts(Strategy::EveryPixel.name()).into());
     }
+    Ok(scene)
+}
+
+/// The scene of a picture: a place with its samples and colours. Its number is left to be found. `warns` allows warnings on standard
+/// error.
+pub(crate) fn picture(
+    what: Option<&Path>,
+    of_view: &ViewArgs,
+    of_iteration: &IterationArgs,
+    of_picture: &PictureArgs,
+    warns: bool,
+) -> Result<Scene, Failure> {
+    // `--shade 45` would be the flag without an angle and the location 45.
+    if let (Some(""), Some(what)) = (of_picture.shade.as_deref(), what)
+        && what.to_string_lossy().parse::<f64>().is_ok()
+        && !what.exists()
+    {
+        let angle = what.to_string_lossy();
+        let problem = format!("the angle {} does not follow after =", quote(&angle));
+        return Err(Usage::new("--shade", problem).accepts(format!("--shade={angle}")).into());
+    }
+    let mut scene = place(what, of_view, of_iteration, warns)?;
+    if let Some(text) = &of_picture.aa {
+        scene.samples = samples(text)?;
+    }
+    scene.sample_view().map_err(|e| match (what, &of_picture.aa, &of_view.size) {
+        (Some(what), None, None) => e.within(Place::File(what.to_owned())).into(),
+        (_, None, _) => Failure::from(e).about("--size"),
+        _ => e.into(),
+    })?;
+    colours(what, of_picture, &mut scene)?;
     Ok(scene)
 }
 
@@ -349,14 +363,14 @@ fn iteration(args: &IterationArgs, scene: &mut Scene) -> Result<(), Failure> {
     Ok(())
 }
 
-fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Failure> {
+fn colours(what: Option<&Path>, args: &PictureArgs, scene: &mut Scene) -> Result<(), Failure> {
     let (colouring, automatic) = (&mut scene.colouring, &mut scene.automatic.scale);
     if let Some(text) = &args.look {
         *colouring = text.parse::<Look>()?.of(colouring.clone());
         *automatic &= colouring.palette.suggestion().scale.is_none();
     }
     if let Some(name) = &args.palette {
-        if args.what().is_none_or(is_built_in) {
+        if what.is_none_or(is_built_in) {
             // The interior colour of a built-in location was chosen for its palette.
             colouring.palette = Palette::built_in(colouring.palette.name())?;
         }
@@ -403,8 +417,8 @@ fn colours(args: &RenderArgs, scene: &mut Scene) -> Result<(), Failure> {
 }
 
 /// Adds the shading that flags describe, in place of that of the scene.
-fn shade(args: &RenderArgs, colouring: &mut Colouring) -> Result<(), Failure> {
-    let RenderArgs { shade, shade_height, shade_strength, .. } = args;
+fn shade(args: &PictureArgs, colouring: &mut Colouring) -> Result<(), Failure> {
+    let PictureArgs { shade, shade_height, shade_strength, .. } = args;
     if [shade, shade_height, shade_strength].into_iter().all(Option::is_none) {
         return Ok(());
     }
@@ -439,7 +453,7 @@ fn shade(args: &RenderArgs, colouring: &mut Colouring) -> Result<(), Failure> {
 }
 
 /// Adds the colours of the interior that flags describe, in place of those of the scene.
-fn interior_layer(args: &RenderArgs, colouring: &mut Colouring) -> Result<(), Failure> {
+fn interior_layer(args: &PictureArgs, colouring: &mut Colouring) -> Result<(), Failure> {
     let Some(text) = &args.interior_by else { return Ok(()) };
     let of_interior = || Quantity::ALL.into_iter().filter(|of| of.by().is_none());
     let found = of_interior().find(|of| of.name() == text);

@@ -7,7 +7,7 @@ mod common;
 use common::{Folder, Ran};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "",
     "render",
     "locations",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 24] = [
     "looks",
     "show",
     "convert",
+    "zoom",
     "gallery",
     "explore",
     "compare",

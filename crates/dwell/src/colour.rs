@@ -6,7 +6,7 @@
 mod colouring;
 pub(crate) mod contrast;
 mod dither;
-mod elementary;
+pub(crate) mod elementary;
 mod fit;
 mod layers;
 mod light;
@@ -23,6 +23,8 @@ pub use colouring::Colouring;
 pub(crate) use fit::Fit;
 pub use layers::{BlendMode, Coverage, Layer, LayerContent, MOST_LAYERS, Quantity};
 pub use light::EncoderTables;
+#[cfg(all(feature = "png", feature = "toml"))]
+pub(crate) use light::light_of_value;
 pub use looks::Look;
 pub use mapping::{By, Scale, Suggestion};
 pub(crate) use painter::Wide;

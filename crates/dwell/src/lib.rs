@@ -46,6 +46,8 @@ mod plan;
 mod render;
 mod scene;
 mod view;
+#[cfg(all(feature = "png", feature = "toml"))]
+mod zoom;
 
 pub mod compare;
 pub mod store;
@@ -111,6 +113,8 @@ pub use scene::location::{Fit, Location};
 pub use scene::{Automatic, Scene};
 pub use view::settings::{NumberKind, Settings, formula};
 pub use view::{Frame, MAX_SIDE, Magnification, Sample, Size, View};
+#[cfg(all(feature = "png", feature = "toml"))]
+pub use zoom::{Course, Easing, Film, FilmColours, FilmFindings, Means, Method, Resampler, Shared};
 
 pub use dwell_kernels::{Fold, Formula, Kernels, Level, LevelName, Map, Number, Recipe, UnknownName, naive};
 

@@ -4,8 +4,8 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dwell::{
-    By, Depth, Format, Formula, LevelName, Location, NumberKind, Palette, Recipe, Sample, Scale, Schedule, Shortcuts,
-    Strategy,
+    By, Depth, Easing, Format, Formula, LevelName, Location, Method, NumberKind, Palette, Recipe, Sample, Scale,
+    Schedule, Shared, Shortcuts, Strategy,
 };
 use dwell_cuda::GpuKernel;
 
@@ -63,7 +63,7 @@ fn values_of(path: &[String], id: &str) -> Option<Values> {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let or_file = |names: Vec<&'static str>| Some(Values { names, or_file: true });
     let names: Vec<&'static str> = match (path.as_slice(), id) {
-        (["render" | "show"], "what") => return or_file(Location::built_in_names().collect()),
+        (["render" | "show" | "zoom"], "what") => return or_file(Location::built_in_names().collect()),
         (["lab", _], "what") => {
             return or_file([dwell_lab::catalogue::names(), vec!["all"]].concat());
         }
@@ -84,6 +84,9 @@ fn values_of(path: &[String], id: &str) -> Option<Values> {
         (_, "strategy") => Strategy::ALL.map(Strategy::name).to_vec(),
         (_, "shortcuts") => [["none", "exact"].as_slice(), &Shortcuts::NAMES].concat(),
         (_, "schedule") => Schedule::NAMES.to_vec(),
+        (["zoom"], "easing") => Easing::ALL.map(Easing::name).to_vec(),
+        (["zoom"], "method") => Method::ALL.map(Method::name).to_vec(),
+        (["zoom"], "fit") => Shared::ALL.map(Shared::name).to_vec(),
         (_, "sync_interval") => vec!["off"],
         (_, "gpu_kernel") => GpuKernel::ALL.map(GpuKernel::name).to_vec(),
         (_, "block") => vec!["occupancy"],

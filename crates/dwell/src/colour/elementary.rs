@@ -14,7 +14,7 @@ const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
 const SIGNIFICAND: u64 = (1 << 52) - 1;
 
 /// log2 x for any x >= 0: -infinity at 0, NaN where x is negative or NaN. Within 4 ulp.
-pub(super) fn log2(x: f64) -> f64 {
+pub(crate) fn log2(x: f64) -> f64 {
     match x {
         0.0 => f64::NEG_INFINITY,
         f64::INFINITY => x,
@@ -28,7 +28,7 @@ pub(super) fn log2(x: f64) -> f64 {
 }
 
 /// 2^x for any x: 0 and infinity beyond the range. Within 2 ulp where the result is a normal number.
-pub(super) fn exp2(x: f64) -> f64 {
+pub(crate) fn exp2(x: f64) -> f64 {
     exp2_sum(x, 0.0)
 }
 

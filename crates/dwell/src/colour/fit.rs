@@ -84,6 +84,16 @@ impl Fit {
         Ok(Self { scale, density, first })
     }
 
+    /// The fit for a sequence of views, of which each has its own, from the largest view to the smallest: the median density, so that as many
+    /// views would have more turns as fewer, and the first colour of the largest view. The fits have one scale. `None` for no view.
+    #[cfg(all(feature = "png", feature = "toml"))]
+    pub(crate) fn common(fits: &[Self]) -> Option<Self> {
+        let first = fits.first()?;
+        let mut densities: Vec<f64> = fits.iter().map(|fit| fit.density).collect();
+        densities.sort_unstable_by(f64::total_cmp);
+        Some(Self { density: quantile(&densities, 0.5), ..*first })
+    }
+
     /// A colouring with the scale in place of its own. Its density multiplies that of the fit, and its offset is added.
     pub(crate) fn applied_to(self, colouring: Colouring) -> Colouring {
         let density = (self.density * colouring.density).clamp(f64::MIN_POSITIVE, Colouring::MOST);
@@ -163,6 +173,14 @@ mod tests {
             assert!(fit.applied_to(wide).check().is_ok(), "{values:?}");
             assert!(fit.applied_to(Colouring::default()).check().is_ok(), "{values:?}");
         }
+    }
+
+    #[test]
+    #[cfg(all(feature = "png", feature = "toml"))]
+    fn views_have_a_common_fit() {
+        let fits = [0.5, 8.0, 2.0].map(|density| Fit { scale: Scale::Root, density, first: density });
+        assert_eq!(Fit::common(&fits), Some(Fit { scale: Scale::Root, density: 2.0, first: 0.5 }));
+        assert_eq!(Fit::common(&[]), None);
     }
 
     #[test]

@@ -16,6 +16,12 @@ pub(super) fn of_colour(colour: Rgb16) -> [u32; 3] {
     colour.map(|channel| light(f64::from(channel) / 65535.0))
 }
 
+/// The light of a 16-bit value of a channel.
+#[cfg(all(feature = "png", feature = "toml"))]
+pub(crate) fn light_of_value(value: u16) -> u32 {
+    light(f64::from(value) / 65535.0)
+}
+
 /// The light of an sRGB value from 0 to 1.
 fn light(value: f64) -> u32 {
     // 0 to FULL.

@@ -99,18 +99,14 @@ pub fn resolve(scene: &Scene, engine: &dyn Engine, limits: &Limits, control: &Co
 
 fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, control: Control<'_>) -> Result<Resolved, Error> {
     let Automatic { limit, scale, .. } = scene.automatic;
-    let mut scene = scene.clone();
-    scene.settings.number = scene.number();
-    scene.automatic.number = false;
     if !limit && !scale {
+        let mut scene = scene.clone();
+        scene.settings.number = scene.number();
+        scene.automatic.number = false;
         return Ok(Resolved { scene, found: None });
     }
     let began = Instant::now();
-    scene.automatic = Automatic::NONE;
-    scene.colouring.check()?;
-    let search =
-        Search { fixed_limit: (!limit).then_some(scene.settings.limit), by: scale.then_some(scene.colouring.by) };
-    let findings = contained(|| probe(&scene, engine, limits, control, search))?;
+    let (mut scene, findings) = probed(scene, engine, limits, control)?;
     let mut found = Found {
         limit: None,
         scale,
@@ -131,6 +127,55 @@ fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, control: Contro
     }
     found.seconds = began.elapsed().as_secs_f64();
     Ok(Resolved { scene, found: Some(found) })
+}
+
+/// Probes the view of a scene for what the scene leaves to be found. Returns the scene in its number with nothing left to be found, to
+/// which the findings are still to be applied.
+fn probed(
+    scene: &Scene,
+    engine: &dyn Engine,
+    limits: &Limits,
+    control: Control<'_>,
+) -> Result<(Scene, Findings), Error> {
+    let Automatic { limit, scale, .. } = scene.automatic;
+    let mut scene = scene.clone();
+    scene.settings.number = scene.number();
+    scene.automatic = Automatic::NONE;
+    scene.colouring.check()?;
+    let search =
+        Search { fixed_limit: (!limit).then_some(scene.settings.limit), by: scale.then_some(scene.colouring.by) };
+    let findings = contained(|| probe(&scene, engine, limits, control, search))?;
+    Ok((scene, findings))
+}
+
+/// The limit and the fit of the colours that suit a view by themselves, for a sequence of views that are to share them.
+#[cfg(all(feature = "png", feature = "toml"))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suitable {
+    /// The limit, if the scene leaves it to be found.
+    pub(crate) limit: Option<u64>,
+    /// The fit, if the scene leaves its scale to be found.
+    pub(crate) fit: Option<Fit>,
+}
+
+/// Finds what suits the view of a scene, of what the scene leaves to be found: see [`resolve`].
+#[cfg(all(feature = "png", feature = "toml"))]
+pub(crate) fn suitable(
+    scene: &Scene,
+    engine: &dyn Engine,
+    limits: &Limits,
+    control: Control<'_>,
+) -> Result<Suitable, Error> {
+    with_standard_floats(|| {
+        let Automatic { limit, scale, .. } = scene.automatic;
+        if !limit && !scale {
+            return Ok(Suitable { limit: None, fit: None });
+        }
+        let (scene, findings) = probed(scene, engine, limits, control)?;
+        let limit = limit.then(|| findings.limit());
+        let fit = scale.then(|| Fit::new(scene.colouring.by, findings.values, &findings.neighbours)).transpose()?;
+        Ok(Suitable { limit, fit })
+    })
 }
 
 /// Finds out whether the limit of a scene is too low for its view. The limit must have been given: an automatic one is not

@@ -64,10 +64,10 @@ impl FlagReader for RenderFlags {
 fn setup(args: &RenderArgs) -> Result<Setup, Failure> {
     let mut scene = scene::scene(args)?;
     // Unless flags say otherwise, a picture has one sample per pixel, so that its time is that of the same work everywhere.
-    if args.aa.is_none() {
+    if args.picture.aa.is_none() {
         scene.samples = Samples::Fixed(1);
     }
-    scene.dither &= args.dither.is_some();
+    scene.dither &= args.picture.dither.is_some();
     let options = engine::kernel(&args.kernel, args.strategy.as_deref())?;
     if let Some(options) = options {
         engine::check_kernel(options, scene.settings.formula)?;

@@ -104,7 +104,7 @@ pub(super) fn free_bytes(path: &Path) -> Option<u64> {
 /// Checks that no output is written over another output or over an input.
 pub(super) fn check_overlap(args: &RenderArgs, files: &[File]) -> Result<(), Usage> {
     let what = args.what.iter().map(|path| ("WHAT", Location::file(path)));
-    let palette = args.palette.iter().map(|name| ("--palette", overlap::palette_file(name)));
+    let palette = args.picture.palette.iter().map(|name| ("--palette", overlap::palette_file(name)));
     let stats = args.stats.iter().filter(|p| *p != Path::new("-")).map(|p| ("--stats", p.as_path()));
     overlap::check(what.chain(palette), files.iter().map(|(path, _)| ("-o", path.as_path())).chain(stats))
 }
