@@ -90,8 +90,7 @@ impl Fit {
     pub(crate) fn common(fits: &[Self]) -> Option<Self> {
         let first = fits.first()?;
         let mut densities: Vec<f64> = fits.iter().map(|fit| fit.density).collect();
-        densities.sort_unstable_by(f64::total_cmp);
-        Some(Self { density: quantile(&densities, 0.5), ..*first })
+        Some(Self { density: quantile(&mut densities, 0.5), ..*first })
     }
 
     /// A colouring with the scale in place of its own. Its density multiplies that of the fit, and its offset is added.
