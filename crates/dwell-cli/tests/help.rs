@@ -7,13 +7,14 @@ mod common;
 use common::{Folder, Ran};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "",
     "render",
     "locations",
     "palettes",
     "looks",
     "show",
+    "locate",
     "convert",
     "gallery",
     "explore",
