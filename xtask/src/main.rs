@@ -6,6 +6,7 @@
 mod archive;
 mod kernels;
 mod limits;
+mod locate;
 mod package;
 mod palettes;
 mod pictures;
@@ -38,6 +39,9 @@ const HELP: &str = "cargo xtask COMMAND
   limits [--views N | --only K,L,... | --record]
                          count the pixels that automatic limits draw falsely black in random views, and time the search
                          (some minutes in a release build). --record writes the results into docs/defaults.md
+  locate [--boxes N | --record]
+                         locate the minibrots of random boxes and time it beside their reference orbits (some minutes in a
+                         release build). --record writes the results into docs/locate.md
   truth                  compare f32 and f64 dwells with arbitrary precision and write docs/truth.md (some minutes)
   speed [--levels]       compare renders with the machine's peak rate and write docs/speed.md (some minutes). --levels
                          writes the section of the levels on this machine alone
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         ["release", "--check"] => release::check(),
         ["sources"] => sources::check(),
         ["limits", flags @ ..] => limits::run(flags),
+        ["locate", flags @ ..] => locate::run(flags),
         ["truth"] => truth::write(),
         ["speed", flags @ ..] => speed::run(flags),
         ["samples"] => samples::write(),

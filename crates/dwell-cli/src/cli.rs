@@ -95,6 +95,11 @@ pub(crate) enum Command {
     ///
     /// A built-in location or a location file is printed with every key.
     Show(ShowArgs),
+    /// Find the minibrot nearest a point or in a box of a view, with a proof
+    ///
+    /// Prints its period, size, orientation and all digits of its centre, to any depth, and writes a location that shows it: `dwell locate
+    /// WHAT -o mini.toml`, then `dwell render mini.toml -o mini.png`.
+    Locate(Box<LocateArgs>),
     /// Write a location as a file of another program, or the other way round
     Convert(ConvertArgs),
     /// Make a film that zooms into a place, or out of it
@@ -553,6 +558,73 @@ pub(crate) struct ShowArgs {
     /// `-` reads a PNG or a location file from standard input.
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) what: PathBuf,
+}
+
+const LOCATE_EXAMPLES: &str = "Examples:
+  dwell locate --center -1.76,0 --zoom 20
+      The minibrot of period 3.
+  dwell locate shallow-seahorse-1e13 -o mini.toml
+      The one of least period in a view; `dwell render mini.toml -o mini.png` draws it.
+  dwell locate shallow-home --point 0.35,0.09 --zoom-to embedded -o julia.toml
+      The embedded Julia set around the one near a point.
+  dwell locate --box -0.161,-0.159,1.031,1.033 --zoom-to 1e6 -o place.toml
+      The one in a box, at a zoom.
+  dwell locate kf-1e50 --kind misiurewicz --json
+      The Misiurewicz point of least preperiod and period in a view.";
+
+#[derive(Debug, Args)]
+#[command(after_long_help = LOCATE_EXAMPLES)]
+pub(crate) struct LocateArgs {
+    /// Built-in location, file, or PNG of dwell [default: the whole set]
+    ///
+    /// The view that is searched: everything that `dwell render` takes. Flags override what the location says.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) what: Option<PathBuf>,
+    /// Search a disc about this point, not the whole view
+    ///
+    /// Its radius is a sixteenth of the height of the view. As long as nothing is found in it, the disc is doubled, until it holds the view.
+    #[arg(long, value_name = "RE,IM", allow_hyphen_values = true, conflicts_with = "within", help_heading = "Search")]
+    pub(crate) point: Option<String>,
+    /// Search between these edges: XMIN,XMAX,YMIN,YMAX
+    #[arg(long = "box", id = "within", value_name = "EDGES", allow_hyphen_values = true, help_heading = "Search")]
+    pub(crate) within: Option<String>,
+    /// minibrot or misiurewicz [default: minibrot]
+    ///
+    /// minibrot finds the component of least period whose centre is in the region: a minibrot, or a disc that touches a larger component. misiurewicz finds
+    /// the Misiurewicz point of least preperiod plus period: a centre of spirals, or a tip or a crossing of filaments.
+    #[arg(long, value_name = "KIND", help_heading = "Search")]
+    pub(crate) kind: Option<String>,
+    /// Greatest period, 1 to 4294967294; of a Misiurewicz point, the greatest preperiod plus period
+    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Search")]
+    pub(crate) max_period: Option<String>,
+    /// mini, embedded, or a zoom [default: mini]
+    ///
+    /// What the location shows: the minibrot, upright; the embedded Julia set around it; or the centre at a zoom. It decides how many digits are found. A
+    /// Misiurewicz point is shown at a zoom, by default that of the view.
+    #[arg(long, value_name = "mini|embedded|Z", allow_hyphen_values = true, help_heading = "Result")]
+    pub(crate) zoom_to: Option<String>,
+    /// Location file to write; `-` is standard output
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Result")]
+    pub(crate) output: Option<PathBuf>,
+    /// Fail instead of replacing an existing file
+    #[arg(long, help_heading = "Result")]
+    pub(crate) no_clobber: bool,
+    /// Print the report as JSON
+    #[arg(long, help_heading = "Result")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// Memory limit, such as 4G [default: 90 % of free]
+    ///
+    /// Bytes, or with a suffix K, M, G or T, powers of 1024. Half of it is for an orbit.
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, help_heading = "Running")]
+    pub(crate) max_memory: Option<String>,
+    /// Instruction set: scalar, avx2, avx512, neon [default: DWELL_LEVEL, or the widest available]
+    #[arg(long, value_name = "LEVEL", hide_short_help = true, help_heading = "Running")]
+    pub(crate) level: Option<String>,
+    /// Print no progress
+    #[arg(short, long, help_heading = "Running")]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ pub(crate) mod explore;
 pub(crate) mod gallery;
 pub(crate) mod info;
 pub(crate) mod lab;
+pub(crate) mod locate;
 pub(crate) mod locations;
 pub(crate) mod looks;
 pub(crate) mod man;

@@ -135,7 +135,7 @@ pub(crate) fn check_kernel(options: Options, formula: Formula) -> Result<(), Fai
 }
 
 /// The level that the flag names, else the environment, else the widest of this machine.
-fn level(flag: Option<&str>) -> Result<Level, Failure> {
+pub(crate) fn level(flag: Option<&str>) -> Result<Level, Failure> {
     let from_environment = level_from_environment();
     let (what, name) = match (flag, &from_environment) {
         (Some(name), _) => ("--level", name),

@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         Command::Palettes(args) => commands::palettes::run(&args, &interrupt),
         Command::Looks => commands::looks::run(),
         Command::Show(args) => commands::show::run(&args),
+        Command::Locate(args) => commands::locate::run(&args, &interrupt),
         Command::Convert(args) => commands::convert::run(&args, &interrupt),
         Command::Zoom(args) => commands::zoom::run(&args, &interrupt),
         Command::Gallery(args) => commands::gallery::run(&args, &interrupt),

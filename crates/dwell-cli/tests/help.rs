@@ -7,13 +7,14 @@ mod common;
 use common::{Folder, Ran};
 
 /// Every command, as it is typed.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "",
     "render",
     "locations",
     "palettes",
     "looks",
     "show",
+    "locate",
     "convert",
     "zoom",
     "gallery",

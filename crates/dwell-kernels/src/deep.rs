@@ -24,6 +24,7 @@ pub mod limbs;
 pub mod mantissa;
 pub mod orbit;
 pub mod reference;
+pub mod roots;
 pub mod values;
 mod view_trap;
 
@@ -69,6 +70,11 @@ impl<'a> Watch<'a> {
     pub fn unseen(stop: &'a AtomicBool) -> Self {
         static UNSEEN: AtomicU64 = AtomicU64::new(0);
         Self { stop, done: &UNSEEN }
+    }
+
+    /// Whether the flag is set.
+    fn is_stopped(self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// Says that m steps are done, once in a while. Whether to stop.

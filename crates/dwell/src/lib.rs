@@ -42,6 +42,8 @@ mod exact;
 mod field;
 mod input;
 mod iterate;
+#[cfg(feature = "toml")]
+mod locate;
 mod plan;
 mod render;
 mod scene;
@@ -90,6 +92,8 @@ pub use iterate::peak;
 pub use iterate::shortcuts::Shortcuts;
 pub use iterate::strategy::Strategy;
 pub use iterate::tiles::TileSize;
+#[cfg(feature = "toml")]
+pub use locate::{LocateTimes, Located, Sought, Special, Wanted, Within, ZoomTo, locate};
 pub use plan::Plan;
 pub use plan::axes::Axes;
 pub use plan::points::{DirectPoints, Points, PointsVisitor};

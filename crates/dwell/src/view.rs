@@ -270,6 +270,12 @@ impl View {
         }
     }
 
+    /// The exact height in the plane.
+    #[cfg(feature = "toml")]
+    pub(crate) fn exact_height(&self) -> Rational {
+        self.exact().half_pixel[1].times_whole(2 * i64::from(self.size.height))
+    }
+
     /// The exact centre, and half a pixel's width and height.
     pub(crate) fn exact(&self) -> ExactFrame {
         let (width, height) = (i64::from(self.size.width), i64::from(self.size.height));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The folders, each after everything that it may import from. ARCHITECTURE.md describes them in this order.
 const ORDER: [&str; 16] = [
     "base", "exact", "input", "view", "field", "truth", "deep", "plan", "colour", "iterate", "encode", "scene",
-    "store", "render", "zoom", "compare",
+    "locate", "store", "render", "zoom", "compare",
 ];
 
 /// Folders whose files are checked for cycles.

@@ -5,7 +5,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dwell::{
     By, Depth, Easing, Format, Formula, LevelName, Location, Method, NumberKind, Palette, Recipe, Sample, Scale,
-    Schedule, Shared, Shortcuts, Strategy,
+    Schedule, Shared, Shortcuts, Sought, Strategy,
 };
 use dwell_cuda::GpuKernel;
 
@@ -63,12 +63,14 @@ fn values_of(path: &[String], id: &str) -> Option<Values> {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let or_file = |names: Vec<&'static str>| Some(Values { names, or_file: true });
     let names: Vec<&'static str> = match (path.as_slice(), id) {
-        (["render" | "show" | "zoom"], "what") => return or_file(Location::built_in_names().collect()),
+        (["render" | "show" | "zoom" | "locate"], "what") => return or_file(Location::built_in_names().collect()),
         (["lab", _], "what") => {
             return or_file([dwell_lab::catalogue::names(), vec!["all"]].concat());
         }
         (_, "palette" | "palettes") => return or_file(Palette::built_in_names().collect()),
         (_, "format") => Format::ALL.map(Format::name).to_vec(),
+        (["locate"], "kind") => Sought::ALL.map(Sought::name).to_vec(),
+        (["locate"], "zoom_to") => vec!["mini", "embedded"],
         (_, "sample") => Sample::ALL.map(Sample::name).to_vec(),
         (_, "flip") => vec!["yes", "no"],
         (_, "color_by") => By::ALL.map(By::name).to_vec(),

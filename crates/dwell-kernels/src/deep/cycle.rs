@@ -10,9 +10,8 @@
 //! neither levels nor threads change them.
 
 use super::blocks::Table;
-use super::derivative::in_f64;
 use super::extended::{Bound, Extended, power_of_two};
-use super::mantissa::{Complex, Dd, Mantissa};
+use super::mantissa::{Complex, Mantissa};
 use super::orbit::Setting;
 use std::sync::atomic::Ordering;
 
@@ -62,23 +61,6 @@ struct At<T> {
     m: usize,
 }
 
-fn one<T: Mantissa>() -> Extended<T> {
-    Extended::new(Complex::of(Complex { re: Dd::whole(1.0), im: Dd::ZERO }), 0)
-}
-
-fn minus<T: Mantissa>(a: Extended<T>, b: Extended<T>) -> Extended<T> {
-    a.plus(Extended { m: b.m.scaled(-1.0), e: b.e })
-}
-
-/// a / b.
-fn quotient<T: Mantissa>(a: Extended<T>, b: Extended<f64>) -> Extended<T> {
-    let Complex { re, im } = b.m;
-    let of_square = 1.0 / (re * re + im * im);
-    let part = |x: f64| Dd::whole(x);
-    let inverse = Complex::of(Complex { re: part(re * of_square), im: part(-im * of_square) });
-    a.times(Extended::new(inverse, -b.e))
-}
-
 impl<'a, T: Mantissa> Search<'a, T> {
     /// A search with the blocks of a view.
     #[must_use]
@@ -90,7 +72,7 @@ impl<'a, T: Mantissa> Search<'a, T> {
     #[must_use]
     pub fn cycle(&self, c: Complex<T>) -> Option<Cycle> {
         let c = Extended::new(c, 0);
-        let (mut at, mut n) = (At { z: c.times(Extended { e: self.setting.scale, ..one() }), m: 1 }, 1);
+        let (mut at, mut n) = (At { z: c.times(Extended { e: self.setting.scale, ..Extended::one() }), m: 1 }, 1);
         let (mut window, mut operations) = (FIRST_WINDOW, 0);
         while operations < MOST_OPERATIONS {
             let (mut start, mut least) = (None, None);
@@ -102,7 +84,7 @@ impl<'a, T: Mantissa> Search<'a, T> {
                 }
                 match start {
                     Some((before, since, of_rebase)) if of_rebase == is_rebased => {
-                        let distance = Bound::modulus(minus(w, before));
+                        let distance = Bound::modulus(w.minus(before));
                         // No block is valid at a value that is not small, where few steps are tried.
                         let may_return = distance.below(Bound::modulus(w).times(Bound::new(1.0, NEAR)))
                             && (is_rebased || n - since <= MOST_STEPS);
@@ -117,7 +99,7 @@ impl<'a, T: Mantissa> Search<'a, T> {
                     // Values after rebases are small and known best: the others count where there are none.
                     _ => (start, least) = (Some((w, n, is_rebased)), None),
                 }
-                n += self.operation(&mut at, c, u64::MAX >> 2, &mut one());
+                n += self.operation(&mut at, c, u64::MAX >> 2, &mut Extended::one());
             }
             operations += window;
             window *= 2;
@@ -149,20 +131,20 @@ impl<'a, T: Mantissa> Search<'a, T> {
             let q_z = block.q.times(z);
             let linear = block.a.plus(block.s.times(c)).plus(q_z);
             let free = block.b.plus(block.t.times(c)).times(c);
-            *derivative = derivative.times(in_f64(linear.plus(q_z)));
+            *derivative = derivative.times(linear.plus(q_z).in_f64());
             *at = At { z: linear.times(z).plus(free), m: m + steps };
             return steps as u64;
         }
         let exact = self.setting.reference.extended::<T>(m);
         let of_c = Extended { m: c.m, e: c.e.saturating_add(self.setting.scale) };
-        *derivative = derivative.times(in_f64(exact.plus(z)).doubled());
+        *derivative = derivative.times(exact.plus(z).in_f64().doubled());
         *at = At { z: exact.doubled().plus(z).times(z).plus(of_c), m: m + 1 };
         1
     }
 
     /// F(w) for so many steps, and its derivative; `None` where the orbit leaves.
     fn after(&self, w: Extended<T>, c: Extended<T>, steps: u64) -> Option<(Extended<T>, Extended<f64>)> {
-        let (mut at, mut derivative, mut left) = (At { z: w, m: 0 }, one(), steps);
+        let (mut at, mut derivative, mut left) = (At { z: w, m: 0 }, Extended::one(), steps);
         while left > 0 {
             self.rebase(&mut at);
             left -= self.operation(&mut at, c, left, &mut derivative);
@@ -181,7 +163,7 @@ impl<'a, T: Mantissa> Search<'a, T> {
             if derivative.e > STEEP {
                 return None;
             }
-            let correction = quotient(minus(end, w), minus(one(), derivative));
+            let correction = end.minus(w).over(Extended::one().minus(derivative));
             w = w.plus(correction);
             let (size, of_w) = (Bound::modulus(correction), Bound::modulus(w));
             if size.is_zero() || !of_w.times(Bound::new(1.0, CONVERGED)).below(size) {
@@ -199,7 +181,7 @@ impl<'a, T: Mantissa> Search<'a, T> {
         }
         let (point, _) = self.after(w, c, (period - n % period) % period)?;
         let [re, im] = rounded(multiplier);
-        Some(Cycle { period, multiplier: [re, im.abs()], point: rounded(in_f64(point)) })
+        Some(Cycle { period, multiplier: [re, im.abs()], point: rounded(point.in_f64()) })
     }
 
     /// The least divisor of a number of steps after which w returns.
@@ -215,7 +197,7 @@ impl<'a, T: Mantissa> Search<'a, T> {
             }
             rest /= factor;
             let (end, _) = self.after(w, c, period / factor)?;
-            let off = Bound::modulus(minus(end, w));
+            let off = Bound::modulus(end.minus(w));
             if !Bound::modulus(w).times(Bound::new(1.0, RETURNED)).below(off) {
                 period /= factor;
             }
@@ -239,6 +221,7 @@ fn rounded(z: Extended<f64>) -> [f64; 2] {
 mod tests {
     use super::super::extended::Extended;
     use super::super::fixed_orbit::FixedOrbit;
+    use super::super::mantissa::Dd;
     use super::super::tests::{Place, place_at, place_at_a_nucleus, plus};
     use super::super::{TableSetting, Watch, table};
     use super::*;

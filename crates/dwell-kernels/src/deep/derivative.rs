@@ -99,8 +99,3 @@ impl WideDerivative {
         Derivative { d: d.unwrap_or(Complex::ZERO), off }
     }
 }
-
-/// The values of a complex number of any tier in f64.
-pub(super) fn in_f64<T: Mantissa>(z: Extended<T>) -> Extended<f64> {
-    Extended::new(z.m.to_f64(), z.e)
-}

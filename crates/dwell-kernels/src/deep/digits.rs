@@ -154,6 +154,19 @@ fn leading(number: &[Tile], lane: usize) -> Leading {
     leading::of_bits(bits, 127 - shift.cast_signed() - BITS.cast_signed() * (below_point + 1))
 }
 
+/// The number in a lane in fixed point with so many limbs, of which digits have at least the bits: what is below them is cut off.
+fn in_limbs(number: &[Tile], lane: usize, negative: bool, limbs: usize) -> Fixed {
+    let (rows, bits) = (number.as_flattened(), BITS as usize);
+    let digit = |at: usize| rows.get(at).map_or(0, |row| u128::from(row.0[lane]));
+    let below = bits * (rows.len() - 1) - 64 * (limbs - 1);
+    let limb = |i: usize| {
+        let (at, shift) = ((64 * i + below) / bits, (64 * i + below) % bits);
+        // Three digits hold the 64 bits, as 52 - shift + 2 * 52 >= 64.
+        (digit(at) >> shift | digit(at + 1) << (bits - shift) | digit(at + 2) << (2 * bits - shift)) as u64
+    };
+    Fixed { negative, limbs: (0..limbs).map(limb).collect() }
+}
+
 /// Propagates the carries of K sums, digit by digit, and leaves their magnitudes. Returns which lanes are negative.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]

@@ -78,6 +78,11 @@ impl Bound {
     pub fn exponent(self) -> i32 {
         self.e
     }
+    /// The m of m 2^e, in [1, 2); 0 for 0.
+    #[inline(always)]
+    pub fn mantissa(self) -> f64 {
+        self.m
+    }
     #[inline(always)]
     pub(crate) fn times(self, other: Self) -> Self {
         Self::new(self.m * other.m, self.e.max(OF_ZERO / 2) + other.e.max(OF_ZERO / 2))
@@ -159,6 +164,26 @@ impl<T: Mantissa> Extended<T> {
         let (big, small) = if self.e >= other.e { (self, other) } else { (other, self) };
         let gap = big.e - small.e;
         if gap > APART { big } else { Self::new(big.m + small.m.scaled(power_of_two(-gap)), big.e) }
+    }
+    /// One.
+    pub(crate) fn one() -> Self {
+        Self::new(Complex::of(Complex { re: Dd::whole(1.0), im: Dd::ZERO }), 0)
+    }
+    /// The difference.
+    pub(crate) fn minus(self, other: Self) -> Self {
+        self.plus(Self { m: other.m.scaled(-1.0), e: other.e })
+    }
+    /// The quotient by a number other than 0, to the precision of f64.
+    pub(crate) fn over(self, other: Extended<f64>) -> Self {
+        let Complex { re, im } = other.m;
+        let of_square = 1.0 / (re * re + im * im);
+        let part = |x: f64| Dd::whole(x);
+        let inverse = Complex::of(Complex { re: part(re * of_square), im: part(-im * of_square) });
+        self.times(Self::new(inverse, -other.e))
+    }
+    /// Rounded to f64.
+    pub(crate) fn in_f64(self) -> Extended<f64> {
+        Extended::new(self.m.to_f64(), self.e)
     }
     #[inline(always)]
     pub(crate) fn taxicab(self) -> Bound {

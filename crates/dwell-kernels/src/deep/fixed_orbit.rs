@@ -13,7 +13,12 @@ use crate::level::Level;
 const LEAST_LIMBS: usize = 7;
 
 /// An orbit, from z = c.
-pub(super) struct FixedOrbit(Way);
+pub(super) struct FixedOrbit {
+    way: Way,
+    /// The limbs of the parts of c.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only digits are cut off to limbs"))]
+    limbs: usize,
+}
 
 enum Way {
     Limbs {
@@ -27,19 +32,20 @@ enum Way {
 impl FixedOrbit {
     /// The orbit of a point up to R^2.
     pub(super) fn new(level: Level, c: [&Fixed; 2], escape: f64) -> Self {
+        let limbs = c[0].limbs.len();
         #[cfg(target_arch = "x86_64")]
-        if c[0].limbs.len() >= LEAST_LIMBS
+        if limbs >= LEAST_LIMBS
             && let Some(orbit) = Products::of(level).and_then(|products| OneOrbit::new(products, c, escape))
         {
-            return Self(Way::Digits(orbit));
+            return Self { way: Way::Digits(orbit), limbs };
         }
         let _ = (level, escape);
-        Self(Way::Limbs { z: c.map(Fixed::clone), stepper: Stepper::new(c) })
+        Self { way: Way::Limbs { z: c.map(Fixed::clone), stepper: Stepper::new(c) }, limbs }
     }
 
     /// The exponent of a unit of the last place.
     pub(super) fn unit(&self) -> i32 {
-        match &self.0 {
+        match &self.way {
             Way::Limbs { z: [x, _], .. } => x.unit(),
             #[cfg(target_arch = "x86_64")]
             Way::Digits(orbit) => orbit.unit(),
@@ -49,7 +55,7 @@ impl FixedOrbit {
     /// Replaces z by z^2 + c, off by less than 8 units of the last place.
     #[inline(always)]
     pub(super) fn step(&mut self) {
-        match &mut self.0 {
+        match &mut self.way {
             Way::Limbs { z, stepper } => stepper.step(z),
             #[cfg(target_arch = "x86_64")]
             Way::Digits(orbit) => orbit.step(),
@@ -59,10 +65,19 @@ impl FixedOrbit {
     /// z to 106 bits of its larger part.
     #[inline(always)]
     pub(super) fn leading(&self) -> Extended<Dd> {
-        match &self.0 {
+        match &self.way {
             Way::Limbs { z: [x, y], .. } => pair(x, y),
             #[cfg(target_arch = "x86_64")]
             Way::Digits(orbit) => orbit.leading(),
+        }
+    }
+
+    /// The parts of z in fixed point with so many limbs as c has.
+    pub(super) fn parts(&self) -> [Fixed; 2] {
+        match &self.way {
+            Way::Limbs { z, .. } => z.clone(),
+            #[cfg(target_arch = "x86_64")]
+            Way::Digits(orbit) => orbit.parts(self.limbs),
         }
     }
 }

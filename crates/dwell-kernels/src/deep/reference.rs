@@ -126,6 +126,39 @@ impl Reference {
         most: usize,
         watch: Watch<'_>,
     ) -> Result<Self, NoReference> {
+        let mut derivative = Extended::new(Complex { re: 1.0, im: 0.0 }, 0);
+        let mut trap = ViewTrap::new(radius, escape);
+        Self::until(level, c, escape, most, watch, |_, step| {
+            let Step { m, z, modulus, error, square } = step;
+            let reach = radius.times(Bound::modulus(derivative));
+            let z_in_f64 = Extended::<f64>::of(z);
+            derivative = z_in_f64.times(derivative).doubled().plus(Extended::new(Complex { re: 1.0, im: 0.0 }, 0));
+            if trap.step(z, error, m) {
+                return Ok(Some(End::Trap));
+            }
+            if modulus.below(reach) {
+                // Deltas have at least the size of the view times the derivative.
+                let is_known = error.below(reach.times(Bound::new(1.0, RELATIVE_ERROR)));
+                return if is_known { Ok(Some(End::Period)) } else { Err(NoReference::TooFewBits) };
+            }
+            let is_last = u64::from(m) >= limit;
+            Ok(if square > escape { Some(End::Escape) } else { is_last.then_some(End::Limit) })
+        })
+    }
+
+    /// The orbit of C = x + iy with |Z|^2 up to about `escape`, until `ends` says why it ends. It gets what there is of the orbit, Z_m included, and Z_m. The last Z may be of any
+    /// precision; the others are known to 2^-112 of their magnitude.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and those of `ends`.
+    pub(super) fn until(
+        level: Level,
+        c: [&Fixed; 2],
+        escape: f64,
+        most: usize,
+        watch: Watch<'_>,
+        mut ends: impl FnMut(&Self, Step) -> Result<Option<End>, NoReference>,
+    ) -> Result<Self, NoReference> {
         let mut exact = FixedOrbit::new(level, c, escape);
         let unit = exact.unit();
         let mut orbit = Self {
@@ -137,9 +170,7 @@ impl Reference {
         };
         // In units of the last place. C itself is exact.
         let mut error = Bound::ZERO;
-        let mut derivative = Extended::new(Complex { re: 1.0, im: 0.0 }, 0);
         let eight = Bound::of(8.0);
-        let mut trap = ViewTrap::new(radius, escape);
         for m in 1..u32::MAX {
             // A step of many limbs takes a millisecond.
             if watch.stop.load(Ordering::Relaxed) || watch.stops(m as usize) {
@@ -163,21 +194,7 @@ impl Reference {
                 orbit.tiny.push((m, z));
             }
             let absolute = Bound::new(1.0, unit).times(error);
-            let reach = radius.times(Bound::modulus(derivative));
-            let end = if trap.step(z, absolute, m) {
-                Some(End::Trap)
-            } else if modulus.below(reach) {
-                Some(End::Period)
-            } else if kept.square() > escape {
-                Some(End::Escape)
-            } else {
-                (u64::from(m) >= limit).then_some(End::Limit)
-            };
-            if let Some(end) = end {
-                // Deltas have at least the size of the view times the derivative.
-                if !absolute.below(reach.times(Bound::new(1.0, RELATIVE_ERROR))) && end == End::Period {
-                    return Err(NoReference::TooFewBits);
-                }
+            if let Some(end) = ends(&orbit, Step { m, z, modulus, error: absolute, square: kept.square() })? {
                 orbit.end = end;
                 orbit.high.extend_from_slice(&NO_WINDOW[1..]);
                 orbit.low.extend_from_slice(&NO_WINDOW[1..]);
@@ -187,13 +204,22 @@ impl Reference {
             if !absolute.below(modulus.times(Bound::new(1.0, RELATIVE_ERROR))) {
                 return Err(NoReference::TooFewBits);
             }
-            // The next Z, and the derivative before it is needed.
-            let z = Extended::<f64>::of(z);
-            derivative = z.times(derivative).doubled().plus(Extended::new(Complex { re: 1.0, im: 0.0 }, 0));
             let growth = modulus.by(2.0).plus(absolute);
             error = growth.times(error).plus(eight).by(1.0 + 1e-14);
             exact.step();
         }
         Err(NoReference::Memory)
     }
+}
+
+/// A step of a reference orbit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) m: u32,
+    /// Z_m, its modulus and, in the range of f64, the square of that.
+    pub(super) z: Extended<Dd>,
+    pub(super) modulus: Bound,
+    pub(super) square: f64,
+    /// A bound on the error of Z_m before it was rounded.
+    pub(super) error: Bound,
 }

@@ -10,9 +10,15 @@ pub enum Phase {
     Reference,
     /// A table of blocks.
     Blocks,
+    /// An orbit that is searched for a period.
+    Period,
+    /// An orbit that gives more digits of a point.
+    Digits,
+    /// An orbit with a proof.
+    Proof,
 }
 
-dwell_kernels::named!(Phase, "phase": Reference => "reference orbit", Blocks => "blocks");
+dwell_kernels::named!(Phase, "phase": Reference => "reference orbit", Blocks => "blocks", Period => "period", Digits => "digits", Proof => "proof");
 
 /// Progress of a render, measured as work rather than pixels: a row through the set takes a hundred times the time of a
 /// row whose points all escape early, and an estimate that ignores the difference is wrong by the same factor.

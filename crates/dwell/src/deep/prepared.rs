@@ -10,14 +10,12 @@ use crate::base::limits::Limits;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::base::progress::Phase;
+use crate::exact::limbs::fixed;
 use crate::exact::rational::Rational;
 use crate::view::settings::Settings;
-use dashu_int::IBig;
-use dashu_int::ops::UnsignedAbs;
 use dwell_kernels::Level;
 use dwell_kernels::deep::blocks::{REACH, Table};
 use dwell_kernels::deep::extended::Bound;
-use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::{Dd, Mantissa};
 use dwell_kernels::deep::reference::{End, NoReference, Reference};
 use dwell_kernels::deep::{NoTable, TableSetting, Watch, table};
@@ -378,21 +376,3 @@ const TOLERANCES: [f64; Tier::OF_DELTAS] = [
     1.0 / (1_u128 << 60) as f64,
     1.0 / (1_u128 << 88) as f64,
 ];
-
-/// A number in fixed point with so many limbs, rounded down.
-fn fixed(value: &Rational, limbs: usize) -> Fixed {
-    in_limbs(&value.floor_scaled(64 * (limbs - 1)), limbs)
-}
-
-/// A number of units of the last place, in so many limbs.
-pub(super) fn in_limbs(units: &IBig, limbs: usize) -> Fixed {
-    let bytes = units.clone().unsigned_abs().to_le_bytes();
-    let mut fixed = Fixed::zero(limbs);
-    fixed.negative = *units < IBig::ZERO;
-    for (limb, bytes) in fixed.limbs.iter_mut().zip(bytes.chunks(8)) {
-        let mut whole = [0; 8];
-        whole[..bytes.len()].copy_from_slice(bytes);
-        *limb = u64::from_le_bytes(whole);
-    }
-    fixed
-}

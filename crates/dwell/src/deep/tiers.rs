@@ -1,7 +1,7 @@
 //! Decides lists of pixels: by each attempt those that the one before left undecided.
 
 use super::points::DeepPoints;
-use super::prepared::{Means, Prepared, in_limbs};
+use super::prepared::{Means, Prepared};
 use super::report::{DeepReport, Tier, TierReport};
 use super::values::{Outcome, has_cycles, has_slopes, store};
 use crate::base::control::Control;
@@ -9,6 +9,7 @@ use crate::base::error::{Error, InputError};
 use crate::base::limits::{extend, resize};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
+use crate::exact::limbs::in_limbs;
 use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut};
 use crate::truth::exact_points::Enclosed;
 use crate::truth::{Truth, Wanted, dwell_and_values};

@@ -20,7 +20,7 @@
 
 use super::{REACH, SHARE, Table, WideEntry};
 use crate::deep::TableSetting;
-use crate::deep::derivative::{U, WideDerivative, in_f64};
+use crate::deep::derivative::{U, WideDerivative};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::deep::reference::End;
@@ -174,7 +174,7 @@ impl<T: Mantissa> Start<T> {
     /// coefficients and c are rounded to f64, each term with one product.
     pub(in crate::deep) fn derivative(&self, c: Complex<T>, over_margin: f64) -> WideDerivative {
         let Chain { b, t, d, .. } = self.chain;
-        let (b, t, c) = (in_f64(b), in_f64(t), Extended::new(c.to_f64(), 0));
+        let (b, t, c) = (b.in_f64(), t.in_f64(), Extended::new(c.to_f64(), 0));
         let roundings = Bound::modulus(b).plus(Bound::modulus(t).by(2.0)).by(16.0 * U);
         WideDerivative { d: b.plus(t.times(c).doubled()), off: d.by(over_margin).plus(roundings).by(UP) }
     }

@@ -1,7 +1,7 @@
 //! One orbit, of which |x|, |y| and |x + y| are squared at once, in three lanes.
 
 use super::square::square;
-use super::{Products, Row, Tile, digits, is_near, leading, settle, tiles, unit};
+use super::{Products, Row, Tile, digits, in_limbs, is_near, leading, settle, tiles, unit};
 use crate::deep::extended::Extended;
 use crate::deep::leading::joined;
 use crate::deep::limbs::Fixed;
@@ -54,6 +54,11 @@ impl OneOrbit {
         unsafe {
             step(self);
         }
+    }
+
+    /// The parts of z in fixed point with so many limbs, at most those of c: cut off to those.
+    pub(in crate::deep) fn parts(&self, limbs: usize) -> [Fixed; 2] {
+        [0, 1].map(|lane: usize| in_limbs(&self.z, lane, self.negative >> lane & 1 != 0, limbs))
     }
 
     /// z to 106 bits of its larger part.

@@ -2,7 +2,7 @@
 
 use super::trap::{Attempt, Before};
 use super::{Found, Orbit, Phase, Pixel, Setting};
-use crate::deep::derivative::{UP, WideDerivative, in_f64};
+use crate::deep::derivative::{UP, WideDerivative};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::deep::values::{FAR_SQUARED, MOST_STEPS, Values, values};
@@ -59,7 +59,7 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
                 return Found::Undecided;
             }
             if DERIVED {
-                derivative = derivative.stepped(in_f64(Extended::new(w, 0)), Bound::of(off), scale);
+                derivative = derivative.stepped(Extended::new(w, 0).in_f64(), Bound::of(off), scale);
             }
             let modulus = w.square().sqrt();
             off =

@@ -7,7 +7,7 @@
 use super::trap::Next;
 use super::{Counts, Found, Orbit, Phase, Pixel, SMALL, Setting, State};
 use crate::deep::blocks::{REACH, SHARE, WideEntry};
-use crate::deep::derivative::{U, UNDERFLOW, UP, WideDerivative, in_f64};
+use crate::deep::derivative::{U, UNDERFLOW, UP, WideDerivative};
 use crate::deep::extended::{Bound, Extended, power_of_two};
 use crate::deep::mantissa::{Complex, Mantissa};
 
@@ -134,7 +134,7 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
                 (z, z.doubled())
             };
             if DERIVED {
-                derivative = derivative.stepped(in_f64(sum), delta.bound(), scale);
+                derivative = derivative.stepped(sum.in_f64(), delta.bound(), scale);
             }
             let Delta { z, e } = delta;
             let by_c = power(scale - (z.e + t.e));
@@ -173,8 +173,8 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
         delta: Delta<T>,
         before: WideDerivative,
     ) -> WideDerivative {
-        let [a, b, q, s, t] = [entry.a, entry.b, entry.q, entry.s, entry.t].map(in_f64);
-        let (z, c, e) = (in_f64(delta.z), Extended::new(c.to_f64(), 0), delta.bound());
+        let [a, b, q, s, t] = [entry.a, entry.b, entry.q, entry.s, entry.t].map(Extended::in_f64);
+        let (z, c, e) = (delta.z.in_f64(), Extended::new(c.to_f64(), 0), delta.bound());
         let q_z = q.times(z);
         let by_z = a.plus(s.times(c)).plus(q_z.doubled());
         let by_c = b.plus(s.times(z)).plus(t.times(c).doubled());
