@@ -145,7 +145,7 @@ fn deep_minibrots_are_located() {
 
 /// Whether pixels of the minibrot that a location shows are inside of the set, by their place c in the whole set.
 fn are_inside(location: &Location, places: &[[f64; 2]]) -> Vec<bool> {
-    let size = Size::new(640, 360).unwrap();
+    let size = Size::new(160, 90).unwrap();
     let view = location.view(size);
     let settings = Settings { number: NumberKind::Exact, limit: 200_000, ..Settings::default() };
     let plan = Plan::new(&view, &settings, &Limits::default()).unwrap();
@@ -153,8 +153,8 @@ fn are_inside(location: &Location, places: &[[f64; 2]]) -> Vec<bool> {
     let field = dwell::field(&task, &CpuEngine::default(), &Limits::default(), &Cancel::default()).unwrap();
     let dwells: Vec<u64> = field.all_rows().dwells().collect();
     let inside = |[x, y]: [f64; 2]| {
-        let (column, row) = (320.0 + (x + 0.75) * 120.0, 180.0 - y * 120.0);
-        dwells[row as usize * 640 + column as usize] == 0
+        let (column, row) = (80.0 + (x + 0.75) * 30.0, 45.0 - y * 30.0);
+        dwells[row as usize * 160 + column as usize] == 0
     };
     places.iter().map(|place| inside(*place)).collect()
 }
@@ -163,7 +163,7 @@ fn are_inside(location: &Location, places: &[[f64; 2]]) -> Vec<bool> {
 fn minibrots_are_shown_whole_and_upright() {
     let mut shown = 0;
     let mut seed = 9;
-    while shown < 6 {
+    while shown < 4 {
         let scene = boundary_box(&mut seed);
         let found = find(&scene, &Wanted::default()).unwrap();
         let Special::Minibrot { is_cardioid: true, turned, .. } = &found.point else { continue };

@@ -31,7 +31,7 @@ pub(crate) struct ZoomArgs {
     /// What `dwell render` takes. Its own zoom is that of the last frame, unless --to gives another. Without it, --center gives the place.
     pub(crate) what: Option<PathBuf>,
 
-    /// Film to write (.mp4, .webm, .mkv, .mov), or folder for frames
+    /// Film (.mp4, .webm, .mkv, .mov), or folder
     ///
     /// A film is encoded by the system's ffmpeg; its frames are kept in a folder beside it, NAME.frames, until it is complete. A folder
     /// gets the frames as PNGs and needs no ffmpeg. A folder that does not exist is created.
@@ -43,27 +43,27 @@ pub(crate) struct ZoomArgs {
     /// A decimal with or without an exponent of ten: 1e50, at most 1e1000000. 1 shows the whole Mandelbrot set with a margin.
     #[arg(long, value_name = "Z", allow_hyphen_values = true, help_heading = "Zoom")]
     pub(crate) from: Option<String>,
-    /// Zoom of the last frame [default: that of WHAT, or --zoom]
+    /// Zoom of the last frame [default: that of the view]
     ///
-    /// It may be below that of the first frame: the film then leaves the place.
+    /// The view is that of WHAT, or of --zoom. The zoom may be below that of the first frame: the film then leaves the place.
     #[arg(long, value_name = "Z", allow_hyphen_values = true, help_heading = "Zoom")]
     pub(crate) to: Option<String>,
     /// Number of frames, 2 to 1000000 [default: 300]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Zoom")]
     pub(crate) frames: Option<String>,
-    /// linear, or smooth: slowly at both ends [default: linear]
+    /// linear, or smooth at both ends [default: linear]
     ///
     /// linear zooms by the same factor from each frame to the next.
     #[arg(long, value_name = "HOW", help_heading = "Zoom")]
     pub(crate) easing: Option<String>,
-    /// direct, or exponential: most pixels are computed once [default: direct]
+    /// direct, or exponential: faster [default: direct]
     ///
     /// direct renders each frame, with the bytes of `dwell render`. exponential computes a strip of samples around the place, each once,
     /// and resamples the frames in linear light: several times faster where a film has many frames for each doubling, and slightly
     /// softer. docs/zoom.md has figures of both.
     #[arg(long, value_name = "METHOD", help_heading = "Zoom")]
     pub(crate) method: Option<String>,
-    /// Automatic colours of the whole film, or of each frame [default: film]
+    /// Colours that fit film or frame [default: film]
     ///
     /// What --scale auto fits. film finds one scale with one density and offset, so that a point keeps its colour from frame to frame.
     /// frame colours each frame as a picture alone, so that colours change on the way. A scale that is given is kept in either case.
