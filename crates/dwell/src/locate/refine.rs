@@ -138,7 +138,7 @@ pub(super) fn refined(region: &Region, found: &Found, wanted: i64, means: Means<
 /// The left side of the equation at c with so many bits, and that c.
 fn value(c: &Complex, found: &Found, bits: i64, means: Means<'_>) -> Result<(Complex, Complex), Error> {
     let limbs = 1 + usize::try_from(bits).unwrap_or(0).div_ceil(64).max(2);
-    let bits = 64 * (limbs as i64 - 1);
+    let bits = 64 * i64::try_from(limbs - 1).unwrap_or(i64::MAX / 64);
     let at = c.with_bits(bits);
     let phase = means.control.progress.begin(Phase::Digits, found.equation.last());
     let watch = Watch { stop: means.control.cancel.flag(), done: phase.steps() };
