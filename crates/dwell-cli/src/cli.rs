@@ -565,7 +565,7 @@ const LOCATE_EXAMPLES: &str = "Examples:
       The minibrot of period 3.
   dwell locate shallow-seahorse-1e13 -o mini.toml
       The one of least period in a view, for `dwell render mini.toml`.
-  dwell locate shallow-home --point 0.35,0.09 --zoom-to embedded -o julia.toml
+  dwell locate --point 0.35,0.09 --zoom-to embedded -o julia.toml
       The embedded Julia set around the one near a point.
   dwell locate --box -0.161,-0.159,1.031,1.033 --zoom-to 1e6 -o place.toml
       The one in a box, at a zoom.

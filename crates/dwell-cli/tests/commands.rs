@@ -145,8 +145,8 @@ fn completions_and_manual_pages() {
     std::fs::create_dir(folder.join("man1")).unwrap();
     folder.good("man --output-dir man1");
     let pages = std::fs::read_dir(folder.join("man1")).unwrap().count();
-    // The program, its 16 commands, and the 7 commands of the laboratory.
-    assert_eq!(pages, 24);
+    // The program, its 18 commands, and the 7 commands of the laboratory.
+    assert_eq!(pages, 26);
     assert!(String::from_utf8(folder.read("man1/dwell-lab-run.1")).unwrap().contains("quick"));
 }
 

@@ -1,8 +1,8 @@
 //! Numbers in fixed point, as kernels take them.
 
 use crate::exact::rational::Rational;
+use dashu_int::IBig;
 use dashu_int::ops::UnsignedAbs;
-use dashu_int::{IBig, UBig};
 use dwell_kernels::deep::limbs::Fixed;
 
 /// A number in fixed point with so many limbs, rounded down.
@@ -24,13 +24,14 @@ pub(crate) fn in_limbs(units: &IBig, limbs: usize) -> Fixed {
 }
 
 /// The units of the last place of a number.
+#[cfg(feature = "toml")]
 pub(crate) fn units(fixed: &Fixed) -> IBig {
     let bytes: Vec<u8> = fixed.limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
-    let magnitude = IBig::from(UBig::from_le_bytes(&bytes));
+    let magnitude = IBig::from(dashu_int::UBig::from_le_bytes(&bytes));
     if fixed.negative { -magnitude } else { magnitude }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "toml"))]
 mod tests {
     use super::*;
 

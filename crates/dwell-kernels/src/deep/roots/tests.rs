@@ -61,10 +61,10 @@ fn period_three() -> f64 {
     (0..50).fold(-1.75_f64, |c, _| c - (c * c * c + 2.0 * c * c + c + 1.0) / (3.0 * c * c + 4.0 * c + 1.0))
 }
 
-/// What is proved at a point in f64 with a disc of a radius.
+/// What is proved at a point in f64 with a disc of a radius; nothing where the orbit meets 0 before its end.
 fn proved(c: [f64; 2], equation: Equation, radius: f64) -> Option<Proof> {
     let parts = at(c);
-    let orbit = orbit(Level::best(), parts.each_ref(), equation, 1 << 20, watch()).unwrap();
+    let orbit = orbit(Level::best(), parts.each_ref(), equation, 1 << 20, watch()).ok()?;
     prove_in(&orbit, equation, Bound::of(radius), watch()).unwrap()
 }
 
