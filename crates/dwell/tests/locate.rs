@@ -166,7 +166,8 @@ fn minibrots_are_shown_whole_and_upright() {
     while shown < 2 {
         let scene = boundary_box(&mut seed);
         let found = find(&scene, &Wanted::default()).unwrap();
-        let Special::Minibrot { is_cardioid: true, turned, .. } = &found.point else { continue };
+        // The limit has to be many periods, so that points outside of the minibrot escape.
+        let Special::Minibrot { is_cardioid: true, period: ..=2000, turned, .. } = &found.point else { continue };
         shown += 1;
         let location = found.location(&scene).unwrap();
         assert_eq!(location.scene.view.rotation, *turned);

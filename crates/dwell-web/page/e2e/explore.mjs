@@ -709,7 +709,9 @@ await check("a panel is used by keys alone", async () => {
   assert.equal((await scene(page)).colour.palette, name);
   const { re } = await scene(page);
   assert.equal(re, (await page.evaluate(() => fetch("./api/v1/start").then((r) => r.json()))).scene.re);
-  await press("o", "Escape");
+  await press("o");
+  await page.getByRole("heading", { name: "Places" }).waitFor();
+  await press("Escape");
   assert.equal(await focused(page), "Colours");
   return page;
 });
