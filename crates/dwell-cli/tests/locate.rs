@@ -10,7 +10,7 @@ use common::Folder;
 fn a_minibrot_is_located_and_rendered() {
     let folder = Folder::new();
     let ran = folder.good("locate --center -1.76,0 --zoom 20 -o mini.toml --json");
-    assert_eq!(ran.err, "", "quiet where nobody watches");
+    assert_eq!(ran.err, "", "no progress where standard error is no terminal");
     let report: serde_json::Value = serde_json::from_str(&ran.text()).unwrap();
     assert_eq!((report["kind"].as_str(), report["period"].as_u64()), (Some("minibrot"), Some(3)));
     assert_eq!((report["shape"].as_str(), report["turned"].as_str()), (Some("cardioid"), Some("0")));
