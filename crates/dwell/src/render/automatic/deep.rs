@@ -11,7 +11,7 @@ use crate::colour::By;
 use crate::deep::points::DeepPoints;
 use crate::deep::tiers::{DeepBuffers, DeepCall};
 use crate::field::channels::{ChannelBuffers, ChannelSet};
-use dwell_kernels::Level;
+use dwell_kernels::{Fold, Level};
 
 /// Points that a thread computes at once: a list of what a tier leaves of fewer is short, but each may take a second, so that no thread should have
 /// many of few.
@@ -58,7 +58,7 @@ impl Computer for Deep<'_> {
     }
 
     fn is_folded(&self) -> bool {
-        false
+        self.points.shared.map().formula.fold() != Fold::None
     }
 }
 
