@@ -4,8 +4,8 @@
 
 use dwell::truth::{TrueDwells, Truth};
 use dwell::{
-    Cancel, Channel, ChannelSet, CpuEngine, Engine, Field, Frame, Level, Limits, NumberKind, Plan, Recipe,
-    Settings, Size, Strategy, Task, TileSize, View,
+    Cancel, Channel, ChannelSet, CpuEngine, Engine, Field, Frame, Level, Limits, NumberKind, Plan, Recipe, Settings,
+    Size, Strategy, Task, TileSize, View,
 };
 
 /// A number below 1, from a seed.

@@ -16,13 +16,13 @@ use crate::truth::ExactMap;
 use crate::view::settings::Settings;
 use dashu_int::IBig;
 use dashu_int::ops::UnsignedAbs;
-use dwell_kernels::{Formula, Level};
 use dwell_kernels::deep::blocks::{REACH, Table};
 use dwell_kernels::deep::extended::Bound;
 use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::{Dd, Mantissa};
 use dwell_kernels::deep::reference::{End, NoReference, Reference};
 use dwell_kernels::deep::{NoTable, TableSetting, Watch, table};
+use dwell_kernels::{Formula, Level};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -180,7 +180,7 @@ impl Shared {
         &self.map
     }
     /// Whether this is for z^2 + c in the parameter plane, for which there are blocks.
-    pub(super) fn has_blocks(&self) -> bool {
+    pub(crate) fn has_blocks(&self) -> bool {
         self.map.formula == Formula::MANDELBROT && self.map.julia.is_none()
     }
     pub(super) fn centre(&self) -> &[Rational; 2] {

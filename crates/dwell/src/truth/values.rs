@@ -154,12 +154,7 @@ fn in_f64(z: &Fixed) -> InF64 {
 }
 
 /// The smooth value for |z_m|^2 = `norm` 2^(-2 bits), which is off by at most `slack` units.
-fn units(
-    (m, power): (u64, u32),
-    (norm, slack): (UBig, Bound),
-    bits: usize,
-    fraction_bits: u32,
-) -> Option<i128> {
+fn units((m, power): (u64, u32), (norm, slack): (UBig, Bound), bits: usize, fraction_bits: u32) -> Option<i128> {
     let exponent = i64::try_from(2 * bits).ok()?;
     // More than the slack.
     let off = UBig::ONE << usize::try_from(slack.exponent_above().clamp(0, exponent)).ok()?;

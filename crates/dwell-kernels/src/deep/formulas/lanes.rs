@@ -20,6 +20,8 @@ use std::sync::atomic::Ordering;
 
 /// The most steps of a lane before it is looked at: a whole number of f64.
 const MOST_ROOM: u64 = if cfg!(test) { 1 << 9 } else { 1 << 52 };
+/// An exponent beyond any that matters.
+const USELESS: i32 = 1 << 24;
 /// Steps between two looks at the flag to stop, less one.
 const STOP_MASK: u64 = 0xfff;
 
@@ -37,6 +39,8 @@ struct Slot<T> {
 pub(super) struct Lanes<'a, T: Mantissa, S: Simd, const COLUMNS: usize> {
     shared: Shared<'a, T>,
     slots: [Option<Slot<T>>; LANES],
+    /// The lanes with a pixel, as bits.
+    used: u64,
     z: ComplexLanes<T, S>,
     e: Reals<S>,
     at: Reals<S>,
@@ -93,6 +97,11 @@ fn reals<S: Simd>(simd: S, of: &[f64; LANES]) -> Reals<S> {
     Reals::load(simd, of)
 }
 
+/// A bound, of which one that is not finite decides nothing, whatever it is multiplied by.
+fn finite(bound: f64) -> Bound {
+    if bound.is_finite() { Bound::of(bound) } else { Bound::new(1.0, USELESS) }
+}
+
 /// What a step of all lanes needs.
 struct Here<T: Mantissa, S: Simd> {
     reference: ComplexLanes<T, S>,
@@ -112,6 +121,7 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         Self {
             shared: Shared::new(setting),
             slots: std::array::from_fn(|_| None),
+            used: 0,
             z: none,
             e: zero,
             at: zero,
@@ -137,13 +147,13 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         self.look(simd, every, (pixels, &mut next), found);
         loop {
             rounds += 1;
-            let active = self.active(simd);
-            if bits::<S, _>(active) == 0 || rounds & STOP_MASK == 0 && self.shared.setting.stop.load(Ordering::Relaxed) {
+            let active = Reals::<S>::mask(simd, self.used);
+            if self.used == 0 || rounds & STOP_MASK == 0 && self.shared.setting.stop.load(Ordering::Relaxed) {
                 return self.counts;
             }
             let here = self.here(simd, active);
             let ordinary = bits::<S, _>(here.ordinary);
-            let rare = bits::<S, _>(active) & !ordinary;
+            let rare = self.used & !ordinary;
             self.counts.steps += u64::from(ordinary.count_ones());
             self.counts.rebases += u64::from(bits::<S, _>(here.rebases).count_ones());
             self.step(simd, &here);
@@ -153,17 +163,11 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         }
     }
 
-    #[inline(always)]
-    fn active(&self, simd: S) -> Marks<S> {
-        let used = (0..Reals::<S>::LEN).fold(0, |used, lane| used | u64::from(self.slots[lane].is_some()) << lane);
-        Reals::<S>::mask(simd, used)
-    }
-
     /// Where lanes are, and which of them an ordinary step is next for.
     #[inline(always)]
     fn here(&self, simd: S, active: Marks<S>) -> Here<T, S> {
         let splat = |x: f64| Reals::splat(simd, x);
-        let Shared { setting, orbits, power: _, .. } = &self.shared;
+        let Shared { setting, orbits, .. } = &self.shared;
         let mut index = [0_usize; LANES];
         let mut at = [0.0; LANES];
         self.at.store(&mut at);
@@ -172,13 +176,33 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         }
         let entry = |lane: usize| &orbits.entries[index[lane]];
         let [re, im] = [
-            Reals::from_fn(simd, #[inline(always)] |lane| entry(lane).re),
-            Reals::from_fn(simd, #[inline(always)] |lane| entry(lane).im),
+            Reals::from_fn(
+                simd,
+                #[inline(always)]
+                |lane| entry(lane).re,
+            ),
+            Reals::from_fn(
+                simd,
+                #[inline(always)]
+                |lane| entry(lane).im,
+            ),
         ];
-        let of_entry = Reals::from_fn(simd, #[inline(always)] |lane| entry(lane).modulus);
-        let error = Reals::from_fn(simd, #[inline(always)] |lane| entry(lane).error);
+        let of_entry = Reals::from_fn(
+            simd,
+            #[inline(always)]
+            |lane| entry(lane).modulus,
+        );
+        let error = Reals::from_fn(
+            simd,
+            #[inline(always)]
+            |lane| entry(lane).error,
+        );
         let low = |part: usize| {
-            Reals::from_fn(simd, #[inline(always)] |lane| orbits.low[index[lane]][part])
+            Reals::from_fn(
+                simd,
+                #[inline(always)]
+                |lane| orbits.low[index[lane]][part],
+            )
         };
         let lows = if T::PARTS == 2 { [low(0), low(1)] } else { [re, im] };
         let joined = |high: Reals<S>, low: Reals<S>| {
@@ -207,8 +231,8 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         let size = |v: ComplexLanes<T, S>| v.re.part(0).abs().max(v.im.part(0).abs());
         let stepped = size(w).where_else(smaller, size(self.z));
         let most = modulus.max(of_entry);
-        let in_range = splat(NARROW).at_most(stepped)
-            & splat(self.shared.near).at_most(modulus.where_else(smaller, most));
+        let in_range =
+            splat(NARROW).at_most(stepped) & splat(self.shared.near).at_most(modulus.where_else(smaller, most));
         let ordinary = goes & in_range;
         Here { reference, w, modulus, of_reference: of_entry, of_entry: error, rebases: smaller & ordinary, ordinary }
     }
@@ -276,10 +300,9 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         let signed = |v: Complex<Reals<S>>| match setting.formula.fold() {
             Fold::None => v,
             Fold::Conjugate => Complex { re: v.re, im: -v.im },
-            Fold::Absolute => Complex {
-                re: (-v.re).where_else(w.re.less(zero), v.re),
-                im: (-v.im).where_else(w.im.less(zero), v.im),
-            },
+            Fold::Absolute => {
+                Complex { re: (-v.re).where_else(w.re.less(zero), v.re), im: (-v.im).where_else(w.im.less(zero), v.im) }
+            }
         };
         let by = raised(signed(w), power - 1);
         let by = Complex { re: by.re * splat(n), im: by.im * splat(n) };
@@ -310,7 +333,15 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
 
     /// Goes on with lanes in which something else than a step is next, and gives those that are decided the next pixels.
     #[inline(never)]
-    fn look(&mut self, simd: S, lanes: u64, (pixels, next): (&[Complex<T>], &mut usize), found: &mut [Found]) {
+    fn look(&mut self, simd: S, lanes: u64, list: (&[Complex<T>], &mut usize), found: &mut [Found]) {
+        simd.vectorize(
+            #[inline(always)]
+            || self.look_at(simd, lanes, list, found),
+        );
+    }
+
+    #[inline(always)]
+    fn look_at(&mut self, simd: S, lanes: u64, (pixels, next): (&[Complex<T>], &mut usize), found: &mut [Found]) {
         let mut arrays = self.arrays();
         for lane in (0..Reals::<S>::LEN).filter(|lane| lanes >> lane & 1 == 1) {
             let mut start = match &mut self.slots[lane] {
@@ -323,7 +354,7 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
                     if COLUMNS > 0 {
                         derivative = super::derivative::Columns {
                             d: [wide(arrays.d[0][lane]), wide(arrays.d[1][lane])],
-                            off: Bound::of(arrays.off[lane]),
+                            off: finite(arrays.off[lane]),
                         };
                     }
                     let z = Extended::new(arrays.z[lane], 0);
@@ -353,6 +384,8 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
                 }
             }
         }
+        self.used =
+            (0..Reals::<S>::LEN).filter(|lane| self.slots[*lane].is_some()).fold(0, |used, lane| used | 1 << lane);
         self.load(simd, &arrays);
     }
 
@@ -389,7 +422,13 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         let mut off = [0.0; LANES];
         self.off.store(&mut off);
         let d = self.d.map(|column| stored::<f64, S>(column));
-        Arrays { z: stored::<T, S>(self.z), added: [self.added, self.added_after].map(stored::<T, S>), reals: of, d, off }
+        Arrays {
+            z: stored::<T, S>(self.z),
+            added: [self.added, self.added_after].map(stored::<T, S>),
+            reals: of,
+            d,
+            off,
+        }
     }
 
     fn load(&mut self, simd: S, arrays: &Arrays<T>) {

@@ -44,6 +44,8 @@ pub struct Orbits {
     pub(super) entries: Vec<Entry>,
     /// What is left of the parts.
     pub(super) low: Vec<[f64; 2]>,
+    /// The exponents of bounds on the errors, for deltas below the range of f64.
+    errors: Vec<i32>,
     /// Z with a part that is not 0 and below 2^-300, in the order of indices.
     tiny: Vec<(u32, [Part<Dd>; 2])>,
     /// The index of the last Z of the critical orbit. Where it is 0, there is no reference, and deltas are values.
@@ -151,6 +153,7 @@ impl Orbits {
         let mut orbits = Self {
             entries: Vec::new(),
             low: Vec::new(),
+            errors: Vec::new(),
             tiny: Vec::new(),
             last: 0,
             of_centre: None,
@@ -160,6 +163,7 @@ impl Orbits {
         let origin = Entry { re: 0.0, im: 0.0, modulus: 0.0, error: 0.0 };
         orbits.entries.push(origin);
         orbits.low.push([0.0; 2]);
+        orbits.errors.push(Bound::ZERO.exponent());
         match wanted.julia {
             None => {
                 orbits.end = orbits.follow(wanted, Kind::Parameter, wanted.centre, (wanted.centre, 0.0))?;
@@ -200,7 +204,7 @@ impl Orbits {
     /// Bytes of orbits of so many entries.
     #[must_use]
     pub fn bytes(entries: u64) -> u64 {
-        entries.saturating_mul((size_of::<Entry>() + size_of::<[f64; 2]>()) as u64)
+        entries.saturating_mul((size_of::<Entry>() + size_of::<[f64; 2]>() + size_of::<i32>()) as u64)
     }
 
     /// Z, in the range of f64.
@@ -229,6 +233,11 @@ impl Orbits {
         })
     }
 
+    /// A bound on the error of Z, of any magnitude.
+    pub(super) fn error(&self, index: usize) -> Bound {
+        Bound::new(1.0, self.errors[index])
+    }
+
     /// Appends an orbit from z_1, up to where it ends, with c and a bound on its error in units of the last place.
     fn follow(
         &mut self,
@@ -237,7 +246,10 @@ impl Orbits {
         start: [&Fixed; 2],
         (c, of_c): ([&Fixed; 2], f64),
     ) -> Result<End, NoReference> {
-        let Wanted { formula, radius, escape, limit, most, watch, .. } = *wanted;
+        let Wanted { formula, radius, limit, most, watch, .. } = *wanted;
+        // Powers fit in front of the point.
+        let greatest = PowerStepper::greatest(formula);
+        let escape = wanted.escape.min(greatest * greatest);
         let mut z = start.map(Fixed::clone);
         let mut stepper = PowerStepper::new(formula, c);
         let unit_exponent = z[0].unit();
@@ -312,6 +324,7 @@ impl Orbits {
             if self.entries.len() + more > most.max(8192)
                 || self.entries.try_reserve_exact(more).is_err()
                 || self.low.try_reserve_exact(more).is_err()
+                || self.errors.try_reserve_exact(more).is_err()
             {
                 return Err(NoReference::Memory);
             }
@@ -324,6 +337,7 @@ impl Orbits {
             error: absolute.to_f64() * up + 1e-300,
         });
         self.low.push([kept.re.lo, kept.im.lo]);
+        self.errors.push(absolute.exponent() + 1);
         let is_tiny = |part: Dd, fixed: &Fixed| part.hi.abs() < TINY && fixed.limbs.iter().any(|limb| *limb != 0);
         if is_tiny(kept.re, &z[0]) || is_tiny(kept.im, &z[1]) {
             let part = |fixed: &Fixed| {
@@ -338,6 +352,7 @@ impl Orbits {
     fn truncate(&mut self, len: usize) {
         self.entries.truncate(len);
         self.low.truncate(len);
+        self.errors.truncate(len);
         self.tiny.retain(|(index, _)| (*index as usize) < len);
     }
 }

@@ -130,12 +130,7 @@ impl<'a, T: Mantissa> Shared<'a, T> {
     }
 
     /// Goes on with an orbit that is not simply stepped, to a delta that is or to the end.
-    pub(super) fn resolve(
-        &self,
-        pixel: &mut Pixel<T>,
-        start: Wide<T>,
-        counts: &mut Counts,
-    ) -> Result<State<T>, Found> {
+    pub(super) fn resolve(&self, pixel: &mut Pixel<T>, start: Wide<T>, counts: &mut Counts) -> Result<State<T>, Found> {
         let Setting { limit, stop, .. } = *self.setting;
         let mut now = start;
         let mut steps = 0_u64;
@@ -218,7 +213,7 @@ impl<'a, T: Mantissa> Shared<'a, T> {
         let reference = self.reference(now.at);
         let w = reference.plus(now.z);
         let roundings = reference.taxicab().plus(w.taxicab()).by(2.0 * T::UNIT);
-        let error = Bound::of(self.orbits.entries[now.at].error);
+        let error = self.orbits.error(now.at);
         (now.z, now.e, now.at) = (w, now.e.plus(roundings).plus(error).by(UP), 0);
     }
 
@@ -249,7 +244,8 @@ impl<'a, T: Mantissa> Shared<'a, T> {
             let signs = self.signs(now);
             now.derivative = now.derivative.stepped(formula, (in_f64, h), signs, (!is_julia).then_some(scale));
         }
-        let folded = if now.at == 0 { of_value(fold, now.z) } else { of_extended(fold, now.z, self.orbits.parts(now.at)) };
+        let folded =
+            if now.at == 0 { of_value(fold, now.z) } else { of_extended(fold, now.z, self.orbits.parts(now.at)) };
         let product = difference(folded, of_value(fold, w), of_value(fold, reference), self.power);
         let (modulus, of_reference) = (Bound::modulus(w), Bound::modulus(reference));
         let most = if modulus.below(of_reference) { of_reference } else { modulus };
@@ -257,7 +253,7 @@ impl<'a, T: Mantissa> Shared<'a, T> {
         let growth = of_bound(modulus.plus(now.e), self.power - 1).by(f64::from(self.power));
         let mut e = growth.times(now.e).plus(now.z.taxicab().times(of_most).by(self.of_power));
         if fold == crate::formula::Fold::Absolute && now.at > 0 {
-            let of_fold = Bound::of(self.orbits.entries[now.at].error).by(4.0 * f64::from(self.power));
+            let of_fold = self.orbits.error(now.at).by(4.0 * f64::from(self.power));
             e = e.plus(of_fold.times(of_bound(most.plus(now.e), self.power - 1)));
         }
         let (added, of_added) = if self.direct && now.at == 0 {
@@ -284,7 +280,7 @@ impl<'a, T: Mantissa> Shared<'a, T> {
             let off = now.e.plus(reference.taxicab().plus(z.taxicab()).by(4.0 * f64::UNIT));
             ((sum.m.re.to_f64() < 0.0, Bound::modulus(sum)), off)
         });
-        let error = Bound::of(self.orbits.entries[now.at].error);
+        let error = self.orbits.error(now.at);
         Signs::of_parts(sums.map(|(part, _)| part), sums.map(|(_, off)| off.plus(error)))
     }
 

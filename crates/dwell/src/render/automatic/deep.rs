@@ -53,8 +53,8 @@ impl Computer for Deep<'_> {
     }
 
     fn proved(&self, list: &[Point], _: u64) -> Result<Vec<bool>, Error> {
-        // Inside the set blocks of whole periods take the orbit to any limit.
-        Ok(filled(list.len(), true, WHAT)?)
+        // Inside the set blocks of whole periods take the orbit to any limit. Without blocks, an orbit that is not proved to stay takes each step.
+        Ok(filled(list.len(), self.points.shared.has_blocks(), WHAT)?)
     }
 
     fn is_folded(&self) -> bool {
