@@ -400,7 +400,7 @@ pub(crate) struct IterationArgs {
     pub(crate) escape_radius: Option<String>,
     /// Arithmetic of the iteration: f32, f64, exact, auto [default: the location's, or auto]
     ///
-    /// exact proves the dwell of each pixel in exact arithmetic, at any depth, for the Mandelbrot set. auto takes it where f64
+    /// exact proves the dwell of each pixel in exact arithmetic, at any depth. auto takes it where f64
     /// does not resolve the view, and f64 otherwise.
     #[arg(long, alias = "number", value_name = "TYPE", hide_short_help = true, help_heading = "Iteration")]
     pub(crate) precision: Option<String>,

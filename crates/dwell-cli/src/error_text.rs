@@ -300,7 +300,7 @@ fn fixed_hint(problem: &Problem) -> Option<&'static str> {
         }
         Problem::TooSmall { resolved_by: Some("f64"), .. } => "use --precision f64, or --force to render it anyway",
         Problem::TooDeep { .. } | Problem::TooSmall { .. } => {
-            "--precision exact, or auto, renders the Mandelbrot set at any depth; otherwise a lower zoom or, where there are several, \
+            "--precision exact, or auto, renders every formula at any depth; otherwise a lower zoom or, where there are several, \
              fewer pixels resolve it, and --force renders it anyway, in blocks"
         }
         Problem::Exists { .. } => "leave --no-clobber out to replace it",

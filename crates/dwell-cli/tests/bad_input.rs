@@ -347,8 +347,6 @@ const LINES: &[(&str, &str)] = &[
     // Exact arithmetic.
     ("render kf-1e50 -o x.png --precision exact --rounding separate", "exact arithmetic rounds nothing"),
     ("render kf-1e50 -o x.png --precision exact --force", "--force"),
-    ("render -o x.png --formula tricorn --precision exact", "z^2 + c"),
-    ("render -o x.png --julia -0.8,0.156 --precision exact", "z^2 + c"),
     ("render kf-1e50 -o x.png --strategy mariani-silver", "every-pixel"),
     ("render -o x.png --precision exakt", "exact"),
     ("peak --precision exact", "f32, f64"),

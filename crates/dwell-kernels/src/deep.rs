@@ -18,6 +18,7 @@ mod digits;
 pub mod direct;
 pub mod extended;
 mod fixed_orbit;
+pub mod formulas;
 mod lanes;
 mod leading;
 pub mod limbs;

@@ -2,8 +2,9 @@
 //!
 //! `points.rs` describes the pixels of a view as offsets from its centre. `prepared.rs` has what all pixels of a view share: the reference
 //! orbit and the tables of blocks, computed when they are first needed, and `kept.rs` those of earlier views. `tiers.rs` decides lists of pixels, by the cheapest
-//! method that proves each and pays by what was measured (`measured.rs`), `rest.rs` puts what is left of many lists together, and `values.rs` writes the results into channels. docs/deep.md tells all of it.
+//! method that proves each and pays by what was measured (`measured.rs`), `formulas.rs` has the orbits and attempts of other formulas and of Julia sets, `rest.rs` puts what is left of many lists together, and `values.rs` writes the results into channels. docs/deep.md tells all of it.
 
+mod formulas;
 pub(crate) mod kept;
 mod measured;
 pub(crate) mod points;

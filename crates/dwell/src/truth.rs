@@ -14,8 +14,10 @@ pub use true_dwells::{Method, TrueDwells};
 
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
+use crate::exact::decimal::Decimal;
 use crate::exact::rational::Rational;
 use crate::truth::exact_points::{Enclosed, ExactPoint};
+use crate::view::settings::Settings;
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, UnsignedAbs};
 use dwell_kernels::deep::values::Values;
@@ -42,12 +44,20 @@ const MAX_BITS: usize = 1 << 20;
 const MORE_BITS: usize = 1 << 13;
 
 /// The iterated map, with an exact constant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExactMap {
     /// The formula.
     pub formula: Formula,
     /// The constant c of a Julia set; `None`: c is the pixel.
     pub julia: Option<[Rational; 2]>,
+}
+
+impl ExactMap {
+    /// That of some settings.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        let julia = settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::to_rational));
+        Self { formula: settings.formula, julia }
+    }
 }
 
 /// The true dwell of the point `pixel`, as real and imaginary part, up to `limit` iterations with the escape radius
@@ -93,6 +103,7 @@ fn dwell_of(
 /// # Errors
 /// [`Error::Interrupted`] after `cancel` was set.
 pub(crate) fn dwell_and_values(
+    map: &ExactMap,
     point: &ExactPoint<'_>,
     limit: u64,
     radius: &Rational,
@@ -100,7 +111,6 @@ pub(crate) fn dwell_and_values(
     wanted: Wanted<'_>,
     cancel: &Cancel,
 ) -> Result<Found, Error> {
-    let map = ExactMap { formula: Formula::MANDELBROT, julia: None };
     // A rational point is used directly: binary fractions have no error, and |z_1| = R is compared exactly.
     let rational = point.rational();
     let pixel: &dyn Enclosed = rational.as_ref().map_or(point, |pixel| pixel);
@@ -108,7 +118,7 @@ pub(crate) fn dwell_and_values(
     let mut within: Vec<u64> = rational.iter().filter(|pixel| is_within(pixel)).map(|_| 1).collect();
     let mut is_proved = true;
     loop {
-        let of = ArbitraryPrecision { map: &map, limit, radius, within: &within, cancel };
+        let of = ArbitraryPrecision { map, limit, radius, within: &within, cancel };
         let (truth, values) = of.decide_with_values(pixel, first_bits, wanted)?;
         match truth {
             Truth::Undecided { n } if !within.contains(&n) => {
@@ -166,7 +176,9 @@ impl ArbitraryPrecision<'_> {
             let attempt = self.attempt(pixel, bits, wanted.units.is_some())?;
             let truth = attempt.truth;
             let values = match truth {
-                Truth::Dwell(n) if n > 0 && wanted.is_any() => self.values(n, attempt, bits, wanted)?,
+                Truth::Dwell(n) if n > 0 && wanted.is_any() => {
+                    self.values(n, attempt, (bits, bits >= most_bits), wanted)?
+                }
                 Truth::Dwell(_) => Some(Values::default()),
                 Truth::Undecided { .. } => None,
             };
@@ -194,10 +206,10 @@ struct Attempt {
     c: Fixed,
 }
 
-/// A value of an orbit, with its derivative by the pixel where that is wanted.
+/// A value of an orbit, with the columns of its derivative by the pixel where that is wanted: one where it is a complex number, two where a fold makes it a real matrix.
 struct Orbit {
     z: Fixed,
-    derivative: Option<Fixed>,
+    derivative: Option<Vec<Fixed>>,
 }
 
 /// A complex number in fixed point and a bound on its error, both in units of the last place.
@@ -216,8 +228,11 @@ impl Fixed {
         Self { x, y, error: diameter }
     }
 
-    fn one(bits: usize) -> Self {
-        Self { x: IBig::ONE << bits, y: IBig::ZERO, error: Bound::ZERO }
+    /// 1 or i.
+    fn unit(column: usize, bits: usize) -> Self {
+        let (one, zero) = (IBig::ONE << bits, IBig::ZERO);
+        let (x, y) = if column == 0 { (one, zero) } else { (zero, one) };
+        Self { x, y, error: Bound::ZERO }
     }
 
     /// x^2 and y^2, with twice the bits, and an upper bound on |z| in units of the last place.
@@ -254,7 +269,9 @@ impl ArbitraryPrecision<'_> {
         let ArbitraryPrecision { map, limit, radius, within, cancel } = self;
         let z = Fixed::of(pixel, bits);
         let c = map.julia.as_ref().map_or_else(|| z.clone(), |c| Fixed::of(c, bits));
-        let mut orbit = Orbit { z, derivative: with_derivative.then(|| Fixed::one(bits)) };
+        let columns = if map.formula.fold() == Fold::None { 1 } else { 2 };
+        let first = || (0..columns).map(|column| Fixed::unit(column, bits)).collect();
+        let mut orbit = Orbit { z, derivative: with_derivative.then(first) };
         let ended = |truth: Truth, orbit: Orbit, c: Fixed| Ok(Attempt { truth, orbit, c });
         // R^2 with 2P bits.
         let radius_squared = radius.times(radius).floor_scaled(2 * bits);
@@ -287,38 +304,74 @@ impl ArbitraryPrecision<'_> {
         ended(Truth::Dwell(0), orbit, c)
     }
 
-    /// What follows in an orbit with the squares of z. Derivatives are those of z^2 + c by c.
+    /// What follows in an orbit with the squares of z. A column of the derivative by the pixel is folded as a small displacement of z is, multiplied by N w^(N-1), and in the parameter plane 1 or
+    /// i is added.
     fn next(self, Orbit { z, derivative }: Orbit, c: &Fixed, squares: (IBig, IBig, Bound), bits: usize) -> Orbit {
-        let derivative = derivative.map(|derivative| {
-            let Fixed { x, y, error } = z.times(&derivative, bits);
-            let one = IBig::ONE << bits;
-            Fixed { x: (x << 1_usize) + one, y: y << 1_usize, error: error.times(Bound::TWO) }
+        let derivative = derivative.map(|columns| {
+            let power = self.map.formula.power();
+            let by = raised(&self.folded(z.clone()), power - 1, None, bits);
+            let n = Bound::up(f64::from(power), 0);
+            let after = |(column, of_column): (usize, Fixed)| {
+                let Fixed { x, y, error } = by.times(&self.folded_derivative(&z, of_column), bits);
+                let product = Fixed { x: x * power, y: y * power, error: error.times(n) };
+                if self.map.julia.is_some() {
+                    return product;
+                }
+                let unit = Fixed::unit(column, bits);
+                Fixed { x: product.x + unit.x, y: product.y + unit.y, ..product }
+            };
+            columns.into_iter().enumerate().map(after).collect()
         });
         Orbit { z: self.next_z(z, c, squares, bits), derivative }
     }
 
-    /// The z after `z`, whose squares are given.
-    fn next_z(self, z: Fixed, c: &Fixed, squares: (IBig, IBig, Bound), bits: usize) -> Fixed {
-        let (power, fold) = (self.map.formula.power(), self.map.formula.fold());
-        // Folding does not increase the distance between two points, so the error bound stays valid.
-        let w = match fold {
+    /// z after the fold. Folding does not increase the distance between two points, so the error bound stays valid.
+    fn folded(self, z: Fixed) -> Fixed {
+        match self.map.formula.fold() {
             Fold::None => z,
             Fold::Absolute => Fixed { x: z.x.unsigned_abs().into(), y: z.y.unsigned_abs().into(), error: z.error },
             Fold::Conjugate => Fixed { y: -z.y, ..z },
-        };
-        // w^N by the binary digits of N. The first digit is w itself, and the first squaring reuses the squares
-        // above, which are those of w too.
-        let mut squares = Some(squares);
-        let mut p = w.clone();
-        for digit in (0..power.ilog2()).rev() {
-            let of_p = squares.take().unwrap_or_else(|| p.squares());
-            p = p.squared(of_p, bits);
-            if power >> digit & 1 == 1 {
-                p = p.times(&w, bits);
+        }
+    }
+
+    /// A displacement of z after the fold. Where the sign of a part of z is not certain, it is off by twice its own part; the sign of 0 is that of a positive number.
+    fn folded_derivative(self, z: &Fixed, of_column: Fixed) -> Fixed {
+        match self.map.formula.fold() {
+            Fold::None => of_column,
+            Fold::Conjugate => Fixed { y: -of_column.y, ..of_column },
+            Fold::Absolute => {
+                let mut error = of_column.error;
+                let mut signed = |of_z: &IBig, part: IBig| {
+                    if !z.error.is_zero() && Bound::below(of_z) <= z.error {
+                        error = error.plus(Bound::above(&part).times(Bound::TWO));
+                    }
+                    if *of_z < IBig::ZERO { -part } else { part }
+                };
+                let (x, y) = (signed(&z.x, of_column.x), signed(&z.y, of_column.y));
+                Fixed { x, y, error }
             }
         }
+    }
+
+    /// The z after `z`, whose squares are given.
+    fn next_z(self, z: Fixed, c: &Fixed, squares: (IBig, IBig, Bound), bits: usize) -> Fixed {
+        // The squares are those of the folded z, too.
+        let p = raised(&self.folded(z), self.map.formula.power(), Some(squares), bits);
         Fixed { x: p.x + &c.x, y: p.y + &c.y, error: p.error.plus(c.error) }
     }
+}
+
+/// w^power by the binary digits of a power of at least 1: the first digit is w itself. `squares` are those of w, if they are known.
+fn raised(w: &Fixed, power: u32, mut squares: Option<(IBig, IBig, Bound)>, bits: usize) -> Fixed {
+    let mut p = w.clone();
+    for digit in (0..power.ilog2()).rev() {
+        let of_p = squares.take().unwrap_or_else(|| p.squares());
+        p = p.squared(of_p, bits);
+        if power >> digit & 1 == 1 {
+            p = p.times(w, bits);
+        }
+    }
+    p
 }
 
 /// The number of trailing zero bits; `usize::MAX` for 0.
@@ -431,7 +484,7 @@ mod tests {
     use super::*;
 
     fn mandelbrot() -> ExactMap {
-        ExactMap { formula: Formula::MANDELBROT, julia: None }
+        ExactMap::of(&Settings::default())
     }
 
     fn at(re: &str, im: &str, limit: u64) -> Truth {

@@ -4,8 +4,8 @@
 
 use dwell::truth::{TrueDwells, Truth};
 use dwell::{
-    Cancel, Channel, ChannelSet, CpuEngine, Engine, Field, Formula, Frame, Level, Limits, NumberKind, Plan, Recipe,
-    Settings, Size, Strategy, Task, TileSize, View,
+    Cancel, Channel, ChannelSet, CpuEngine, Engine, Field, Frame, Level, Limits, NumberKind, Plan, Recipe, Settings,
+    Size, Strategy, Task, TileSize, View,
 };
 
 /// A number below 1, from a seed.
@@ -183,8 +183,6 @@ fn what_exact_arithmetic_does_not_support_is_an_error() {
     };
     assert!(of(|s| s.recipe = Recipe::Separate).contains("rounds nothing"));
     assert!(of(|s| s.force = true).contains("resolves every view"));
-    assert!(of(|s| s.formula = Formula::new(dwell::Fold::None, 3).unwrap()).contains("z^2 + c"));
-    assert!(of(|s| s.julia = Some([0.into(), 1.into()])).contains("z^2 + c"));
     let plan = Plan::new(&view, &exact(100), &Limits::default()).unwrap();
     let cancel = Cancel::default();
     let engine = CpuEngine::new(Level::best(), 1);

@@ -84,7 +84,7 @@ pub(crate) fn run(args: &PointArgs, interrupt: &Interrupt) -> Result<(), Failure
     output::print(&lines.concat())
 }
 
-/// The true dwell. Beyond [`DIRECTLY`] iterations of a Mandelbrot orbit it is that of a deep view of one pixel, which proves in
+/// The true dwell. Beyond [`DIRECTLY`] iterations it is that of a deep view of one pixel, which proves in
 /// few iterations that most points inside the set never escape; where that takes more memory than there is, the orbit is iterated.
 fn precise(
     map: &ExactMap,

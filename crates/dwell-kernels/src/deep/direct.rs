@@ -45,9 +45,9 @@ pub struct Goal<'a> {
 pub type Points<'a> = dyn FnMut(usize) -> [Fixed; 2] + 'a;
 
 /// The relative error of |z|^2 and of its bounds in f64, with room.
-const ROUNDING: f64 = 1.0 / 35_184_372_088_832.0;
+pub(super) const ROUNDING: f64 = 1.0 / 35_184_372_088_832.0;
 /// An error in the plane with which nothing is decided.
-const TOO_MUCH: f64 = 1e-9;
+pub(super) const TOO_MUCH: f64 = 1e-9;
 
 /// |z| from which the limbs at the point have 53 bits of the larger part: 2^-10.
 const NEAR_ONE: f64 = 1.0 / 1024.0;

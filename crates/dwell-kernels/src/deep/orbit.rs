@@ -31,14 +31,14 @@
 //!
 //! Every bound is multiplied by 1 + 2^-45 for its own roundings.
 
-mod escape;
+pub(super) mod escape;
 mod group;
 mod operations;
 mod pile;
 mod pool;
 #[cfg(test)]
 mod tests;
-mod trap;
+pub(super) mod trap;
 mod wide;
 
 use super::blocks::{REACH, Table};
@@ -259,7 +259,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         e = self.error_of_rebase(reference_z, w, e);
         let (z, bound) = (Extended::new(w, 0), Bound::of(e));
         let wide = derivative.widened();
-        let next = self.after_rebase(&mut pixel.trap, (z, bound, wide), n);
+        let next = pixel.trap.after_rebase((z, bound, wide), n);
         match next {
             Next::Trapped => Phase::Ends(Found::Stays),
             Next::GoOn if w.size() >= SMALL => Phase::Narrow(State { z: w, e, derivative, m: 0, n }),

@@ -42,6 +42,19 @@ pub enum End {
     Limit,
 }
 
+impl End {
+    /// The word for it: `period`, `escape`, `trap` or `limit`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Period => "period",
+            Self::Escape => "escape",
+            Self::Trap => "trap",
+            Self::Limit => "limit",
+        }
+    }
+}
+
 /// A reference orbit Z_0 to Z_M.
 #[derive(Clone, Debug)]
 pub struct Reference {

@@ -1,6 +1,7 @@
 //! Proofs that no point of a view ever escapes, beside the reference orbit.
 //!
-//! rho bounds |z_n(c) - Z_n| for every c of the view, which is within r of C: rho_1 = r and rho' = (2 |Z| + rho) rho + r. An attempt at m
+//! rho bounds |z_n(c) - Z_n| for every c of the view, which is within r of C: rho_1 = r and rho' = (2 |Z| + rho) rho + r. For another power N, rho' = ((|Z| + rho)^N - |Z|^N) + r,
+//! and for a Julia set nothing is added, and rho_1 is the radius of the view, or 0 for the critical orbit. Folds bring no two points further apart. An attempt at m
 //! raises rho to a radius s; if later |Z_n - Z_m| + rho_n <= s, and |Z| + rho < R all the way, every point of the disc about Z_m is mapped into the disc by every c of
 //! the view, and so none escapes. The error of Z is added to rho where it counts.
 
@@ -17,6 +18,8 @@ const UP: f64 = 1.0 + 1e-13;
 /// The attempts beside an orbit.
 pub(super) struct ViewTrap {
     view: Bound,
+    added: Bound,
+    power: u32,
     escape_radius: f64,
     /// A bound for all points of the view, as long as none of them may have escaped.
     all: Option<Bound>,
@@ -27,6 +30,7 @@ pub(super) struct ViewTrap {
 }
 
 struct Attempt {
+    m: u32,
     z: Extended<Dd>,
     radius: f64,
     rho: f64,
@@ -35,21 +39,46 @@ struct Attempt {
 impl ViewTrap {
     /// For a view of a radius, and R^2.
     pub(super) fn new(view: Bound, escape: f64) -> Self {
+        Self::of_power(2, view, view, escape)
+    }
+
+    /// For a power, a bound for the first z, and what each step adds to it.
+    pub(super) fn of_power(power: u32, view: Bound, added: Bound, escape: f64) -> Self {
         let escape_radius = escape.sqrt() * (1.0 - 1e-12);
-        Self { view, escape_radius, all: None, attempt: None, next: FIRST, number: 0, last: 0.0 }
+        Self { view, added, power, escape_radius, all: None, attempt: None, next: FIRST, number: 0, last: 0.0 }
+    }
+
+    /// The index and the radius of the disc that returns into itself, once a step has said so.
+    pub(super) fn disc(&self) -> Option<(u32, f64)> {
+        self.attempt.as_ref().map(|attempt| (attempt.m, attempt.radius))
+    }
+
+    /// (|Z| + rho)^(N-1) + (|Z| + rho)^(N-2) |Z| + ... + |Z|^(N-1), for |Z| up to `last`.
+    fn growth(&self, last: f64, rho: f64) -> f64 {
+        let (mut sum, mut of_z) = (1.0, 1.0);
+        for _ in 1..self.power {
+            of_z *= last;
+            sum = sum * (last + rho) + of_z;
+        }
+        sum
     }
 
     /// The next Z, the m-th, off by at most `error`. Whether all points of the view are trapped.
     pub(super) fn step(&mut self, z: Extended<Dd>, error: Bound, m: u32) -> bool {
         let modulus = (Bound::modulus(z).to_f64() + error.to_f64() + 1e-300) * UP;
-        let r = self.view;
+        let (r, added) = (self.view, self.added);
         // Both bounds follow from those of the last Z.
         self.all = match self.all {
             None if m == 1 => Some(r),
-            of_last => of_last.map(|rho| Bound::of(2.0 * self.last + 1e-300).plus(rho).times(rho).plus(r).by(UP)),
+            // Where rho is below the range of f64, what it adds to the growth is below 1e-300.
+            of_last => of_last.map(|rho| {
+                let growth = Bound::of(self.growth(self.last, rho.to_f64()) + 1e-300);
+                growth.times(rho).plus(added).by(UP)
+            }),
         };
-        if let Some(attempt) = &mut self.attempt {
-            attempt.rho = ((2.0 * self.last + attempt.rho) * attempt.rho + r.to_f64() + 1e-290) * UP;
+        if let Some(rho) = self.attempt.as_ref().map(|attempt| attempt.rho) {
+            let after = (self.growth(self.last, rho) * rho + added.to_f64() + 1e-290) * UP;
+            self.attempt.iter_mut().for_each(|attempt| attempt.rho = after);
         }
         self.last = modulus;
         self.all = self.all.filter(|rho| modulus + rho.to_f64() + 1e-290 < self.escape_radius);
@@ -68,7 +97,7 @@ impl ViewTrap {
             let radius = RADII[self.number % RADII.len()];
             self.number += 1;
             let fits = all.to_f64() < radius && modulus + radius < self.escape_radius;
-            self.attempt = fits.then_some(Attempt { z, radius, rho: radius });
+            self.attempt = fits.then_some(Attempt { m, z, radius, rho: radius });
         }
         false
     }

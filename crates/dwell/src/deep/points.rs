@@ -136,7 +136,7 @@ fn units(Size { width, height }: Size, centre: Complex<Dd>, [right, up]: [Comple
 }
 
 /// A real number in units of 2^scale, with a relative error of less than 2^-103, and an absolute one of 2^[`NOTHING`].
-fn pair(real: &Real, scale: i64) -> Dd {
+pub(super) fn pair(real: &Real, scale: i64) -> Dd {
     let Some(exponent) = real.about_log2().filter(|exponent| *exponent - scale >= NOTHING) else { return Dd::ZERO };
     let bits = BITS - exponent;
     let (low, high) = real.enclose_scaled(bits);

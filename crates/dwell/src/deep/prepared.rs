@@ -1,6 +1,7 @@
 //! What all pixels of a deep view share: the reference orbit and the blocks. Each is computed when it is first needed, by the thread that
 //! needs it, while others that need the same wait.
 
+use super::formulas::{self, PreparedOrbits};
 use super::kept;
 use super::measured::Measured;
 use super::report::{DeepReport, Tier};
@@ -12,22 +13,23 @@ use crate::base::problem::Problem;
 use crate::base::progress::Phase;
 use crate::exact::limbs::fixed;
 use crate::exact::rational::Rational;
+use crate::truth::ExactMap;
 use crate::view::settings::Settings;
-use dwell_kernels::Level;
 use dwell_kernels::deep::blocks::{REACH, Table};
 use dwell_kernels::deep::extended::Bound;
 use dwell_kernels::deep::mantissa::{Dd, Mantissa};
 use dwell_kernels::deep::reference::{End, NoReference, Reference};
 use dwell_kernels::deep::{NoTable, TableSetting, Watch, table};
+use dwell_kernels::{Formula, Level};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Bits of a reference beyond those of the view. Its errors grow as deltas do, so that they stay this far below the size of a pixel's
 /// delta; where they do not, the orbit is computed again with more.
-const GUARD_BITS: i64 = 170;
+pub(super) const GUARD_BITS: i64 = 170;
 /// Limbs that are added when the bits did not suffice, at most so many times.
-const MORE_LIMBS: usize = 2;
-const MOST_ATTEMPTS: usize = 8;
+pub(super) const MORE_LIMBS: usize = 2;
+pub(super) const MOST_ATTEMPTS: usize = 8;
 /// The scales of views whose offsets the tiers below arbitrary precision work with.
 const SCALES: std::ops::RangeInclusive<i64> = -30_000_000..=60;
 /// The greatest |part of the centre| that fits beside its square into the limb before the point.
@@ -47,7 +49,10 @@ pub(crate) struct Shared {
     escape_radius: f64,
     escape: f64,
     most_bytes: u64,
+    map: ExactMap,
     prepared: Mutex<Option<Arc<Prepared>>>,
+    /// Of other formulas than z^2 + c and of Julia sets.
+    pub(super) prepared_orbits: Mutex<Option<Arc<PreparedOrbits>>>,
 }
 
 /// The reference orbit of a view and the blocks made of it.
@@ -97,7 +102,7 @@ impl Shared {
     }
 
     pub(super) fn has_settings_of(&self, other: &Self) -> bool {
-        self.most_bytes == other.most_bytes && self.radius == other.radius
+        self.most_bytes == other.most_bytes && self.radius == other.radius && self.map == other.map
     }
 
     /// Whether all points within `reach` of a centre are within 2^scale of this one.
@@ -116,6 +121,16 @@ impl Shared {
         self.scale - self.margin
     }
 
+    /// What was computed for this, without tiers.
+    pub(crate) fn report(&self) -> DeepReport {
+        let orbits = self.prepared_orbits.lock().unwrap_or_else(PoisonError::into_inner);
+        match (orbits.as_ref(), self.already_prepared()) {
+            (Some(orbits), _) => orbits.report(),
+            (None, Some(prepared)) => prepared.report(),
+            (None, None) => DeepReport::without_reference(),
+        }
+    }
+
     /// Whether there is an orbit, and making it and the blocks took longer than a share of the time of some pixels; not while it is made.
     pub(super) fn is_worth(&self, share: f64, pixels: u64) -> bool {
         let Ok(prepared) = self.prepared.try_lock() else { return false };
@@ -132,6 +147,11 @@ impl Shared {
 
     /// Bytes of the orbit and its blocks; 0 before they are computed.
     pub(super) fn bytes_used(&self) -> u64 {
+        if let Ok(orbits) = self.prepared_orbits.try_lock()
+            && let Some(orbits) = orbits.as_ref()
+        {
+            return orbits.bytes();
+        }
         let prepared = self.prepared.try_lock().ok();
         let bytes = |prepared: &Arc<Prepared>| prepared.used.lock().unwrap_or_else(PoisonError::into_inner).bytes;
         prepared.and_then(|prepared| prepared.as_ref().map(bytes)).unwrap_or(0)
@@ -148,10 +168,22 @@ impl Shared {
             radius,
             // The other half is for rows.
             most_bytes: limits.memory_bytes / 2,
+            map: ExactMap::of(settings),
             prepared: Mutex::default(),
+            prepared_orbits: Mutex::default(),
         }
     }
 
+    pub(crate) fn map(&self) -> &ExactMap {
+        &self.map
+    }
+    /// Whether this is for z^2 + c in the parameter plane, for which there are blocks.
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.map.formula == Formula::MANDELBROT && self.map.julia.is_none()
+    }
+    pub(super) fn centre(&self) -> &[Rational; 2] {
+        &self.centre
+    }
     pub(crate) fn scale(&self) -> i64 {
         self.scale
     }
@@ -168,6 +200,9 @@ impl Shared {
     /// An upper bound of the bytes that the orbit and the blocks take for a limit.
     pub(crate) fn bytes(&self, limit: u64) -> u64 {
         let (entries, scale) = (limit.saturating_add(1), self.unit());
+        if !self.has_blocks() {
+            return formulas::bytes(limit).min(self.most_bytes);
+        }
         let [in_f64, in_pairs] = [Table::<f64>::bytes(entries, scale), Table::<Dd>::bytes(entries, scale)];
         let of_tables = in_f64.saturating_mul(3).saturating_add(in_pairs.saturating_mul(2));
         // An orbit grows by doubling.
@@ -185,8 +220,7 @@ impl Shared {
     /// # Errors
     /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when the orbit takes more memory than is allowed.
     pub(super) fn prepared(&self, limit: u64, means: Means<'_>) -> Result<Option<Arc<Prepared>>, Error> {
-        let is_far = self.centre.iter().any(|part| part.magnitude() >= Rational::whole(FARTHEST));
-        if is_far || !SCALES.contains(&self.scale) {
+        if !self.is_near() {
             return Ok(None);
         }
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,6 +232,13 @@ impl Shared {
         let made = Arc::new(self.prepare(limit, means)?);
         *prepared = Some(Arc::clone(&made));
         Ok(Some(made))
+    }
+
+    /// Whether the centre and the scale are such that deltas and fixed point take them.
+    pub(super) fn is_near(&self) -> bool {
+        let is_far = self.centre.iter().any(|part| part.magnitude() >= Rational::whole(FARTHEST));
+        let of_constant = self.map.julia.iter().flatten().any(|part| part.magnitude() >= Rational::whole(FARTHEST));
+        !is_far && !of_constant && SCALES.contains(&self.scale)
     }
 
     /// What was prepared last, if anything.
@@ -246,7 +287,7 @@ impl Shared {
         Err(InputError::new(Problem::Unsupported(problem.to_owned())).about(Parameter::View).into())
     }
 
-    fn too_large(&self, needed: u64) -> Error {
+    pub(super) fn too_large(&self, needed: u64) -> Error {
         too_large(needed, self.most_bytes)
     }
 }
@@ -353,12 +394,7 @@ impl Prepared {
         let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
         DeepReport {
             reference_length: self.reference.last() as u64,
-            reference_end: match self.reference.end {
-                End::Period => "period",
-                End::Escape => "escape",
-                End::Trap => "trap",
-                End::Limit => "limit",
-            },
+            reference_end: self.reference.end.name(),
             reference_bits: self.bits,
             reference_seconds: used.of_reference.as_secs_f64(),
             blocks_seconds: used.of_blocks.as_secs_f64(),

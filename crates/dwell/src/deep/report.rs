@@ -17,6 +17,10 @@ pub enum Tier {
     PairsMedium,
     /// Deltas in pairs of f64, blocks with a tolerance of 2^-88.
     PairsFine,
+    /// Deltas in f64 by single steps: other formulas than z^2 + c, and Julia sets.
+    F64Steps,
+    /// Deltas in pairs of f64 by single steps.
+    PairsSteps,
     /// Iteration of the point itself in fixed point.
     FixedPoint,
     /// Iteration of the point itself in arbitrary precision, with as many bits as it takes.
@@ -31,12 +35,14 @@ impl Tier {
         Self::F64Fine,
         Self::PairsMedium,
         Self::PairsFine,
+        Self::F64Steps,
+        Self::PairsSteps,
         Self::FixedPoint,
         Self::ArbitraryPrecision,
     ];
     /// The number of tiers.
-    pub const COUNT: usize = 7;
-    /// The tiers that iterate deltas, which come first.
+    pub const COUNT: usize = 9;
+    /// The tiers that iterate deltas with blocks, which come first.
     pub(crate) const OF_DELTAS: usize = 5;
     /// The tiers in f64, which come first of those.
     pub(crate) const IN_F64: usize = 3;

@@ -1,5 +1,6 @@
 //! Decides lists of pixels: by each attempt those that the one before left undecided.
 
+use super::formulas::{self, Aim, PreparedOrbits};
 use super::points::DeepPoints;
 use super::prepared::{Means, Prepared};
 use super::report::{DeepReport, Tier, TierReport};
@@ -18,6 +19,7 @@ use dwell_kernels::deep::PROVED;
 use dwell_kernels::deep::blocks::Table;
 use dwell_kernels::deep::cycle::{Cycle, Search};
 use dwell_kernels::deep::direct;
+use dwell_kernels::deep::formulas::points::fits;
 use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
 use dwell_kernels::deep::orbit::{Found, Setting};
 use std::sync::Arc;
@@ -79,6 +81,8 @@ pub(crate) struct DeepCall<'a> {
 enum Attempt {
     /// With the blocks of a tier, by its number in [`Tier::ALL`].
     ByDeltas(usize),
+    /// By single steps: other formulas than z^2 + c, and Julia sets.
+    BySteps(Tier),
     /// With so many bits beyond those of the view.
     InFixedPoint(i64),
     /// With as many bits as it takes, which decides all.
@@ -89,6 +93,7 @@ enum Attempt {
 pub(crate) struct Course<'a> {
     call: DeepCall<'a>,
     prepared: Option<Arc<Prepared>>,
+    orbits: Option<Arc<PreparedOrbits>>,
     attempts: Vec<Attempt>,
     smooth: bool,
     slopes: bool,
@@ -104,9 +109,8 @@ impl DeepBuffers {
 
     /// What the attempts did since the last call of this function.
     pub(crate) fn take_report(&mut self, points: &DeepPoints) -> Option<DeepReport> {
-        let prepared = points.shared.already_prepared();
         let tiers = std::mem::take(&mut self.tiers);
-        let mut report = prepared.map_or_else(DeepReport::without_reference, |prepared| prepared.report());
+        let mut report = points.shared.report();
         report.tiers = tiers;
         report.unproved = std::mem::take(&mut self.unproved);
         (!report.tiers.is_empty()).then_some(report)
@@ -133,16 +137,24 @@ impl<'a> DeepCall<'a> {
     /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted.
     pub(crate) fn course(&self, wanted: ChannelSet) -> Result<Course<'a>, Error> {
         let shared = &self.points.shared;
-        let prepared = shared.prepared(self.limit, self.means())?;
+        let has_blocks = shared.has_blocks();
+        let prepared = if has_blocks { shared.prepared(self.limit, self.means())? } else { None };
+        let orbits = if has_blocks { None } else { shared.orbits(self.limit, self.means())? };
         let mut attempts = Vec::new();
         let (smooth, slopes) = (wanted.contains(Channel::Smooth), has_slopes(wanted));
+        if orbits.is_some() {
+            attempts.extend([Tier::F64Steps, Tier::PairsSteps].map(Attempt::BySteps));
+            if fits(shared.map().formula, shared.escape()) {
+                attempts.extend(FIXED_BITS.map(Attempt::InFixedPoint));
+            }
+        }
         if let Some(prepared) = &prepared {
             let lists = if smooth || slopes { &OF_VALUES } else { &OF_DWELLS };
             attempts.extend(prepared.fitting(lists, shared).iter().map(|tier| Attempt::ByDeltas(*tier)));
             attempts.extend(FIXED_BITS.map(Attempt::InFixedPoint));
         }
         attempts.push(Attempt::Exactly);
-        Ok(Course { call: *self, prepared, attempts, smooth, slopes, cycles: has_cycles(wanted) })
+        Ok(Course { call: *self, prepared, orbits, attempts, smooth, slopes, cycles: has_cycles(wanted) })
     }
 
     fn means(&self) -> Means<'a> {
@@ -216,7 +228,8 @@ impl Course<'_> {
         if !self.tries_full_lists() {
             return 0;
         }
-        self.attempts.iter().rposition(|attempt| matches!(attempt, Attempt::ByDeltas(_))).unwrap_or(0)
+        let is_by_deltas = |attempt: &Attempt| matches!(attempt, Attempt::ByDeltas(_) | Attempt::BySteps(_));
+        self.attempts.iter().rposition(is_by_deltas).unwrap_or(0)
     }
 
     /// The number of the attempt after another one, as far as it pays.
@@ -242,7 +255,7 @@ impl Course<'_> {
     /// The least number of pixels that an attempt takes as one list: fewer leave vectors empty.
     pub(crate) fn least_list(&self, number: usize) -> usize {
         match self.attempts[number] {
-            Attempt::ByDeltas(_) => 32,
+            Attempt::ByDeltas(_) | Attempt::BySteps(_) => 32,
             Attempt::InFixedPoint(_) => direct::AT_ONCE,
             Attempt::Exactly => 1,
         }
@@ -266,6 +279,18 @@ impl Course<'_> {
                 let table = prepared.in_pairs(tier, &points.shared, self.call.means())?;
                 let mut pixels = std::mem::take(&mut buffers.in_pairs);
                 let report = self.by_deltas((tier, prepared, &table), &mut pixels, buffers, places);
+                buffers.in_pairs = pixels;
+                report?
+            }
+            (Attempt::BySteps(Tier::F64Steps), _) => {
+                let mut pixels = std::mem::take(&mut buffers.in_f64);
+                let report = self.by_steps(&mut pixels, buffers, places);
+                buffers.in_f64 = pixels;
+                report?
+            }
+            (Attempt::BySteps(_), _) => {
+                let mut pixels = std::mem::take(&mut buffers.in_pairs);
+                let report = self.by_steps(&mut pixels, buffers, places);
                 buffers.in_pairs = pixels;
                 report?
             }
@@ -342,6 +367,26 @@ impl Course<'_> {
         })
     }
 
+    fn by_steps<T: Mantissa>(
+        &self,
+        pixels: &mut Vec<Complex<T>>,
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
+    ) -> Result<TierReport, Error> {
+        let DeepCall { points, limit, level, control, .. } = self.call;
+        pixels.clear();
+        let offset = |pixel: &u32| {
+            let (column, row) = places[*pixel as usize];
+            Complex::of(points.offset(column, row))
+        };
+        extend(pixels, buffers.open.iter().map(offset), WHAT)?;
+        let aim = Aim { points, limit, smooth: self.smooth, slopes: self.slopes };
+        let orbits = self.orbits.as_ref();
+        let report =
+            orbits.map(|orbits| orbits.by_steps(level, aim, control.cancel.flag(), pixels, &mut buffers.found));
+        Ok(report.unwrap_or_else(|| TierReport::new(Tier::F64Steps)))
+    }
+
     fn in_fixed_point(&self, more_bits: i64, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> TierReport {
         let began = Instant::now();
         let DeepCall { points, limit, level, control, .. } = self.call;
@@ -358,6 +403,10 @@ impl Course<'_> {
             units: self.slopes.then(|| (*points.units(), shared.unit())),
             stop: control.cancel.flag(),
         };
+        if self.orbits.is_some() {
+            formulas::in_fixed_point(points, &goal, open.iter().map(|pixel| places[*pixel as usize]), found);
+            return TierReport { seconds: began.elapsed().as_secs_f64(), ..TierReport::new(Tier::FixedPoint) };
+        }
         let mut point = |place: usize| {
             let (column, row) = places[open[place] as usize];
             let (points, [right, up]) = points.exact(column, row);
@@ -380,7 +429,7 @@ impl Course<'_> {
             let (column, row) = places[*pixel as usize];
             let (points, [right, up]) = points.exact(column, row);
             let point = points.at_half_pixels(right, up);
-            let truth = dwell_and_values(&point, limit, shared.radius(), bits, wanted, control.cancel)?;
+            let truth = dwell_and_values(shared.map(), &point, limit, shared.radius(), bits, wanted, control.cancel)?;
             *unproved += u64::from(!truth.is_proved);
             *found = match truth.truth {
                 Truth::Dwell(0) => Found::Stays,

@@ -4,7 +4,6 @@ use super::fast_paths::{FIXED_BITS, FastPaths, FixedPoint};
 use super::{ArbitraryPrecision, ExactMap, Truth};
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
-use crate::exact::decimal::Decimal;
 use crate::exact::rational::Rational;
 use crate::truth::exact_points::{Enclosed, ExactPoints};
 use crate::view::View;
@@ -60,15 +59,15 @@ impl TrueDwells {
     /// true dwell does not depend on number type and recipe.
     #[must_use]
     pub fn new(view: &View, settings: &Settings) -> Self {
-        let julia = settings.julia.as_ref().map(|c| c.each_ref().map(Decimal::to_rational));
+        let map = ExactMap::of(settings);
         let radius = settings.escape_radius.to_rational();
-        let of_formula = || FastPaths::new(settings.formula, julia.is_some(), settings.limit, &radius);
+        let of_formula = || FastPaths::new(settings.formula, map.julia.is_some(), settings.limit, &radius);
         Self {
             limit: settings.limit,
             points: ExactPoints::new(view, FIXED_BITS),
             fast_paths: with_standard_floats(of_formula),
-            julia: julia.as_ref().and_then(FixedPoint::of),
-            map: ExactMap { formula: settings.formula, julia },
+            julia: map.julia.as_ref().and_then(FixedPoint::of),
+            map,
             radius,
         }
     }

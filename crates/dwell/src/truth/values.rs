@@ -1,6 +1,6 @@
 //! Smooth values, distances and slopes of points in arbitrary precision, rounded correctly to a multiple of a power of two.
 //!
-//! The smooth value is m + 1 - log2(log2 |z_m|^2 / 16), see [`dwell_kernels::smooth`]. It is enclosed in an interval; where both ends round to the same
+//! The smooth value is m + 1 - log_N(log2 |z_m|^2 / 16) for the power N, see [`dwell_kernels::smooth`]. It is enclosed in an interval; where both ends round to the same
 //! multiple, that is the result (Ziv's strategy), otherwise the caller tries again with more bits. This ends: a value halfway between two
 //! multiples would make |z_m|^2 transcendental by the theorem of Gelfond and Schneider, and it is rational for a rational point.
 //!
@@ -11,6 +11,7 @@ use super::{ArbitraryPrecision, Attempt, Bound, Fixed, Orbit, leading};
 use crate::base::error::Error;
 use dashu_int::ops::{BitTest, UnsignedAbs};
 use dashu_int::{IBig, UBig};
+use dwell_kernels::Fold;
 use dwell_kernels::deep::mantissa::Complex;
 use dwell_kernels::deep::values::{Far, SMOOTH_BITS, Units, Values};
 
@@ -43,7 +44,7 @@ impl ArbitraryPrecision<'_> {
         self,
         n: u64,
         attempt: Attempt,
-        bits: usize,
+        (bits, is_last): (usize, bool),
         wanted: Wanted<'_>,
     ) -> Result<Option<Values>, Error> {
         let Attempt { mut orbit, c, .. } = attempt;
@@ -59,7 +60,9 @@ impl ArbitraryPrecision<'_> {
                 return Ok(None);
             }
             if difference > IBig::ZERO {
-                return Ok(values_at(m, &orbit, (norm.unsigned_abs(), slack), bits, wanted));
+                let norm = (norm.unsigned_abs(), slack);
+                let is_last = is_last && self.map.formula.fold() == Fold::Absolute;
+                return Ok(values_at((m, self.map.formula.power()), &orbit, norm, (bits, is_last), wanted));
             }
             orbit = self.next(orbit, &c, (xx, yy, modulus), bits);
         }
@@ -67,19 +70,35 @@ impl ArbitraryPrecision<'_> {
     }
 }
 
-fn values_at(m: u64, orbit: &Orbit, norm: (UBig, Bound), bits: usize, wanted: Wanted<'_>) -> Option<Values> {
+fn values_at(
+    (m, power): (u64, u32),
+    orbit: &Orbit,
+    norm: (UBig, Bound),
+    (bits, is_last): (usize, bool),
+    wanted: Wanted<'_>,
+) -> Option<Values> {
     let mut values = Values::default();
     if wanted.smooth {
-        values.smooth = units(m, norm, bits, SMOOTH_BITS)?;
+        values.smooth = units((m, power), norm, bits, SMOOTH_BITS)?;
     }
-    if let (Some((units, scale)), Some(derivative)) = (wanted.units, &orbit.derivative) {
-        let (z, d) = (in_f64(&orbit.z), in_f64(derivative));
+    if let (Some((units, scale)), Some([first, rest @ ..])) = (wanted.units, orbit.derivative.as_deref()) {
+        let (z, mut d) = (in_f64(&orbit.z), in_f64(first));
+        let mut second = rest.first().map(in_f64);
+        if let Some(second) = &mut second {
+            d.join(second);
+        }
         let places = i64::try_from(bits).ok()?;
         let power = |exponent: i64| 2_f64.powi(i32::try_from(exponent).unwrap_or(0));
         let w =
             Complex { re: z.mantissa.re * power(z.exponent - places), im: z.mantissa.im * power(z.exponent - places) };
-        let far = Far { w: (w, z.relative), d: (d.mantissa, d.relative), exponent: d.exponent - places + scale };
-        let is_known = z.relative < KNOWN && d.relative < KNOWN;
+        let far = Far {
+            w: (w, z.relative),
+            d: (d.mantissa, d.relative),
+            second: second.map(|second| second.mantissa),
+            exponent: d.exponent - places + scale,
+        };
+        // On a line where a fold is not differentiable no bits decide the sign of a derivative, which is then that of a positive number.
+        let is_known = is_last || z.relative < KNOWN && d.relative < KNOWN;
         let found = far.values(units).or_else(|| is_known.then(|| far.nearest_values(units)));
         (values.distance, values.slope) = found?;
     }
@@ -91,6 +110,28 @@ struct InF64 {
     mantissa: Complex<f64>,
     exponent: i64,
     relative: f64,
+}
+
+impl InF64 {
+    /// Expresses this and another number in one unit, in which the larger one has its own mantissa, with bounds relative to that one.
+    fn join(&mut self, other: &mut Self) {
+        let is_zero = |of: &Self| of.mantissa.re == 0.0 && of.mantissa.im == 0.0;
+        let exponent = match (is_zero(self), is_zero(other)) {
+            (true, _) => other.exponent,
+            (_, true) => self.exponent,
+            _ => self.exponent.max(other.exponent),
+        };
+        let mut relative: f64 = 0.0;
+        for of in [&mut *self, other] {
+            let gap = (exponent - of.exponent).clamp(0, 1000);
+            let by = 2_f64.powi(-i32::try_from(gap).unwrap_or(1000));
+            of.mantissa = Complex { re: of.mantissa.re * by, im: of.mantissa.im * by };
+            // A mantissa is below 3, and one of them at least 1.
+            relative = relative.max(if by == 1.0 { of.relative } else { 3.0 * by * of.relative });
+            of.exponent = exponent;
+        }
+        (self.relative, other.relative) = (relative, relative);
+    }
 }
 
 fn in_f64(z: &Fixed) -> InF64 {
@@ -113,7 +154,7 @@ fn in_f64(z: &Fixed) -> InF64 {
 }
 
 /// The smooth value for |z_m|^2 = `norm` 2^(-2 bits), which is off by at most `slack` units.
-fn units(m: u64, (norm, slack): (UBig, Bound), bits: usize, fraction_bits: u32) -> Option<i128> {
+fn units((m, power): (u64, u32), (norm, slack): (UBig, Bound), bits: usize, fraction_bits: u32) -> Option<i128> {
     let exponent = i64::try_from(2 * bits).ok()?;
     // More than the slack.
     let off = UBig::ONE << usize::try_from(slack.exponent_above().clamp(0, exponent)).ok()?;
@@ -124,12 +165,27 @@ fn units(m: u64, (norm, slack): (UBig, Bound), bits: usize, fraction_bits: u32) 
     let (low, high) = (log2_below(&low, exponent, fine), log2_below(&high, exponent, fine) + IBig::from(2));
     let scale = i64::try_from(fine + 4).ok()?;
     let of = |inner: IBig| log2_below(&inner.unsigned_abs(), scale, fine);
-    let (low, high) = (of(low), of(high) + IBig::from(2));
+    let (low, high) = in_powers(power, [of(low), of(high) + IBig::from(2)], fine);
     // Rounded to units.
     let half = IBig::ONE << (fine - fraction_bits as usize - 1);
     let rounded = |fraction: IBig| i128::try_from((fraction + &half) >> (fine - fraction_bits as usize)).ok();
     let (low, high) = (rounded(low)?, rounded(high)?);
     (low == high).then(|| ((i128::from(m) + 1) << fraction_bits) - low)
+}
+
+/// The ends of an interval of base-2 logarithms as logarithms to the base of a power, in units of 2^-fine.
+fn in_powers(power: u32, [low, high]: [IBig; 2], fine: usize) -> (IBig, IBig) {
+    if power == 2 {
+        return (low, high);
+    }
+    let below = log2_below(&UBig::from(power), 0, fine);
+    let over = |v: &IBig, by: IBig| (v << fine) / by;
+    // A quotient is cut off by less than a unit, and it decreases with the divisor where it is positive.
+    let ends = [below.clone(), below + IBig::from(2)];
+    let all: Vec<IBig> = [&low, &high].into_iter().flat_map(|v| ends.iter().map(|by| over(v, by.clone()))).collect();
+    let least = all.iter().min().cloned().unwrap_or_default() - IBig::ONE;
+    let most = all.iter().max().cloned().unwrap_or_default() + IBig::ONE;
+    (least, most)
 }
 
 /// A multiple of 2^-fine that is at most log2(v 2^-exponent) and less than 2 units below it, for v > 0.

@@ -15,7 +15,7 @@ pub enum NumberKind {
     /// IEEE 754 binary64.
     #[default]
     F64,
-    /// Exact arithmetic: each dwell is that of the exact point of its pixel, proved, at any depth. For z^2 + c. The recipe has no effect.
+    /// Exact arithmetic: each dwell is that of the exact point of its pixel, proved, at any depth. The recipe has no effect.
     Exact,
 }
 
@@ -151,10 +151,6 @@ impl Settings {
         let conflict = |problem: &str, about: Parameter, accepted: &str| {
             Err(InputError::new(Problem::Conflict(problem.to_owned())).about(about).accepts(accepted.to_owned()))
         };
-        if self.formula != Formula::MANDELBROT || self.julia.is_some() {
-            let problem = "exact arithmetic computes z^2 + c in the parameter plane only";
-            return conflict(problem, Parameter::Named("number"), "f32, f64 for other formulas and for Julia sets");
-        }
         if self.recipe != Recipe::Fused {
             let problem = "exact arithmetic rounds nothing";
             return conflict(problem, Parameter::Named("recipe"), "no other than the default with exact arithmetic");

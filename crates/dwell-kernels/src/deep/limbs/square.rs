@@ -15,7 +15,7 @@ pub(super) const OWN: usize = 300;
 
 /// The square of a magnitude, cut off: below the exact one by less than 2 units of the last place. `columns` has twice as many limbs.
 #[inline(always)]
-pub(super) fn square(a: &[u64], columns: &mut [u64], out: &mut [u64]) {
+pub(in crate::deep) fn square(a: &[u64], columns: &mut [u64], out: &mut [u64]) {
     if a.len() <= OWN {
         by_rows(a, columns, out);
     } else {

@@ -8,7 +8,7 @@ use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::deep::values::{FAR_SQUARED, MOST_STEPS, Values, values};
 
 /// The roundings of |w|^2 and R^2 in f64, relative to R^2: 4 u.
-pub(super) const ROUNDING: f64 = 4.0 * f64::UNIT;
+pub(in crate::deep) const ROUNDING: f64 = 4.0 * f64::UNIT;
 impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
     /// Whether w is within R for certain, by |w|^2 and the bound E on the error of w.
     #[inline(always)]
@@ -78,13 +78,13 @@ fn excess<T: Mantissa>(w: Complex<T>, of: f64) -> (f64, f64) {
 }
 
 /// Whether |w|^2 > `of` for certain, where w is off by at most `off`.
-fn is_outside<T: Mantissa>(w: Complex<T>, off: f64, of: f64) -> bool {
+pub(in crate::deep) fn is_outside<T: Mantissa>(w: Complex<T>, off: f64, of: f64) -> bool {
     let (excess, rounding) = excess(w, of);
     excess > (2.0 * w.square().sqrt() * off + rounding) * UP
 }
 
 /// Whether |w|^2 < `of` for certain, where w is off by at most `off`.
-fn is_inside<T: Mantissa>(w: Complex<T>, off: f64, of: f64) -> bool {
+pub(in crate::deep) fn is_inside<T: Mantissa>(w: Complex<T>, off: f64, of: f64) -> bool {
     let (excess, rounding) = excess(w, of);
     -excess > ((2.0 * of.sqrt() + off) * off + rounding) * UP
 }

@@ -5,44 +5,43 @@
 //! mapped into the disc, and since none of them escaped on the way, none ever does. Raising a bound is valid, so that an attempt costs nothing while it
 //! lasts; one that fails, as those of orbits that are not attracted soon do, is taken back to where it began.
 
-use super::Orbit;
 use crate::deep::derivative::{UP, WideDerivative};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Mantissa};
 
 /// Rebases before the first attempt: nearly all pixels that escape have fewer.
-pub(super) const FIRST: u64 = 32;
+pub(in crate::deep) const FIRST: u64 = 32;
 /// The radius of attempts relative to |z|, as powers of two, in turn.
 const RADII: [i32; 4] = [-4, -8, -14, -22];
 
 /// The attempts of an orbit.
-pub(super) struct Trap<T> {
-    pub(super) rebases: u64,
+pub(in crate::deep) struct Trap<T, D = WideDerivative> {
+    pub(in crate::deep) rebases: u64,
     next: u64,
     number: usize,
-    pub(super) attempt: Option<Attempt<T>>,
+    pub(in crate::deep) attempt: Option<Attempt<T, D>>,
 }
 
 /// An attempt under way.
-pub(super) struct Attempt<T> {
+pub(in crate::deep) struct Attempt<T, D = WideDerivative> {
     /// The disc that is to return into itself.
     centre: Extended<T>,
     radius: Bound,
     /// Where the orbit goes on if it fails.
-    pub(super) before: Before<T>,
+    pub(in crate::deep) before: Before<T, D>,
 }
 
 /// An orbit before its bound was raised.
 #[derive(Clone, Copy)]
-pub(super) struct Before<T> {
-    pub(super) z: Extended<T>,
-    pub(super) e: Bound,
-    pub(super) derivative: WideDerivative,
-    pub(super) n: u64,
+pub(in crate::deep) struct Before<T, D = WideDerivative> {
+    pub(in crate::deep) z: Extended<T>,
+    pub(in crate::deep) e: Bound,
+    pub(in crate::deep) derivative: D,
+    pub(in crate::deep) n: u64,
 }
 
 /// What follows from a rebase.
-pub(super) enum Next {
+pub(in crate::deep) enum Next {
     /// The orbit never escapes.
     Trapped,
     /// The bound is raised.
@@ -51,31 +50,32 @@ pub(super) enum Next {
     GoOn,
 }
 
-impl<T> Trap<T> {
-    pub(super) fn new() -> Self {
+impl<T, D> Trap<T, D> {
+    pub(in crate::deep) fn new() -> Self {
         Self { rebases: 0, next: FIRST, number: 0, attempt: None }
     }
 }
 
-impl<T> Trap<T> {
+impl<T, D> Trap<T, D> {
     /// Counts a rebase, if nothing is to be proved at it.
     #[inline(always)]
-    pub(super) fn passes(&mut self) -> bool {
+    pub(in crate::deep) fn passes(&mut self) -> bool {
         let passes = self.attempt.is_none() && self.rebases + 1 < self.next;
         self.rebases += u64::from(passes);
         passes
     }
 }
 
-impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
+impl<T: Mantissa, D: Copy> Trap<T, D> {
+    /// How many rebases pass before one at which something is to be proved.
+    pub(in crate::deep) fn passing(&self) -> u64 {
+        if self.attempt.is_some() { 0 } else { self.next.saturating_sub(self.rebases + 1) }
+    }
+
     /// After a rebase at n to z, known to within e, with its derivative.
     #[inline(never)]
-    pub(super) fn after_rebase(
-        &self,
-        trap: &mut Trap<T>,
-        (z, e, derivative): (Extended<T>, Bound, WideDerivative),
-        n: u64,
-    ) -> Next {
+    pub(in crate::deep) fn after_rebase(&mut self, (z, e, derivative): (Extended<T>, Bound, D), n: u64) -> Next {
+        let trap = self;
         if let Some(attempt) = &trap.attempt {
             let Extended { m: centre, e: exponent } = attempt.centre;
             let off = Bound::modulus(z.plus(Extended { m: Complex { re: -centre.re, im: -centre.im }, e: exponent }));

@@ -99,7 +99,7 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
                 m = 0;
                 counts.rebases += 1;
                 if !pixel.trap.passes() {
-                    match self.after_rebase(&mut pixel.trap, (delta.z, delta.bound(), derivative), n) {
+                    match pixel.trap.after_rebase((delta.z, delta.bound(), derivative), n) {
                         Next::Trapped => return Phase::Ends(Found::Stays),
                         Next::Raise(radius) => delta = Delta::new(delta.z, radius),
                         Next::GoOn => {}

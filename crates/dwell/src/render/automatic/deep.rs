@@ -11,7 +11,7 @@ use crate::colour::By;
 use crate::deep::points::DeepPoints;
 use crate::deep::tiers::{DeepBuffers, DeepCall};
 use crate::field::channels::{ChannelBuffers, ChannelSet};
-use dwell_kernels::Level;
+use dwell_kernels::{Fold, Level};
 
 /// Computes points given by offsets from the centre of a deep view.
 pub(super) struct Deep<'a> {
@@ -48,12 +48,12 @@ impl Computer for Deep<'_> {
     }
 
     fn proved(&self, list: &[Point], _: u64) -> Result<Vec<bool>, Error> {
-        // Inside the set blocks of whole periods take the orbit to any limit.
-        Ok(filled(list.len(), true, WHAT)?)
+        // Inside the set blocks of whole periods take the orbit to any limit. Without blocks, an orbit that is not proved to stay takes each step.
+        Ok(filled(list.len(), self.points.shared.has_blocks(), WHAT)?)
     }
 
     fn is_folded(&self) -> bool {
-        false
+        self.points.shared.map().formula.fold() != Fold::None
     }
 }
 

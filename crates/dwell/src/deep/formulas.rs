@@ -1,0 +1,199 @@
+//! Deep views of other formulas than z^2 + c and of Julia sets: their reference orbits, and pixels by single steps and in fixed point.
+
+use super::points::{DeepPoints, pair};
+use super::prepared::{GUARD_BITS, MORE_LIMBS, MOST_ATTEMPTS, Means, Shared};
+use super::report::{DeepReport, Tier, TierReport};
+use crate::base::error::{Error, InputError};
+use crate::base::place::Parameter;
+use crate::base::problem::Problem;
+use crate::base::progress::Phase;
+use crate::exact::limbs::{fixed, in_limbs};
+use crate::exact::rational::Rational;
+use crate::exact::trig::Real;
+use crate::truth::exact_points::Enclosed;
+use dwell_kernels::Level;
+use dwell_kernels::deep::Watch;
+use dwell_kernels::deep::direct::Goal;
+use dwell_kernels::deep::extended::Bound;
+use dwell_kernels::deep::formulas::orbits::{Orbits, Wanted};
+use dwell_kernels::deep::formulas::points::{Iterated, follow};
+use dwell_kernels::deep::formulas::{Setting, decide};
+use dwell_kernels::deep::limbs::Fixed;
+use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
+use dwell_kernels::deep::orbit::Found;
+use dwell_kernels::deep::reference::{End, NoReference};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The radius of the disc that the offsets of all pixels are in, in units of 2^scale, with their roundings.
+const REACH: f64 = 1.001;
+/// The error of the constant of a Julia set in units of the last place: each part is rounded down.
+const OF_CONSTANT: f64 = 2.0;
+
+/// The reference orbits of a view.
+#[derive(Debug)]
+pub(crate) struct PreparedOrbits {
+    orbits: Orbits,
+    /// The centre, and the constant of a Julia set or the centre, rounded to pairs.
+    centre: Complex<Dd>,
+    c: Complex<Dd>,
+    bits: u64,
+    limit: u64,
+    elapsed: Duration,
+}
+
+/// An upper bound of the bytes that orbits take for a limit.
+pub(super) fn bytes(limit: u64) -> u64 {
+    // An orbit grows by doubling.
+    Orbits::bytes(limit.saturating_add(1).max(4096)).saturating_mul(4)
+}
+
+fn rounded([re, im]: &[Rational; 2]) -> Complex<Dd> {
+    let part = |part: &Rational| pair(&Real::Rational(part.clone()), 0);
+    Complex { re: part(re), im: part(im) }
+}
+
+/// What pixels are iterated for.
+#[derive(Clone, Copy)]
+pub(super) struct Aim<'a> {
+    pub(super) points: &'a DeepPoints,
+    pub(super) limit: u64,
+    pub(super) smooth: bool,
+    pub(super) slopes: bool,
+}
+
+impl Shared {
+    /// The orbits up to a limit; `None` as [`Shared::prepared`].
+    ///
+    /// # Errors
+    /// As [`Shared::prepared`].
+    pub(super) fn orbits(&self, limit: u64, means: Means<'_>) -> Result<Option<Arc<PreparedOrbits>>, Error> {
+        if !self.is_near() {
+            return Ok(None);
+        }
+        let mut prepared = self.prepared_orbits.lock().unwrap_or_else(PoisonError::into_inner);
+        let serves = |found: &&Arc<PreparedOrbits>| found.limit >= limit || found.orbits.end != End::Limit;
+        if let Some(found) = prepared.as_ref().filter(serves) {
+            return Ok(Some(Arc::clone(found)));
+        }
+        *prepared = None;
+        let made = Arc::new(self.make_orbits(limit, means)?);
+        *prepared = Some(Arc::clone(&made));
+        Ok(Some(made))
+    }
+
+    fn make_orbits(&self, limit: u64, means: Means<'_>) -> Result<PreparedOrbits, Error> {
+        let Means { control, .. } = means;
+        let began = Instant::now();
+        let phase = control.progress.begin(Phase::Reference, 0);
+        let watch = Watch { stop: control.cancel.flag(), done: phase.steps() };
+        let map = self.map();
+        let depth = (-self.scale()).max(0);
+        let limbs_for = |bits: i64| 1 + usize::try_from(bits).unwrap_or(usize::MAX).div_ceil(64);
+        let mut limbs = limbs_for(GUARD_BITS + depth);
+        // A delta from the centre's orbit may pass 0 where it is as small as a pixel; its power is then the delta from the critical orbit.
+        let mut limbs_of_c = limbs_for(GUARD_BITS + depth.saturating_mul(i64::from(map.formula.power())));
+        let most = usize::try_from(self.most_bytes() / Orbits::bytes(1)).unwrap_or(usize::MAX);
+        for _ in 0..MOST_ATTEMPTS {
+            let centre = self.centre().each_ref().map(|part| fixed(part, limbs));
+            let julia = map.julia.as_ref().map(|c| c.each_ref().map(|part| fixed(part, limbs_of_c)));
+            let wanted = Wanted {
+                formula: map.formula,
+                centre: centre.each_ref(),
+                julia: julia.as_ref().map(|c| (c.each_ref(), OF_CONSTANT)),
+                radius: Bound::new(REACH, self.unit()),
+                escape: self.escape(),
+                limit,
+                most,
+                watch,
+            };
+            match Orbits::new(&wanted) {
+                Ok(orbits) => {
+                    return Ok(PreparedOrbits {
+                        orbits,
+                        centre: rounded(self.centre()),
+                        c: rounded(map.julia.as_ref().unwrap_or(self.centre())),
+                        bits: 64 * (limbs as u64 - 1),
+                        limit,
+                        elapsed: began.elapsed(),
+                    });
+                }
+                Err(NoReference::TooFewBits) => (limbs, limbs_of_c) = (limbs + MORE_LIMBS, limbs_of_c + MORE_LIMBS),
+                Err(NoReference::Memory) => return Err(self.too_large(2 * self.most_bytes())),
+                Err(NoReference::Stopped) => return Err(Error::Interrupted),
+            }
+        }
+        let problem = "no reference orbit of this view is precise enough";
+        Err(InputError::new(Problem::Unsupported(problem.to_owned())).about(Parameter::View).into())
+    }
+}
+
+impl PreparedOrbits {
+    /// What the orbits are, without tiers.
+    pub(super) fn report(&self) -> DeepReport {
+        DeepReport {
+            reference_length: self.orbits.len() as u64,
+            reference_end: self.orbits.end.name(),
+            reference_bits: self.bits,
+            reference_seconds: self.elapsed.as_secs_f64(),
+            ..DeepReport::without_reference()
+        }
+    }
+
+    /// Bytes of the orbits.
+    pub(super) fn bytes(&self) -> u64 {
+        Orbits::bytes(self.orbits.capacity() as u64)
+    }
+
+    /// Decides pixels by single steps, as far as a number does.
+    pub(super) fn by_steps<T: Mantissa>(
+        &self,
+        level: Level,
+        Aim { points, limit, smooth, slopes }: Aim<'_>,
+        stop: &std::sync::atomic::AtomicBool,
+        pixels: &[Complex<T>],
+        found: &mut [Found],
+    ) -> TierReport {
+        let began = Instant::now();
+        let shared = &points.shared;
+        let setting = Setting {
+            formula: shared.map().formula,
+            is_julia: shared.map().julia.is_some(),
+            orbits: &self.orbits,
+            centre: self.centre,
+            c: self.c,
+            scale: shared.unit(),
+            escape_radius: shared.escape_radius(),
+            escape: shared.escape(),
+            limit,
+            smooth,
+            units: slopes.then(|| *points.units()),
+            stop,
+        };
+        let counts = decide(level, &setting, pixels, found);
+        let tier = if T::PARTS == 1 { Tier::F64Steps } else { Tier::PairsSteps };
+        TierReport {
+            seconds: began.elapsed().as_secs_f64(),
+            steps: counts.steps + counts.wide,
+            ..TierReport::new(tier)
+        }
+    }
+}
+
+/// Follows the orbits of points in fixed point, given by their columns and rows.
+pub(super) fn in_fixed_point(
+    points: &DeepPoints,
+    goal: &Goal<'_>,
+    places: impl Iterator<Item = (u32, u32)>,
+    found: &mut [Found],
+) {
+    let map = points.shared.map();
+    let julia = map.julia.as_ref().map(|c| c.each_ref().map(|part| fixed(part, goal.limbs)));
+    let iterated = Iterated { formula: map.formula, julia: julia.as_ref().map(|c| (c.each_ref(), OF_CONSTANT)) };
+    for ((column, row), found) in places.zip(found) {
+        let (points, [right, up]) = points.exact(column, row);
+        let enclosed = points.at_half_pixels(right, up).enclose(64 * (goal.limbs - 1));
+        let [x, y]: [Fixed; 2] = enclosed.map(|(low, _)| in_limbs(&low, goal.limbs));
+        *found = follow(goal, iterated, [&x, &y]);
+    }
+}
