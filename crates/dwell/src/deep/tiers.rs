@@ -1,5 +1,7 @@
 //! Decides lists of pixels: by each attempt those that the one before left undecided.
 
+pub(crate) mod device;
+
 use super::points::DeepPoints;
 use super::prepared::{Means, Prepared, in_limbs};
 use super::report::{DeepReport, Tier, TierReport};

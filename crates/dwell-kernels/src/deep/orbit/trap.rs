@@ -11,7 +11,7 @@ use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Mantissa};
 
 /// Rebases before the first attempt: nearly all pixels that escape have fewer.
-pub(super) const FIRST: u64 = 32;
+pub(in crate::deep) const FIRST: u64 = 32;
 /// The radius of attempts relative to |z|, as powers of two, in turn.
 const RADII: [i32; 4] = [-4, -8, -14, -22];
 
