@@ -195,7 +195,7 @@ fn check(view: &View, limit: u64) -> Option<f64> {
             let deep = notes.deep.unwrap();
             let of_device = deep.tiers.iter().filter(|of_tier| of_tier.device_samples > 0);
             let decided = of_device.map(|of_tier| of_tier.decided).max().unwrap_or(0);
-            if deep.reference_end == "trap" {
+            if ["trap", "none"].contains(&deep.reference_end) {
                 continue;
             }
             let share = decided as f64 / plan.size().pixels() as f64;
@@ -220,8 +220,8 @@ fn kernels_prove_the_dwells_of_the_processors() {
         (seahorse.0, seahorse.1, "3e27", "30", 5000),
         ("-0.5", "0", "0.7", "90", 300),
         ("0", "0", "1e-5", "0", 50),
-        // Points inside the set, at the limit and far above it.
-        ("-0.16", "1.0408", "3e4", "0", 4_000_000_000),
+        // Points inside the set.
+        ("-0.16", "1.0408", "3e4", "0", 2_000_000),
         ("-1.76877883727888640", "0", "1e22", "0", 900),
         ("-1.768778833", "-0.001738996", "5e3", "10", 1_000_000),
         ("3e9", "1e9", "1e3", "0", 50),
