@@ -67,11 +67,15 @@ impl CudaDeepSession {
         memory: &SessionPool,
     ) -> Result<Self, Fault> {
         let kernels = [modules.deep("deep_f64")?, modules.deep("deep_pairs")?];
+        let (stream, memory) = (Stream::new(context)?, Pixels::new(context, pixels, memory)?);
+        // Values of pixels that are left open are copied like the others.
+        memory.dwell.clear(0..pixels, &stream)?;
+        memory.smooth.clear(0..pixels, &stream)?;
         Ok(Self {
-            stream: Stream::new(context)?,
+            stream,
             occupancy: kernels[0].occupancy(BLOCK_THREADS, device)?.part,
             kernels,
-            pixels: Pixels::new(context, pixels, memory)?,
+            pixels: memory,
             tables: Tables::new(context)?,
             // Dwells, smooth values and the numbers of those that are open.
             pinned: Pinned::new(context, pixels * 16 + 4 * COUNTERS)?,
