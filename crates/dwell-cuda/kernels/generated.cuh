@@ -121,6 +121,72 @@ constexpr int PIXEL_BYTES_8 = 3;
 // Bytes of a pixel of 16 bits a channel.
 constexpr int PIXEL_BYTES_16 = 6;
 
+// u of the numbers of deep views: double.
+constexpr double DEEP_UNIT_OF_DOUBLE = 1.1102230246251565e-16;
+
+// Pairs of double.
+constexpr double DEEP_UNIT_OF_PAIR = 1.9721522630525295e-31;
+
+// For the roundings of a bound.
+constexpr double DEEP_UP = 1.0000000000000284;
+
+// Added to bounds for results below the range of double.
+constexpr double DEEP_UNDERFLOW = 1e-290;
+
+// Deltas below this have an exponent of their own.
+constexpr double DEEP_SMALL = 3.6e-130;
+
+// Its exponent.
+constexpr int DEEP_SMALL_EXPONENT = -430;
+
+// Where |Z| is below this, Z + z is computed with an exponent.
+constexpr double DEEP_NEAR_ZERO = 1e-80;
+
+// Z_m below this has an exponent of its own.
+constexpr double DEEP_TINY = 4.909093465297727e-91;
+
+// A relative error with which nothing is decided.
+constexpr double DEEP_TOO_MUCH = 1e60;
+
+// Rebases before the first attempt to prove that an orbit stays.
+constexpr int DEEP_FIRST_ATTEMPT = 32;
+
+// |z|^2 beyond which smooth values are taken, and its root.
+constexpr double DEEP_FAR_SQUARED = 65536.0;
+
+// The root.
+constexpr double DEEP_FAR = 256.0;
+
+// The most further steps to there.
+constexpr int DEEP_MOST_STEPS = 200;
+
+// Bits after the point of a smooth value.
+constexpr int DEEP_SMOOTH_BITS = 12;
+
+// The level of the shortest blocks.
+constexpr int DEEP_FIRST_LEVEL = 2;
+
+// The share of |Q| (|z| + e) for roundings.
+constexpr double DEEP_SHARE = 1e-13;
+
+// The greatest |c|.
+constexpr double DEEP_REACH = 1.001;
+
+// Where bounds lie in a WideBlock, after the four of the remainder.
+constexpr int DEEP_BOUND_SLACK = 4;
+
+// What is multiplied by the error of c.
+constexpr int DEEP_BOUND_BY_C = 5;
+
+// |S|.
+constexpr int DEEP_BOUND_S = 6;
+
+// |Q|.
+constexpr int DEEP_BOUND_Q = 7;
+
+// The radius.
+constexpr int DEEP_BOUND_RADIUS = 8;
+
 // Steps that `peak` runs between two looks at its counter: their number is a multiple of it.
 constexpr int PEAK_BATCH = 16;
 
@@ -362,3 +428,186 @@ struct PeakRule {
 static_assert(sizeof(PeakRule) == 8 && alignof(PeakRule) == 4, "PeakRule");
 static_assert(offsetof(PeakRule, fold) == 0, "PeakRule::fold");
 static_assert(offsetof(PeakRule, power) == 4, "PeakRule::power");
+
+// A Z_m below 2^-300: parts of both numbers, each with its second one, and the power of two.
+struct DeepTiny {
+    double parts[4];
+    unsigned m;
+    int exponent;
+};
+static_assert(sizeof(DeepTiny) == 40 && alignof(DeepTiny) == 8, "DeepTiny");
+static_assert(offsetof(DeepTiny, parts) == 0, "DeepTiny::parts");
+static_assert(offsetof(DeepTiny, m) == 32, "DeepTiny::m");
+static_assert(offsetof(DeepTiny, exponent) == 36, "DeepTiny::exponent");
+
+// The blocks that begin at one m: the radius of the shortest, its place, and how many there are.
+struct DeepOrigin {
+    double shortest;
+    unsigned first;
+    unsigned count;
+};
+static_assert(sizeof(DeepOrigin) == 16 && alignof(DeepOrigin) == 8, "DeepOrigin");
+static_assert(offsetof(DeepOrigin, shortest) == 0, "DeepOrigin::shortest");
+static_assert(offsetof(DeepOrigin, first) == 8, "DeepOrigin::first");
+static_assert(offsetof(DeepOrigin, count) == 12, "DeepOrigin::count");
+
+// A block for deltas below the range of double: A, B, Q, S and T, nine bounds, and the powers of two of these fourteen.
+struct WideBlock {
+    double parts[20];
+    double bounds[9];
+    int exponents[14];
+};
+static_assert(sizeof(WideBlock) == 288 && alignof(WideBlock) == 8, "WideBlock");
+static_assert(offsetof(WideBlock, parts) == 0, "WideBlock::parts");
+static_assert(offsetof(WideBlock, bounds) == 160, "WideBlock::bounds");
+static_assert(offsetof(WideBlock, exponents) == 232, "WideBlock::exponents");
+
+// What all pixels of a deep view have in common in an attempt.
+struct DeepView {
+    // Z_m, and what is left of it beyond double.
+    const double *high;
+    const double *low;
+    // In the order of m.
+    const DeepTiny *tiny;
+    const DeepOrigin *origins;
+    // The radius of each block, and its numbers.
+    const double *radii;
+    const double *blocks;
+    // Steps of the blocks from m = 0.
+    const unsigned *from_zero;
+    // The number of the block for deltas below the range of double at each place, counted from 1; null where there are none.
+    const unsigned *wide_numbers;
+    const WideBlock *wide;
+    // P, B and T of the beginning.
+    double start[12];
+    double start_error;
+    // What c is multiplied by for its value in the plane; 0 below the range of double.
+    double unit;
+    // What a step adds to the error for c.
+    double of_c;
+    // The error of c in units of 2^scale.
+    double relative;
+    // The roundings of |w|.
+    double of_modulus;
+    double twice_radius;
+    double escape;
+    // The error of the last Z, as m 2^e and in double.
+    double end_error;
+    double end_error_in_double;
+    unsigned long long limit;
+    unsigned long long start_n;
+    unsigned start_m;
+    // The last m.
+    unsigned last;
+    unsigned tiny_count;
+    unsigned origin_count;
+    // Whether smooth values are wanted.
+    unsigned smooth;
+    int scale;
+    int start_unit;
+    int start_error_exponent;
+    int end_error_exponent;
+    unsigned reserved;
+};
+static_assert(sizeof(DeepView) == 296 && alignof(DeepView) == 8, "DeepView");
+static_assert(offsetof(DeepView, high) == 0, "DeepView::high");
+static_assert(offsetof(DeepView, low) == 8, "DeepView::low");
+static_assert(offsetof(DeepView, tiny) == 16, "DeepView::tiny");
+static_assert(offsetof(DeepView, origins) == 24, "DeepView::origins");
+static_assert(offsetof(DeepView, radii) == 32, "DeepView::radii");
+static_assert(offsetof(DeepView, blocks) == 40, "DeepView::blocks");
+static_assert(offsetof(DeepView, from_zero) == 48, "DeepView::from_zero");
+static_assert(offsetof(DeepView, wide_numbers) == 56, "DeepView::wide_numbers");
+static_assert(offsetof(DeepView, wide) == 64, "DeepView::wide");
+static_assert(offsetof(DeepView, start) == 72, "DeepView::start");
+static_assert(offsetof(DeepView, start_error) == 168, "DeepView::start_error");
+static_assert(offsetof(DeepView, unit) == 176, "DeepView::unit");
+static_assert(offsetof(DeepView, of_c) == 184, "DeepView::of_c");
+static_assert(offsetof(DeepView, relative) == 192, "DeepView::relative");
+static_assert(offsetof(DeepView, of_modulus) == 200, "DeepView::of_modulus");
+static_assert(offsetof(DeepView, twice_radius) == 208, "DeepView::twice_radius");
+static_assert(offsetof(DeepView, escape) == 216, "DeepView::escape");
+static_assert(offsetof(DeepView, end_error) == 224, "DeepView::end_error");
+static_assert(offsetof(DeepView, end_error_in_double) == 232, "DeepView::end_error_in_double");
+static_assert(offsetof(DeepView, limit) == 240, "DeepView::limit");
+static_assert(offsetof(DeepView, start_n) == 248, "DeepView::start_n");
+static_assert(offsetof(DeepView, start_m) == 256, "DeepView::start_m");
+static_assert(offsetof(DeepView, last) == 260, "DeepView::last");
+static_assert(offsetof(DeepView, tiny_count) == 264, "DeepView::tiny_count");
+static_assert(offsetof(DeepView, origin_count) == 268, "DeepView::origin_count");
+static_assert(offsetof(DeepView, smooth) == 272, "DeepView::smooth");
+static_assert(offsetof(DeepView, scale) == 276, "DeepView::scale");
+static_assert(offsetof(DeepView, start_unit) == 280, "DeepView::start_unit");
+static_assert(offsetof(DeepView, start_error_exponent) == 284, "DeepView::start_error_exponent");
+static_assert(offsetof(DeepView, end_error_exponent) == 288, "DeepView::end_error_exponent");
+static_assert(offsetof(DeepView, reserved) == 292, "DeepView::reserved");
+
+// Pixels under way: those of whole rows. Arrays have `capacity` values of each kind, one kind after the other.
+struct DeepPixels {
+    // Offsets of columns and rows in half pixels.
+    const long long *columns;
+    const long long *rows;
+    // Both parts of z, each with its second one, and e.
+    double *orbits;
+    unsigned long long *n;
+    // m, rebases, and the unit of z.
+    unsigned *words;
+    // The centre of the disc (4), its radius, and the orbit before: z (4) and e.
+    double *traps;
+    unsigned long long *trap_n;
+    // Whether an attempt is under way, the rebase of the next, their number, and the units of the disc and of the orbit before.
+    unsigned *trap_words;
+    unsigned *dwell;
+    double *smooth;
+    // The offset of the centre, and of half a pixel to the right and half a pixel up, as pairs, in units of 2^scale.
+    double frame[12];
+    unsigned width;
+    unsigned height;
+    unsigned capacity;
+    unsigned reserved;
+};
+static_assert(sizeof(DeepPixels) == 192 && alignof(DeepPixels) == 8, "DeepPixels");
+static_assert(offsetof(DeepPixels, columns) == 0, "DeepPixels::columns");
+static_assert(offsetof(DeepPixels, rows) == 8, "DeepPixels::rows");
+static_assert(offsetof(DeepPixels, orbits) == 16, "DeepPixels::orbits");
+static_assert(offsetof(DeepPixels, n) == 24, "DeepPixels::n");
+static_assert(offsetof(DeepPixels, words) == 32, "DeepPixels::words");
+static_assert(offsetof(DeepPixels, traps) == 40, "DeepPixels::traps");
+static_assert(offsetof(DeepPixels, trap_n) == 48, "DeepPixels::trap_n");
+static_assert(offsetof(DeepPixels, trap_words) == 56, "DeepPixels::trap_words");
+static_assert(offsetof(DeepPixels, dwell) == 64, "DeepPixels::dwell");
+static_assert(offsetof(DeepPixels, smooth) == 72, "DeepPixels::smooth");
+static_assert(offsetof(DeepPixels, frame) == 80, "DeepPixels::frame");
+static_assert(offsetof(DeepPixels, width) == 176, "DeepPixels::width");
+static_assert(offsetof(DeepPixels, height) == 180, "DeepPixels::height");
+static_assert(offsetof(DeepPixels, capacity) == 184, "DeepPixels::capacity");
+static_assert(offsetof(DeepPixels, reserved) == 188, "DeepPixels::reserved");
+
+// The pixels of a launch.
+struct DeepLists {
+    // Their numbers; null for all places of whole tiles.
+    const unsigned *list;
+    // Those that go on, and those that are not decided.
+    unsigned *next;
+    unsigned *open;
+    // How many go on, and how many are not decided.
+    unsigned *counts;
+    // Steps, and blocks.
+    unsigned long long *totals;
+    unsigned count;
+    // Operations of each orbit.
+    unsigned operations;
+    // Whether orbits begin.
+    unsigned begins;
+    unsigned reserved;
+};
+static_assert(sizeof(DeepLists) == 56 && alignof(DeepLists) == 8, "DeepLists");
+static_assert(offsetof(DeepLists, list) == 0, "DeepLists::list");
+static_assert(offsetof(DeepLists, next) == 8, "DeepLists::next");
+static_assert(offsetof(DeepLists, open) == 16, "DeepLists::open");
+static_assert(offsetof(DeepLists, counts) == 24, "DeepLists::counts");
+static_assert(offsetof(DeepLists, totals) == 32, "DeepLists::totals");
+static_assert(offsetof(DeepLists, count) == 40, "DeepLists::count");
+static_assert(offsetof(DeepLists, operations) == 44, "DeepLists::operations");
+static_assert(offsetof(DeepLists, begins) == 48, "DeepLists::begins");
+static_assert(offsetof(DeepLists, reserved) == 52, "DeepLists::reserved");

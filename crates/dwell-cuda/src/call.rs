@@ -52,7 +52,7 @@ impl<'a> Call<'a> {
                 Ok(needs) => match self.try_rows(spec, &needs, next..rows.end, &mut next, store) {
                     Ok(()) => break,
                     // The memory of sessions that no call is using is freed before anything else is tried.
-                    Err(Fault::Memory) if engine.sessions.clear() => continue,
+                    Err(Fault::Memory) if engine.free_idle() => continue,
                     Err(fault) => fault,
                 },
             };

@@ -1,13 +1,16 @@
 //! A CUDA device on which sessions are opened.
 
 use crate::cuda_session::CudaSession;
+use crate::deep::cuda::CudaDeepSession;
+use crate::deep::session::DeepSession;
 use crate::driver::{Context, Device, Fault};
 use crate::modules::Modules;
 use crate::needs::{Capacity, Needs};
+use crate::pool::SessionPool;
 use crate::session::{DeviceSession, OpenSession, SessionSpec};
 use dwell::{DeviceReport, DirectPoints, PointsVisitor};
 use dwell_kernels::Kernels;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// A device whose context is created, and whose kernels are loaded, when they are first needed.
@@ -27,16 +30,9 @@ impl CudaDevice {
     pub(crate) fn new(device: Device) -> Self {
         Self { device, opened: OnceLock::new() }
     }
-}
 
-impl OpenSession for CudaDevice {
-    fn open(
-        &self,
-        spec: &SessionSpec<'_>,
-        needs: &Needs,
-        room: &Capacity,
-        report: &mut DeviceReport,
-    ) -> Result<Box<dyn DeviceSession>, Fault> {
+    /// The context, which is entered, and the kernels.
+    fn enter(&self, report: &mut DeviceReport) -> Result<(&Arc<Context>, MutexGuard<'_, Modules>), Fault> {
         let begun = Instant::now();
         let mut is_new = false;
         let opened = self.opened.get_or_init(|| {
@@ -50,7 +46,19 @@ impl OpenSession for CudaDevice {
         }
         let Opened { modules, context } = opened.as_ref().map_err(Clone::clone)?;
         context.enter()?;
-        let mut modules = modules.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok((context, modules.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+impl OpenSession for CudaDevice {
+    fn open(
+        &self,
+        spec: &SessionSpec<'_>,
+        needs: &Needs,
+        room: &Capacity,
+        report: &mut DeviceReport,
+    ) -> Result<Box<dyn DeviceSession>, Fault> {
+        let (context, mut modules) = self.enter(report)?;
         let modules = &mut *modules;
         let (begun, loading) = (Instant::now(), modules.seconds);
         let opened = spec.plan.points().visit(Open { context, device: &self.device, modules, needs, room });
@@ -60,6 +68,21 @@ impl OpenSession for CudaDevice {
         report.load_seconds += loading;
         report.allocate_seconds += begun.elapsed().as_secs_f64() - loading;
         Ok(opened)
+    }
+
+    fn open_deep(
+        &self,
+        pixels: usize,
+        memory: &SessionPool,
+        report: &mut DeviceReport,
+    ) -> Result<Box<dyn DeepSession>, Fault> {
+        let (context, mut modules) = self.enter(report)?;
+        let (begun, loading) = (Instant::now(), modules.seconds);
+        let opened = CudaDeepSession::open(context, &self.device, &mut modules, pixels, memory)?;
+        let loading = modules.seconds - loading;
+        report.load_seconds += loading;
+        report.allocate_seconds += begun.elapsed().as_secs_f64() - loading;
+        Ok(Box::new(opened))
     }
 }
 

@@ -212,6 +212,18 @@ impl<'a, T> Address<'a, T> {
         Self { address, buffer: PhantomData, values: PhantomData }
     }
 
+    /// The address of values of the host, for code of kernels that runs there.
+    #[cfg(test)]
+    pub(crate) fn of_host(values: &'a [T]) -> Self {
+        Self::new(values.as_ptr() as u64)
+    }
+
+    /// The same for code that writes them.
+    #[cfg(test)]
+    pub(crate) fn of_host_mut(values: &'a mut [T]) -> Self {
+        Self::new(values.as_mut_ptr() as u64)
+    }
+
     /// The same for a kernel that only reads.
     pub(crate) fn read_only(self) -> ConstAddress<'a, T> {
         ConstAddress(self)
@@ -329,6 +341,19 @@ impl<T: Pod> Buffer<T> {
             // SAFETY: within the buffer, and as many bytes as the place has, which is not read before the copy is done (see
             // `Pinned`).
             unsafe { result::memcpy_dtoh_async(place, from, stream.raw) }.map_err(fault("copying from the device"))
+        })
+    }
+}
+
+impl<T: Pod> Buffer<T> {
+    /// Copies the beginning of pinned memory to some values, in a stream's order.
+    pub(crate) fn copy_part_in(&self, values: Range<usize>, pinned: &mut Pinned, stream: &Stream) -> Result<(), Fault> {
+        let bytes = values.len() * size_of::<T>();
+        let to = self.byte_address(values);
+        pinned.copying(0..bytes, stream, |place| {
+            // SAFETY: within the buffer, and as many bytes as the place has, which is not written before the copy is done
+            // (see `Pinned`).
+            unsafe { result::memcpy_htod_async(to, place, stream.raw) }.map_err(fault("copying to the device"))
         })
     }
 }

@@ -2,6 +2,8 @@
 //! processors.
 
 use crate::call::{Call, pieces};
+use crate::deep;
+use crate::deep::device::DeepSessions;
 use crate::device::CudaDevice;
 use crate::driver::{Device, Fault};
 use crate::needs::ROUNDED;
@@ -50,6 +52,7 @@ pub struct CudaEngine {
     shortcuts: Shortcuts,
     pub(crate) pieces: Pieces,
     pub(crate) sessions: SessionPool,
+    pub(crate) deep_sessions: DeepSessions,
     /// Why the device is not used again, once it is lost.
     lost: OnceLock<String>,
 }
@@ -80,7 +83,8 @@ impl CudaEngine {
         let most = (2 * cpu.pool().threads()).max(FEWEST_SESSIONS);
         let sessions = SessionPool::new(most, options.memory_bytes.min(device.memory_bytes));
         let lost = OnceLock::new();
-        Ok(Self { device, backend, cpu, options, shortcuts, pieces, sessions, lost })
+        let deep_sessions = DeepSessions::default();
+        Ok(Self { device, backend, cpu, options, shortcuts, pieces, sessions, deep_sessions, lost })
     }
 
     /// The kernel, and how it is launched.
@@ -98,7 +102,12 @@ impl CudaEngine {
     /// Never uses the device again.
     pub(crate) fn lose(&self, fault: &Fault) {
         self.lost.get_or_init(|| fault.to_string());
-        self.sessions.clear();
+        self.free_idle();
+    }
+
+    /// Frees the device memory of sessions that no call is using. False when there are none.
+    pub(crate) fn free_idle(&self) -> bool {
+        self.sessions.clear() | self.deep_sessions.clear()
     }
 
     /// The options for a strategy: every pixel by the chosen kernel if it is exact, Mariani-Silver by the chosen kernel
@@ -202,7 +211,7 @@ fn check_rows(plan: &Plan, width: u32, rows: &Range<u32>) -> Result<(), InputErr
 }
 
 /// Copies bytes into pixels, on all threads where there are many.
-fn copy<T: bytemuck::Pod>(pool: &ThreadPool, to: &mut [T], from: &[u8]) {
+pub(crate) fn copy<T: bytemuck::Pod>(pool: &ThreadPool, to: &mut [T], from: &[u8]) {
     /// Bytes that one thread copies faster than others start.
     const FEW: usize = 1 << 20;
     let to = bytemuck::cast_slice_mut(to);
@@ -221,6 +230,9 @@ impl CudaEngine {
         let wanted = rows.rows();
         check_rows(task.plan, rows.width(), &wanted)?;
         let channels = rows.set();
+        if deep::device::computes(task, channels) {
+            return deep::device::run(self, &self.cpu, task, rows, control);
+        }
         let mut call = Call::new(self, control);
         let mut next = wanted.start;
         if computes(task, channels) {
@@ -313,6 +325,10 @@ impl Engine for CudaEngine {
 
     fn requirements(&self, task: &Task<'_>, rows: u32) -> Requirements {
         let on_cpu = self.cpu.requirements(task, rows);
+        if deep::device::computes(task, task.channels) {
+            let memory = self.options.memory_bytes.min(self.device.memory_bytes);
+            return deep::device::requirements(on_cpu, memory);
+        }
         if !computes(task, task.channels) {
             return on_cpu;
         }

@@ -1,9 +1,11 @@
 //! The engine over a device that fails on request: results are the same after any fault at any operation.
 
+use crate::deep::session::DeepSession;
 use crate::driver::{Device, Fault};
 use crate::engine::{CudaEngine, Pieces};
 use crate::needs::{Capacity, Needs};
 use crate::options::{GpuKernel, Options};
+use crate::pool::SessionPool;
 use crate::session::{Content, DeliveredRows, DeviceSession, Loss, OpenSession, PlanId, SLOTS, SessionSpec};
 use dwell::{
     By, Cancel, Channel, ChannelSet, ChannelSlices, ChannelSlicesMut, Colouring, Control, Coverage, CpuEngine, Depth,
@@ -95,6 +97,10 @@ impl OpenSession for FakeDevice {
             loaded: None,
             slots: Default::default(),
         }))
+    }
+
+    fn open_deep(&self, _: usize, _: &SessionPool, _: &mut DeviceReport) -> Result<Box<dyn DeepSession>, Fault> {
+        Err(Fault::Lost("deep/faults.rs has these".to_owned()))
     }
 }
 

@@ -7,6 +7,7 @@
 
 #![expect(unsafe_code, reason = "kernels have no types of their own; each block says why it is sound")]
 
+use crate::deep::layout::{DeepLists, DeepOrigin, DeepPixels, DeepTiny, DeepView, WideBlock};
 use crate::driver::{Address, ConstAddress, Fault, Function, Occupancy, Stream};
 use crate::launch::LaunchDivision;
 use crate::lists::{Corners, RectangleList, Survivors};
@@ -40,6 +41,7 @@ macro_rules! shared_parameters {
     };
 }
 shared_parameters!(Corners, RectangleList<'_>, LaunchDivision<'_>, PaintTask<'_>, PeakRule);
+shared_parameters!(DeepView<'_>, DeepPixels<'_>, DeepLists<'_>);
 // SAFETY: as above, for f32 and f64, the only numbers.
 unsafe impl<N: dwell_kernels::Kernels> Parameter for Task<'_, N> {}
 // SAFETY: as above.
@@ -49,6 +51,18 @@ unsafe impl<N: dwell_kernels::Kernels> Parameter for Survivors<'_, N> {}
 unsafe impl bytemuck::Zeroable for Corners {}
 // SAFETY: as above.
 unsafe impl bytemuck::Pod for Corners {}
+
+macro_rules! plain_values {
+    ($($type:ty),+) => {
+        $(
+            // SAFETY: numbers without gaps, which the sizes asserted beside the definition show, `repr(C)`: any bytes are a value.
+            unsafe impl bytemuck::Zeroable for $type {}
+            // SAFETY: as above.
+            unsafe impl bytemuck::Pod for $type {}
+        )+
+    };
+}
+plain_values!(DeepTiny, DeepOrigin, WideBlock);
 
 /// A launch's arguments, in the order of the kernel's parameters.
 pub(crate) trait Arguments {
@@ -114,6 +128,8 @@ signatures! {
     SmoothValues<N>(Task<'a, N>, Address<'a, f64>, f64);
     /// `paint_bytes`, `paint_words`, `paint_averages`.
     Paint(PaintTask<'a>);
+    /// `deep_f64`, `deep_pairs`: the view, pixels, and lists.
+    DeepDecide(DeepView<'a>, DeepPixels<'a>, DeepLists<'a>);
     /// `peak`: the rule, steps, a sum for each thread, and cycles of each block.
     Peak<N>(PeakRule, u32, Address<'a, N>, Address<'a, u64>);
 }

@@ -19,6 +19,7 @@
 //! | `cuda_session.rs` | a session there: rows of the loaded plan |
 //! | `workspace.rs` | what a session allocates: buffers, streams, events |
 //! | `loaded_plan.rs` | the plan that a session has loaded, and its computed rows |
+//! | `deep.rs`, `deep/` | deep views |
 //! | `upload.rs` | tables that are copied to the device |
 //! | `faults.rs` | in tests, a device that fails at any operation |
 //! | `launch.rs` | how each kernel is launched |
@@ -34,6 +35,7 @@
 
 mod call;
 mod cuda_session;
+mod deep;
 mod device;
 mod driver;
 mod engine;

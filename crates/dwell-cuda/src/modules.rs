@@ -4,8 +4,8 @@
 
 use crate::driver::{Context, Fault, Function, Module};
 use crate::kernel::{
-    CdpDivide, Kernel, LevelsBorder, LevelsGrid, LevelsLeaf, Paint, Peak, Rows, Signature, SmoothValues, TunedFirst,
-    TunedStage,
+    CdpDivide, DeepDecide, Kernel, LevelsBorder, LevelsGrid, LevelsLeaf, Paint, Peak, Rows, Signature, SmoothValues,
+    TunedFirst, TunedStage,
 };
 use dwell_kernels::Kernels;
 use std::collections::HashMap;
@@ -39,6 +39,7 @@ enum KernelFile {
     Levels,
     Paint,
     Peak,
+    Deep,
     DeviceLaunches,
 }
 
@@ -188,6 +189,13 @@ impl Modules {
         unsafe { self.kernel(KernelFile::Peak, &name) }
     }
 
+    /// `deep_f64` or `deep_pairs` of deep.cu.
+    pub(crate) fn deep(&mut self, name: &str) -> Result<Kernel<DeepDecide>, Fault> {
+        // SAFETY: takes (DeepView v, DeepPixels p, DeepLists l); writes of the pixels of the lists what is kept of each, within the
+        // capacity of the pixels, and to the lists at most as many as there are.
+        unsafe { self.kernel(KernelFile::Deep, name) }
+    }
+
     /// A kernel by name.
     ///
     /// # Safety
@@ -208,6 +216,7 @@ impl Modules {
                 KernelFile::Levels => Module::load(compiled!("levels.fatbin"))?,
                 KernelFile::Paint => Module::load(compiled!("paint.fatbin"))?,
                 KernelFile::Peak => Module::load(compiled!("peak.fatbin"))?,
+                KernelFile::Deep => Module::load(compiled!("deep.fatbin"))?,
                 KernelFile::DeviceLaunches => link_device_launches(&self.context)?,
             }),
         };
@@ -260,6 +269,8 @@ mod tests {
     fn every_kernel_that_is_loaded_by_name_is_compiled() {
         let record = include_str!("../kernels/compiled/record.toml");
         let check = |name: &str| assert!(record.contains(&format!("\n{name} = ")), "{name}");
+        check("deep_f64");
+        check("deep_pairs");
         let squares = ["square_fused", "square_separate"];
         for rule in squares.into_iter().chain(["ship_fused", "tricorn_fused", "power_fused", "power_separate"]) {
             for with_ends in [false, true] {

@@ -42,7 +42,7 @@ pub(crate) struct OpenedSession {
 }
 
 /// Bytes of device memory that count as taken.
-struct Reservation {
+pub(crate) struct Reservation {
     bytes: u64,
     taken: Arc<AtomicU64>,
 }
@@ -153,7 +153,7 @@ impl SessionPool {
     }
 
     /// Counts bytes as taken; closes free sessions until there are so many.
-    fn reserve(&self, bytes: u64) -> Result<Reservation, Fault> {
+    pub(crate) fn reserve(&self, bytes: u64) -> Result<Reservation, Fault> {
         loop {
             let fits = |taken: u64| taken.checked_add(bytes).filter(|sum| *sum <= self.memory);
             if self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok() {

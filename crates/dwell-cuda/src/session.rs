@@ -1,9 +1,11 @@
 //! A device session as the engine sees it: memory and kernels on a device, into which one plan after another is loaded,
 //! and rows of the plan, started and finished in turns. Behind it is a CUDA device or, in tests, one that fails on request.
 
+use crate::deep::session::DeepSession;
 use crate::driver::Fault;
 use crate::needs::{Capacity, Needs};
 use crate::options::Options;
+use crate::pool::SessionPool;
 use dwell::{Cancel, DeviceReport, Painter, Plan, Points, PointsVisitor, Shortcuts};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
@@ -122,4 +124,12 @@ pub(crate) trait OpenSession: Send + Sync {
         room: &Capacity,
         report: &mut DeviceReport,
     ) -> Result<Box<dyn DeviceSession>, Fault>;
+
+    /// Opens a session with room for so many pixels of deep views, with memory out of `memory`.
+    fn open_deep(
+        &self,
+        pixels: usize,
+        memory: &SessionPool,
+        report: &mut DeviceReport,
+    ) -> Result<Box<dyn DeepSession>, Fault>;
 }

@@ -12,6 +12,7 @@ mod structs;
 pub(crate) use cpp::{AnyNumber, CppType, Field, SharedStruct};
 pub(crate) use structs::shared_struct;
 
+use crate::deep::layout::{self, DeepLists, DeepOrigin, DeepPixels, DeepTiny, DeepView, WideBlock};
 use crate::launch::LaunchDivision;
 use crate::lists::{Corners, RectangleList, Survivors};
 use crate::paint_tables::PaintTask;
@@ -19,6 +20,7 @@ use crate::peak::PeakRule;
 use crate::task::Task;
 use cpp::Value;
 use dwell::{Depth, Fold, Scale};
+use dwell_kernels::deep::{blocks, device_constants as deep, reference, values};
 use dwell_kernels::{log2, smooth};
 
 /// Defines constants, and lists them with their documentation for the header.
@@ -120,6 +122,51 @@ constants! {
     /// Bytes of a pixel of 16 bits a channel.
     PIXEL_BYTES_16: u32 = 6;
 
+    /// u of the numbers of deep views: double.
+    DEEP_UNIT_OF_DOUBLE: f64 = deep::UNITS[0];
+    /// Pairs of double.
+    DEEP_UNIT_OF_PAIR: f64 = deep::UNITS[1];
+    /// For the roundings of a bound.
+    DEEP_UP: f64 = deep::UP;
+    /// Added to bounds for results below the range of double.
+    DEEP_UNDERFLOW: f64 = deep::UNDERFLOW;
+    /// Deltas below this have an exponent of their own.
+    DEEP_SMALL: f64 = deep::SMALL;
+    /// Its exponent.
+    DEEP_SMALL_EXPONENT: i32 = deep::SMALL_EXPONENT;
+    /// Where |Z| is below this, Z + z is computed with an exponent.
+    DEEP_NEAR_ZERO: f64 = deep::NEAR_ZERO;
+    /// Z_m below this has an exponent of its own.
+    DEEP_TINY: f64 = reference::TINY;
+    /// A relative error with which nothing is decided.
+    DEEP_TOO_MUCH: f64 = deep::TOO_MUCH;
+    /// Rebases before the first attempt to prove that an orbit stays.
+    DEEP_FIRST_ATTEMPT: u32 = deep::FIRST_ATTEMPT;
+    /// |z|^2 beyond which smooth values are taken, and its root.
+    DEEP_FAR_SQUARED: f64 = deep::FAR_SQUARED;
+    /// The root.
+    DEEP_FAR: f64 = 256.0;
+    /// The most further steps to there.
+    DEEP_MOST_STEPS: u32 = deep::MOST_STEPS;
+    /// Bits after the point of a smooth value.
+    DEEP_SMOOTH_BITS: u32 = values::SMOOTH_BITS;
+    /// The level of the shortest blocks.
+    DEEP_FIRST_LEVEL: u32 = blocks::FIRST;
+    /// The share of |Q| (|z| + e) for roundings.
+    DEEP_SHARE: f64 = blocks::SHARE;
+    /// The greatest |c|.
+    DEEP_REACH: f64 = blocks::REACH;
+    /// Where bounds lie in a WideBlock, after the four of the remainder.
+    DEEP_BOUND_SLACK: u32 = layout::BOUND_SLACK;
+    /// What is multiplied by the error of c.
+    DEEP_BOUND_BY_C: u32 = layout::BOUND_BY_C;
+    /// |S|.
+    DEEP_BOUND_S: u32 = layout::BOUND_S;
+    /// |Q|.
+    DEEP_BOUND_Q: u32 = layout::BOUND_Q;
+    /// The radius.
+    DEEP_BOUND_RADIUS: u32 = layout::BOUND_RADIUS;
+
     /// Steps that `peak` runs between two looks at its counter: their number is a multiple of it.
     PEAK_BATCH: u32 = 16;
 }
@@ -128,6 +175,7 @@ constants! {
 // batches.
 const _: () = assert!(WARP_COLUMNS * WARP_ROWS == 32 && BLOCK_COLUMNS * TILE_ROWS == BLOCK_THREADS);
 const _: () = assert!(MOST_PARTS * MOST_PARTS <= BLOCK_THREADS);
+const _: () = assert!(DEEP_FAR * DEEP_FAR == DEEP_FAR_SQUARED);
 const _: () = assert!(PROLOGUE_STEPS.is_multiple_of(PROLOGUE_BATCH) && LONG_BATCH.is_multiple_of(SHORT_BATCH));
 
 /// The code of a fold.
@@ -190,6 +238,18 @@ pub fn header() -> String {
     cpp::checks::<PaintTask<'_>>(&mut out, "PaintTask");
     cpp::definition::<PeakRule>(&mut out, false);
     cpp::checks::<PeakRule>(&mut out, "PeakRule");
+    cpp::definition::<DeepTiny>(&mut out, false);
+    cpp::checks::<DeepTiny>(&mut out, "DeepTiny");
+    cpp::definition::<DeepOrigin>(&mut out, false);
+    cpp::checks::<DeepOrigin>(&mut out, "DeepOrigin");
+    cpp::definition::<WideBlock>(&mut out, false);
+    cpp::checks::<WideBlock>(&mut out, "WideBlock");
+    cpp::definition::<DeepView<'_>>(&mut out, false);
+    cpp::checks::<DeepView<'_>>(&mut out, "DeepView");
+    cpp::definition::<DeepPixels<'_>>(&mut out, false);
+    cpp::checks::<DeepPixels<'_>>(&mut out, "DeepPixels");
+    cpp::definition::<DeepLists<'_>>(&mut out, false);
+    cpp::checks::<DeepLists<'_>>(&mut out, "DeepLists");
     out
 }
 

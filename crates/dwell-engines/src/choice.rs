@@ -9,6 +9,8 @@ use std::sync::Arc;
 /// With fewer pixels the processors finish in the time that a device takes to start: its driver alone takes 0.1 to 0.4 s, in
 /// which 16 threads draw several pictures of 1920 x 1080.
 const FEWEST_PIXELS: u64 = 1 << 21;
+/// The same for deep views, of which a pixel takes some hundred times as long.
+const FEWEST_DEEP_PIXELS: u64 = 1 << 18;
 
 /// The work that an engine is chosen for.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +31,12 @@ impl Work {
     fn suits_a_device(self) -> bool {
         matches!(self.strategy, Strategy::Auto | Strategy::EveryPixel)
             && CudaEngine::CHANNELS.includes(self.channels)
-            && self.number != NumberKind::Exact
-            && self.pixels >= FEWEST_PIXELS
+            && self.pixels >= if self.is_deep() { FEWEST_DEEP_PIXELS } else { FEWEST_PIXELS }
+    }
+
+    /// Whether dwells are proved, which takes longer.
+    fn is_deep(self) -> bool {
+        self.number == NumberKind::Exact
     }
 }
 
@@ -99,7 +105,7 @@ pub fn choose(name: EngineName, cpu: CpuEngine, options: Option<Options>, work: 
             match (found, options) {
                 (Ok(Some(device)), Some(_)) => on_device(device, cpu, options),
                 (Ok(Some(device)), None) => {
-                    if device_is_faster(&device, &cpu, work.pixels) {
+                    if device_is_faster(&device, &cpu, work.pixels, work.is_deep()) {
                         on_device(device, cpu, options)
                     } else {
                         Ok(processors(cpu, None))
@@ -116,7 +122,7 @@ pub fn choose(name: EngineName, cpu: CpuEngine, options: Option<Options>, work: 
 
 /// Whether a device is to be looked for, which takes longer than small pictures.
 fn is_for_a_device(cpu: &CpuEngine, work: Work) -> bool {
-    work.suits_a_device() && !processors_are_known_to_be_faster(cpu, work.pixels)
+    work.suits_a_device() && !processors_are_known_to_be_faster(cpu, work.pixels, work.is_deep())
 }
 
 fn on_device(device: Device, cpu: CpuEngine, options: Option<Options>) -> Result<Chosen, ChoiceError> {
@@ -145,7 +151,10 @@ mod tests {
         assert!(!Work { strategy: Strategy::BoundaryTrace, ..work }.suits_a_device());
         assert!(!Work { strategy: Strategy::MarianiSilver, ..work }.suits_a_device(), "a device infers other pixels");
         assert!(!Work { channels: ChannelSet::DISTANCE, ..work }.suits_a_device());
-        assert!(!Work { number: NumberKind::Exact, ..work }.suits_a_device());
+        let deep = Work { number: NumberKind::Exact, ..work };
+        assert!(deep.suits_a_device() && Work { pixels: 1920 * 1080, ..deep }.suits_a_device());
+        assert!(!Work { pixels: 480 * 270, ..deep }.suits_a_device());
+        assert!(!Work { channels: ChannelSet::DISTANCE, ..deep }.suits_a_device());
     }
 
     #[test]

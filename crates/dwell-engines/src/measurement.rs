@@ -1,7 +1,7 @@
 //! The speeds of the processors and of a device, measured once on a machine and cached.
 
 use dwell::store::{self, PartialFiles};
-use dwell::{ChannelSet, CpuEngine, Engine, Limits, Plan, Settings, Size, Strategy, Task, View};
+use dwell::{ChannelSet, CpuEngine, Engine, Limits, NumberKind, Plan, Settings, Size, Strategy, Task, View};
 use dwell_cuda::{CudaEngine, Device, Options};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -14,24 +14,36 @@ struct Measured {
     host: String,
     /// The device and its driver.
     device: String,
-    cpu_pixels_per_second: f64,
-    device_pixels_per_second: f64,
+    /// In f64 and f32, and of deep views.
+    shallow: Speeds,
+    deep: Speeds,
     /// Seconds that a device takes to start.
     device_start_seconds: f64,
+}
+
+/// Pixels per second of both engines.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Speeds {
+    cpu: f64,
+    device: f64,
 }
 
 /// Side in pixels of the picture that is measured, and its limit: some milliseconds on either engine.
 const SIDE: u32 = 1024;
 const LIMIT: u64 = 1000;
+/// The deep view that is measured: some hundredths of a second on processors. Its pixels take as many operations as those of most places.
+const DEEP: [&str; 3] = ["-0.743643887037158704752191506114774", "0.131825904205311970493132056385139", "1e20"];
+const DEEP_SIZE: [u32; 2] = [512, 288];
+const DEEP_LIMIT: u64 = 5000;
 
 /// Whether an earlier measurement says that the processors finish first. It does not open the driver of a device, which takes
 /// longer than a small picture, so it does not find out either whether the device is still the same.
-pub(crate) fn processors_are_known_to_be_faster(cpu: &CpuEngine, pixels: u64) -> bool {
-    kept().is_some_and(|kept| kept.host == host(cpu) && !faster(&kept, pixels))
+pub(crate) fn processors_are_known_to_be_faster(cpu: &CpuEngine, pixels: u64, is_deep: bool) -> bool {
+    kept().is_some_and(|kept| kept.host == host(cpu) && !faster(&kept, pixels, is_deep))
 }
 
 /// Whether a device would finish first.
-pub(crate) fn device_is_faster(device: &Device, cpu: &CpuEngine, pixels: u64) -> bool {
+pub(crate) fn device_is_faster(device: &Device, cpu: &CpuEngine, pixels: u64, is_deep: bool) -> bool {
     let (host, named) = (host(cpu), format!("{} with CUDA {}", device.name, device.driver));
     let measured = match kept().filter(|kept| (&kept.host, &kept.device) == (&host, &named)) {
         Some(kept) => kept,
@@ -41,7 +53,7 @@ pub(crate) fn device_is_faster(device: &Device, cpu: &CpuEngine, pixels: u64) ->
             measured
         }
     };
-    faster(&measured, pixels)
+    faster(&measured, pixels, is_deep)
 }
 
 /// The program and the processors.
@@ -54,9 +66,10 @@ fn kept() -> Option<Measured> {
     serde_json::from_str(&std::fs::read_to_string(cache_file()?).ok()?).ok()
 }
 
-fn faster(measured: &Measured, pixels: u64) -> bool {
-    let on_device = measured.device_start_seconds + pixels as f64 / measured.device_pixels_per_second;
-    on_device < pixels as f64 / measured.cpu_pixels_per_second
+fn faster(measured: &Measured, pixels: u64, is_deep: bool) -> bool {
+    let speeds = if is_deep { measured.deep } else { measured.shallow };
+    let on_device = measured.device_start_seconds + pixels as f64 / speeds.device;
+    on_device < pixels as f64 / speeds.cpu
 }
 
 /// The path of the cached measurement, if the system has a cache folder.
@@ -81,9 +94,12 @@ fn store_in_cache(measured: &Measured) {
 fn measure(device: &Device, cpu: &CpuEngine, [host, named]: [String; 2]) -> Option<Measured> {
     let view = View::centred("-0.75", "0", "1.5").ok()?.sized(Size::new(SIDE, SIDE).ok()?);
     let plan = Plan::new(&view, &Settings { limit: LIMIT, ..Settings::default() }, &Limits::default()).ok()?;
-    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
-    let pixels = plan.size().pixels() as f64;
-    let seconds = |engine: &dyn Engine| -> Option<f64> {
+    let [re, im, zoom] = DEEP;
+    let deep_view = View::centred(re, im, zoom).ok()?.sized(Size::new(DEEP_SIZE[0], DEEP_SIZE[1]).ok()?);
+    let deep_settings = Settings { limit: DEEP_LIMIT, number: NumberKind::Exact, ..Settings::default() };
+    let deep_plan = Plan::new(&deep_view, &deep_settings, &Limits::default()).ok()?;
+    let seconds = |engine: &dyn Engine, plan: &Plan| -> Option<f64> {
+        let task = Task { plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
         let begun = Instant::now();
         let (limits, cancel) = (Limits::default(), dwell::Cancel::default());
         dwell::field(&task, engine, &limits, &cancel).ok()?;
@@ -92,24 +108,29 @@ fn measure(device: &Device, cpu: &CpuEngine, [host, named]: [String; 2]) -> Opti
     // With every shortcut and default tiles, whatever the flags of this render: the cached measurement serves every
     // render.
     let plain = || CpuEngine::new(cpu.level(), cpu.pool().threads());
-    let on_cpu = {
-        let plain = plain();
-        // The first run builds tables and starts threads.
-        seconds(&plain)?;
-        seconds(&plain)?
+    // The first run builds tables, the reference orbit and its blocks, and starts threads.
+    let second = |engine: &dyn Engine, plan: &Plan| {
+        seconds(engine, plan)?;
+        seconds(engine, plan)
     };
+    let on_cpu = plain();
+    let on_cpu = [second(&on_cpu, &plan)?, second(&on_cpu, &deep_plan)?];
     let engine = CudaEngine::new(device.clone(), plain(), Options::default()).ok()?;
-    let first = seconds(&engine)?;
-    let then = seconds(&engine)?;
+    let first = seconds(&engine, &plan)?;
+    let then = [seconds(&engine, &plan)?, second(&engine, &deep_plan)?];
     if engine.lost().is_some() {
         return None;
     }
+    let speeds = |number: usize, plan: &Plan| {
+        let pixels = plan.size().pixels() as f64;
+        Speeds { cpu: pixels / on_cpu[number], device: pixels / then[number] }
+    };
     Some(Measured {
         host,
         device: named,
-        cpu_pixels_per_second: pixels / on_cpu,
-        device_pixels_per_second: pixels / then,
-        device_start_seconds: (first - then).max(0.0),
+        shallow: speeds(0, &plan),
+        deep: speeds(1, &deep_plan),
+        device_start_seconds: (first - then[0]).max(0.0),
     })
 }
 
@@ -122,11 +143,12 @@ mod tests {
         let measured = Measured {
             host: String::new(),
             device: String::new(),
-            cpu_pixels_per_second: 1e8,
-            device_pixels_per_second: 1e10,
+            shallow: Speeds { cpu: 1e8, device: 1e10 },
+            deep: Speeds { cpu: 1e6, device: 1e7 },
             device_start_seconds: 0.3,
         };
-        assert!(!faster(&measured, 1 << 20) && faster(&measured, 1 << 28));
+        assert!(!faster(&measured, 1 << 20, false) && faster(&measured, 1 << 28, false));
+        assert!(faster(&measured, 1 << 20, true) && !faster(&measured, 1 << 17, true));
         let text = serde_json::to_string(&measured).unwrap();
         assert_eq!(serde_json::from_str::<Measured>(&text).unwrap(), measured);
     }

@@ -13,6 +13,7 @@
 pub mod blocks;
 pub mod cycle;
 pub(crate) mod derivative;
+pub mod device_constants;
 #[cfg(target_arch = "x86_64")]
 mod digits;
 pub mod direct;

@@ -73,6 +73,7 @@ pub use colour::{
 pub use deep::kept::KeepReferences;
 pub use deep::points::DeepPoints;
 pub use deep::report::{DeepReport, Tier, TierReport};
+pub use deep::tiers::device::{Attempted, DeepAttempt, DeepDevice, DeepTable, DeviceFailed};
 pub use encode::Format;
 #[cfg(feature = "png")]
 pub use encode::png_bytes;

@@ -1,11 +1,13 @@
 //! Types, values and structs of Rust as C++ text.
 
+use crate::deep::layout::{DeepOrigin, DeepTiny, WideBlock};
 use crate::driver::{Address, ConstAddress};
 use crate::lists::Corners;
 
 /// A value of a constant.
 pub(crate) enum Value {
     Integer(u32),
+    Signed(i32),
     Bits(u64),
     Real(f64),
 }
@@ -13,6 +15,12 @@ pub(crate) enum Value {
 impl From<u32> for Value {
     fn from(value: u32) -> Self {
         Self::Integer(value)
+    }
+}
+
+impl From<i32> for Value {
+    fn from(value: i32) -> Self {
+        Self::Signed(value)
     }
 }
 
@@ -34,6 +42,7 @@ impl Value {
     pub(super) fn definition(&self, name: &str) -> String {
         match self {
             Self::Integer(value) => format!("constexpr int {name} = {value};"),
+            Self::Signed(value) => format!("constexpr int {name} = {value};"),
             Self::Bits(value) => format!("constexpr unsigned long long {name} = {value:#x}ull;"),
             // The shortest digits that read back as the same double.
             Self::Real(value) => format!("constexpr double {name} = {value:?};"),
@@ -72,11 +81,16 @@ cpp_types! {
     u16: "unsigned short"
     u32: "unsigned"
     u64: "unsigned long long"
+    i32: "int"
+    i64: "long long"
     f32: "float"
     f64: "double"
     AnyNumber: "N"
     // The C++ struct of the same fields that has methods as well.
     Corners: "Rectangle"
+    DeepTiny: "DeepTiny"
+    DeepOrigin: "DeepOrigin"
+    WideBlock: "WideBlock"
 }
 
 impl<T: CppType> CppType for Address<'_, T> {

@@ -33,6 +33,7 @@
 mod cubic;
 mod entry;
 mod merge;
+mod parts;
 mod path;
 mod places;
 mod runs;
@@ -49,6 +50,7 @@ use crate::vector::bits;
 pub(in crate::deep) use entry::{Entry, WideEntry};
 use fearless_simd::Simd;
 use merge::Block;
+pub use parts::{BoundParts, ComplexParts, OriginParts, StartParts, WideParts};
 use path::Path;
 use places::{OF_ZERO, first_of, lengths, origin, origin_after, origins};
 pub(in crate::deep) use start::Start;
@@ -63,7 +65,7 @@ pub const FIRST: u32 = 2;
 /// 2^-100 of the moduli of its operands, and errors of factors add up: less than 2 l (2^-103 + 6 2^-100).
 const EPSILON_EXPONENT: i32 = -95;
 /// The share of |Q| (|z| + e) that is added to the derivative by z for the roundings of Q z and the error of Q.
-pub(crate) const SHARE: f64 = 1e-13;
+pub const SHARE: f64 = 1e-13;
 /// Added to every bound of a block in the range of f64, for results below its range.
 const UNDERFLOW: f64 = 1.0e-270;
 

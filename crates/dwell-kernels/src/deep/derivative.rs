@@ -26,9 +26,9 @@ use super::extended::{Bound, Extended};
 use super::mantissa::{Complex, Mantissa};
 
 /// For the roundings of a bound.
-pub(super) const UP: f64 = 1.0 + 1.0 / 35_184_372_088_832.0;
+pub(crate) const UP: f64 = 1.0 + 1.0 / 35_184_372_088_832.0;
 /// Added to bounds for results below the range of f64.
-pub(super) const UNDERFLOW: f64 = 1.0e-290;
+pub(crate) const UNDERFLOW: f64 = 1.0e-290;
 /// u, for the derivatives of every tier are in f64.
 pub(super) const U: f64 = f64::UNIT;
 /// A derivative in the range of f64 with a bound on its error.

@@ -48,6 +48,11 @@ impl Bound {
     pub fn of(m: f64) -> Self {
         Self::new(m, 0)
     }
+    /// m and e of m 2^e.
+    #[must_use]
+    pub fn parts(self) -> (f64, i32) {
+        (self.m, self.e)
+    }
     /// The modulus of a complex number.
     #[inline(always)]
     pub fn modulus<T: Mantissa>(z: Extended<T>) -> Self {

@@ -49,10 +49,12 @@ use super::reference::Reference;
 use super::values::{Units, Values};
 pub(super) use pool::{BYTES, Pool};
 use std::sync::atomic::{AtomicBool, Ordering};
+pub(super) use trap::FIRST as FIRST_ATTEMPT;
 use trap::{Next, Trap};
+pub(super) use wide::{NEAR_ZERO, SMALL_EXPONENT, TOO_MUCH};
 
 /// Deltas below this are kept with an exponent: 2^-430.
-const SMALL: f64 = 3.6e-130;
+pub(super) const SMALL: f64 = 3.6e-130;
 /// Operations between two looks at the flag to stop, less one: a fraction of a millisecond.
 const STOP_MASK: u64 = 0xfff;
 /// What all pixels of a view share.

@@ -20,8 +20,8 @@ use std::sync::atomic::Ordering;
 
 /// Bits by which Z_m is more precise, relative to itself, than the last bit of a [`Dd`]: 2^-112 |Z_m| bounds its error.
 const RELATIVE_ERROR: i32 = -112;
-/// Z_m below 2^-300 is kept with an exponent of its own.
-const TINY: f64 = 4.909_093_465_297_727e-91;
+/// Z_m below this, 2^-300, is kept with an exponent of its own.
+pub const TINY: f64 = 4.909_093_465_297_727e-91;
 
 /// Some Z_m one after the other.
 pub(super) type Window = [[f64; 2]; WINDOW];
@@ -98,6 +98,18 @@ impl Reference {
     #[must_use]
     pub fn bytes(entries: u64) -> u64 {
         entries.saturating_mul(32)
+    }
+
+    /// Z_0 to Z_M, both parts rounded to f64.
+    #[must_use]
+    pub fn high(&self) -> &[[f64; 2]] {
+        &self.high[..=self.last()]
+    }
+
+    /// What is left of each of them.
+    #[must_use]
+    pub fn low(&self) -> &[[f64; 2]] {
+        &self.low[..=self.last()]
     }
 
     /// The first or the second f64 of the parts of Z_m and of those after it, of which there are zeros beyond the last.

@@ -83,10 +83,14 @@ impl DeepPoints {
         Self { columns, rows, ..self.clone() }
     }
 
-    pub(crate) fn columns(&self) -> &[i64] {
+    /// The offset of each column to the right of the centre, in half pixels.
+    #[must_use]
+    pub fn columns(&self) -> &[i64] {
         &self.columns
     }
-    pub(crate) fn rows(&self) -> &[i64] {
+    /// The offset of each row above the centre, in half pixels.
+    #[must_use]
+    pub fn rows(&self) -> &[i64] {
         &self.rows
     }
 
@@ -100,9 +104,16 @@ impl DeepPoints {
         self.own_scale
     }
 
+    /// The offset of the centre, and of half a pixel to the right and half a pixel up from there, in units of 2^scale.
+    #[must_use]
+    pub fn frame(&self) -> [Complex<Dd>; 3] {
+        [self.centre, self.right, self.up]
+    }
+
     /// The offset of a pixel in units of 2^scale, off by at most 2^-101: the roundings of the vectors, of their products with whole numbers
     /// and of two sums are (2^-103 + 5 u^2 + 2 * 3 u^2) of each part, u = 2^-53; the moduli of the parts add up to at most sqrt 2, since distances do to at most 1.
-    pub(crate) fn offset(&self, column: u32, row: u32) -> Complex<Dd> {
+    #[must_use]
+    pub fn offset(&self, column: u32, row: u32) -> Complex<Dd> {
         let times = |vector: Complex<Dd>, k: i64| {
             let k = Dd::whole(k as f64);
             Complex { re: vector.re * k, im: vector.im * k }

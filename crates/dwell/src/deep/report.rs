@@ -63,6 +63,10 @@ pub struct TierReport {
     pub steps: u64,
     /// Blocks that replaced steps.
     pub blocks: u64,
+    /// Those of the samples that a device iterated.
+    pub device_samples: u64,
+    /// The time of the device in seconds.
+    pub device_seconds: f64,
 }
 
 /// What the computation of a deep view did. Its dwells do not depend on any of it.
@@ -122,7 +126,7 @@ impl DeepReport {
 impl TierReport {
     /// Nothing, for a tier.
     pub(crate) fn new(tier: Tier) -> Self {
-        Self { tier, samples: 0, decided: 0, seconds: 0.0, steps: 0, blocks: 0 }
+        Self { tier, samples: 0, decided: 0, seconds: 0.0, steps: 0, blocks: 0, device_samples: 0, device_seconds: 0.0 }
     }
 
     /// Adds what the same tier did elsewhere.
@@ -132,5 +136,7 @@ impl TierReport {
         self.seconds += other.seconds;
         self.steps += other.steps;
         self.blocks += other.blocks;
+        self.device_samples += other.device_samples;
+        self.device_seconds += other.device_seconds;
     }
 }

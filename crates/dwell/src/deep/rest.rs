@@ -15,8 +15,6 @@ use dwell_kernels::deep::orbit::Found;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most pixels that wait.
-const MOST: usize = 1 << 16;
 /// Lists for each thread, where there are enough pixels, and the most pixels of a list.
 const LISTS_PER_THREAD: usize = 4;
 const MOST_AT_ONCE: usize = 1 << 14;
@@ -74,9 +72,17 @@ impl Decided {
 }
 
 impl Rest {
+    /// The most pixels that wait.
+    pub(crate) const MOST: usize = 1 << 16;
+
+    /// These pixels, at most [`Self::MOST`], given by columns and rows.
+    pub(crate) fn of(waiting: Vec<(u32, u32)>) -> Self {
+        Self(Mutex::new(Lists { waiting, tried: Vec::new() }))
+    }
+
     /// Bytes of memory for what so many threads leave of so many pixels.
     pub(crate) fn bytes(threads: usize, pixels: u64, set: ChannelSet) -> u64 {
-        let most = pixels.min(MOST as u64);
+        let most = pixels.min(Self::MOST as u64);
         let of_list =
             if tries_full_lists(threads) { size_of::<((u32, u32), Outcome)>() } else { size_of::<(u32, u32)>() };
         // Lists grow by doubling.
@@ -89,7 +95,7 @@ impl Rest {
     /// When memory is exhausted.
     pub(crate) fn take(&self, places: &[(u32, u32)], open: &mut Vec<u32>) -> Result<bool, Error> {
         let mut lists = self.lists();
-        let has_room = lists.waiting.len() + lists.tried.len() + open.len() <= MOST;
+        let has_room = lists.waiting.len() + lists.tried.len() + open.len() <= Self::MOST;
         if has_room {
             extend(&mut lists.waiting, open.drain(..).map(|number| places[number as usize]), WHAT)?;
         }
@@ -124,13 +130,13 @@ impl Rest {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decides them on all threads, with buffers of `start`, which `end` gets back. `progress` gets numbers of pixels that are decided.
+    /// Decides them by the attempts of a course after one of them, on all threads, with buffers of `start`, which `end` gets back. `progress` gets numbers of pixels that are decided.
     ///
     /// # Errors
     /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted.
     pub(crate) fn decide<B: std::ops::DerefMut<Target: AsMut<DeepBuffers>> + Send>(
         self,
-        course: &Course<'_>,
+        (course, mut before): (&Course<'_>, usize),
         set: ChannelSet,
         pool: &ThreadPool,
         (start, mut end): (impl Fn() -> B + Sync, impl FnMut(B)),
@@ -169,7 +175,6 @@ impl Rest {
             waiting += if is_short { began.elapsed() } else { Duration::ZERO };
             Ok(())
         };
-        let mut before = course.last_of_tile();
         while !open.is_empty() {
             if let Some(sampled) = course.sampled(before).filter(|_| open.len() > LEAST_SAMPLED * SAMPLES) {
                 let every = open.len() / SAMPLES;

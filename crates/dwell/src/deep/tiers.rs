@@ -1,5 +1,7 @@
 //! Decides lists of pixels: by each attempt those that the one before left undecided.
 
+pub(crate) mod device;
+
 use super::formulas::{self, Aim, PreparedOrbits};
 use super::points::DeepPoints;
 use super::prepared::{Means, Prepared};

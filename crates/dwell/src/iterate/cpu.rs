@@ -1,6 +1,7 @@
 //! The CPU engine distributes tiles over the threads of a pool.
 
 mod deep;
+mod deep_device;
 mod faster;
 mod worker;
 

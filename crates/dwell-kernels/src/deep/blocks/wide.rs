@@ -49,6 +49,16 @@ impl<T: Mantissa> Wide<T> {
         Ok(Self { numbers, blocks })
     }
 
+    /// The number of the block of each place, counted from 1; 0 where none is kept.
+    pub(super) fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+
+    /// All blocks, in the order of their places.
+    pub(super) fn blocks(&self) -> &[Kept<T>] {
+        &self.blocks
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }

@@ -12,11 +12,11 @@ use crate::deep::extended::{Bound, Extended, power_of_two};
 use crate::deep::mantissa::{Complex, Mantissa};
 
 /// Where |Z| is below this, the sum of Z and z is computed with an exponent, to see which is smaller. Above it, z is below 2^-160 of Z.
-pub(super) const NEAR_ZERO: f64 = 1e-80;
+pub(in crate::deep) const NEAR_ZERO: f64 = 1e-80;
 /// The exponent of [`SMALL`].
-const SMALL_EXPONENT: i32 = -430;
+pub(in crate::deep) const SMALL_EXPONENT: i32 = -430;
 /// A relative error with which nothing is decided.
-pub(super) const TOO_MUCH: f64 = 1e60;
+pub(in crate::deep) const TOO_MUCH: f64 = 1e60;
 
 /// 2^power; 0 below the range of f64, and 2^1000 from there on, for bounds that are then too large to decide anything.
 #[inline(always)]

@@ -34,7 +34,7 @@ const WHAT: &str = "a tile";
 
 /// The buffers of a thread.
 #[derive(Debug, Default)]
-struct TileBuffers {
+pub(super) struct TileBuffers {
     deep: DeepBuffers,
     places: Vec<(u32, u32)>,
     values: ChannelBuffers,
@@ -43,7 +43,7 @@ struct TileBuffers {
 }
 
 /// Refuses what exact arithmetic does not compute.
-fn check(channels: ChannelSet, limit: u64, strategy: Strategy) -> Result<(), InputError> {
+pub(super) fn check(channels: ChannelSet, limit: u64, strategy: Strategy) -> Result<(), InputError> {
     if !channels.includes(ChannelSet::of_dwells(limit)) {
         let problem = format!("dwells up to {limit} need the channel of what exceeds 32 bits");
         return Err(InputError::new(Problem::Unsupported(problem)).about(Parameter::MaxIterations));
@@ -99,10 +99,23 @@ impl CpuEngine {
         self.tile.unwrap_or_else(fitting)
     }
 
-    fn take_deep_buffers(&self) -> Box<TileBuffers> {
+    pub(super) fn take_deep_buffers(&self) -> Box<TileBuffers> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let place = idle.iter().rposition(|buffers| buffers.is::<TileBuffers>());
         place.and_then(|place| idle.swap_remove(place).downcast().ok()).unwrap_or_default()
+    }
+
+    /// Keeps the buffers of a thread for later calls.
+    pub(super) fn give_back(&self, buffers: Box<TileBuffers>) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+    }
+
+    /// Adds what the buffers of a thread were used for.
+    pub(super) fn end_deep(&self, buffers: &mut TileBuffers, points: &DeepPoints, notes: &mut Notes) {
+        let deep = buffers.deep.take_report(points);
+        let is_proved = deep.as_ref().is_none_or(|deep| deep.unproved == 0);
+        let warnings = if is_proved { Vec::new() } else { vec![UNPROVED.to_owned()] };
+        notes.add(Notes { deep, warnings, ..Notes::default() });
     }
 
     pub(super) fn run_deep(
@@ -135,15 +148,15 @@ impl CpuEngine {
         let waited = began.elapsed().saturating_sub(busy / self.pool.threads() as u32);
         let mut notes = Notes::default();
         let mut end = |mut buffers: Box<TileBuffers>| {
-            let deep = buffers.deep.take_report(points);
-            let is_proved = deep.as_ref().is_none_or(|deep| deep.unproved == 0);
-            let warnings = if is_proved { Vec::new() } else { vec![UNPROVED.to_owned()] };
-            notes.add(Notes { deep, warnings, ..Notes::default() });
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+            self.end_deep(&mut buffers, points, &mut notes);
+            self.give_back(buffers);
         };
         used.into_iter().for_each(&mut end);
         let start = || self.take_deep_buffers();
-        let decided = rest.decide(&course, task.channels, &self.pool, (start, end), |pixels| progress.add(pixels))?;
+        let decided =
+            rest.decide((&course, course.last_of_tile()), task.channels, &self.pool, (start, end), |pixels| {
+                progress.add(pixels)
+            })?;
         decided.write(&mut rows);
         cancel.check()?;
         let times = Times { iterate: whole.elapsed(), channels: Duration::ZERO, waiting: waited + decided.waiting };

@@ -1,0 +1,237 @@
+//! Compares deep views on the device of this machine with the processors, value by value, and measures both.
+//!
+//! `cargo bench -p dwell-cuda --bench deep -- PART...` runs the named parts of `places`, `random[:N]`, `times[:PLACE,PLACE...]` and `cancel`; all of them if none
+//! is named. Without a device it prints the reason and succeeds.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a program for developers that prints its results and fails on any error"
+)]
+
+use dwell::{
+    Cancel, Channel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, Engine, Error, FieldRowsMut, Formula, Level,
+    Limits, Location, Notes, NumberKind, Plan, Progress, Settings, Size, Strategy, Task, View,
+};
+use dwell_cuda::{CudaEngine, Device, Options};
+use std::time::{Duration, Instant};
+
+const LIMITS: Limits = Limits { memory_bytes: 1 << 36 };
+/// Deep built-in places, without those that take minutes, and the exponents of their zooms.
+const PLACES: [(&str, u32); 13] = [
+    ("shallow-seahorse-1e13", 13),
+    ("kf-1e14", 14),
+    ("kf-1e50", 50),
+    ("kf-5e113", 113),
+    ("rf-flake", 157),
+    ("rf-glitch_test_1", 46),
+    ("fs-view05", 45),
+    ("kf-4e533", 533),
+    ("fs-view11", 712),
+    ("rf-e1000", 1000),
+    ("kf-1e1086", 1086),
+    ("rf-dragon", 191),
+    ("rf-e8000", 8000),
+];
+/// Those that are measured.
+const MEASURED: &str = "kf-1e50,kf-5e113,rf-flake,kf-4e533,fs-view05,rf-e1000,rf-dragon";
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
+    let part = |part: &str| args.iter().find(|arg| arg.split(':').next() == Some(part));
+    let wants = |name: &str| args.is_empty() || part(name).is_some();
+    let value = |name: &str| part(name).and_then(|arg| arg.split_once(':')).map(|(_, value)| value.to_owned());
+    let device = match dwell_cuda::devices() {
+        Ok(devices) => devices[0].clone(),
+        Err(why) => {
+            println!("nothing to measure: {why}");
+            return;
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("{}, driver for CUDA {}; {threads} threads, {}", device.name, device.driver, Level::best().name());
+    let engines = Engines::new(&device, threads);
+    if wants("places") {
+        for (place, _) in PLACES {
+            let (view, limit) = place_of(place);
+            engines.compare(place, &view.sized(Size::new(192, 108).unwrap()), limit);
+        }
+    }
+    if wants("random") {
+        let count = value("random").and_then(|count| count.parse().ok()).unwrap_or(200);
+        random(&engines, count);
+    }
+    if wants("times") {
+        for place in value("times").as_deref().unwrap_or(MEASURED).split(',') {
+            engines.measure(place);
+        }
+    }
+    if wants("cancel") {
+        engines.cancel();
+    }
+}
+
+struct Engines {
+    cpu: CpuEngine,
+    cuda: CudaEngine,
+}
+
+/// The view and the limit of a place.
+fn place_of(name: &str) -> (View, u64) {
+    let scene = Location::built_in(name).unwrap().scene;
+    (scene.view, scene.settings.limit)
+}
+
+fn plan(view: &View, limit: u64) -> Plan {
+    let settings = Settings { limit, number: NumberKind::Exact, formula: Formula::MANDELBROT, ..Settings::default() };
+    Plan::new(view, &settings, &LIMITS).unwrap()
+}
+
+/// The dwells and smooth values of a plan, what was noted, and the time.
+fn field(engine: &dyn Engine, plan: &Plan, channels: ChannelSet) -> (Vec<u32>, Vec<f64>, Notes, f64) {
+    let size = plan.size();
+    let pixels = size.pixels() as usize;
+    let with_smooth = channels.contains(Channel::Smooth);
+    let (mut dwell, mut smooth) = (vec![1; pixels], vec![1.0; if with_smooth { pixels } else { 0 }]);
+    let mut slices = ChannelSlicesMut::of_dwells(&mut dwell);
+    slices[Channel::Smooth] = &mut smooth;
+    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+    let task = Task { plan, strategy: Strategy::EveryPixel, channels };
+    let rows = FieldRowsMut::new(size.width, 0..size.height, slices).unwrap();
+    let began = Instant::now();
+    let notes = engine.run(&task, rows, &control).unwrap().notes;
+    (dwell, smooth, notes, began.elapsed().as_secs_f64())
+}
+
+/// What each tier did, in a line.
+fn tiers(notes: &Notes) -> String {
+    let deep = notes.deep.as_ref().unwrap();
+    let of_tier = |of: &dwell::TierReport| {
+        format!(
+            " {:?} {}/{} {:.1}+{:.1} ms",
+            of.tier,
+            of.decided,
+            of.samples,
+            of.device_seconds * 1e3,
+            of.seconds * 1e3
+        )
+    };
+    deep.tiers.iter().map(of_tier).collect()
+}
+
+impl Engines {
+    fn new(device: &Device, threads: usize) -> Self {
+        let cpu = || CpuEngine::new(Level::best(), threads);
+        Self { cpu: cpu(), cuda: CudaEngine::new(device.clone(), cpu(), Options::default()).unwrap() }
+    }
+
+    /// Compares the values of a view.
+    fn compare(&self, name: &str, view: &View, limit: u64) {
+        let plan = plan(view, limit);
+        let mut wrong = 0;
+        let mut said = String::new();
+        for channels in [ChannelSet::NONE, ChannelSet::SMOOTH] {
+            let (dwell, smooth, ..) = field(&self.cpu, &plan, channels);
+            let (own, own_smooth, notes, _) = field(&self.cuda, &plan, channels);
+            assert!(notes.warnings.is_empty(), "{:?}", notes.warnings);
+            wrong += dwell.iter().zip(&own).filter(|(a, b)| a != b).count();
+            wrong += smooth.iter().zip(&own_smooth).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+            let deep = notes.deep.as_ref().unwrap();
+            let of_device: u64 =
+                deep.tiers.iter().filter(|tier| tier.device_samples > 0).map(|tier| tier.decided).sum();
+            said += &format!(" {of_device} of {} by the device;", dwell.len());
+        }
+        println!("{name}: {wrong} differ,{said}");
+        assert_eq!(wrong, 0, "{name}");
+    }
+
+    /// Measures both engines with the reference and the blocks made, and the device with them copied.
+    fn measure(&self, name: &str) {
+        let (view, limit) = place_of(name);
+        let plan = plan(&view.sized(Size::new(1920, 1080).unwrap()), limit);
+        for channels in [ChannelSet::NONE, ChannelSet::SMOOTH] {
+            let runs = |engine: &dyn Engine, count: usize| {
+                let first = field(engine, &plan, channels);
+                let mut best = field(engine, &plan, channels);
+                for _ in 2..count {
+                    let next = field(engine, &plan, channels);
+                    best = if next.3 < best.3 { next } else { best };
+                }
+                (best, first.3)
+            };
+            let (cuda, first) = runs(&self.cuda, 5);
+            println!(
+                "{name} {}: device {:.1} ms (first {:.1}){}",
+                if channels == ChannelSet::NONE { "dwells" } else { "smooth" },
+                cuda.3 * 1e3,
+                first * 1e3,
+                tiers(&cuda.2)
+            );
+            if std::env::var_os("DEVICE_ALONE").is_some() {
+                continue;
+            }
+            let (cpu, _) = runs(&self.cpu, 2);
+            println!("    processors {:.1} ms, {:.2} times{}", cpu.3 * 1e3, cpu.3 / cuda.3, tiers(&cpu.2));
+            assert!(cpu.0 == cuda.0 && cpu.1 == cuda.1, "{name}");
+        }
+    }
+
+    /// How long a call goes on after it is cancelled, at places with long orbits.
+    fn cancel(&self) {
+        for (name, size) in [("rf-dragon", [1920, 1080]), ("kf-1e50", [8192, 4096])] {
+            let (view, limit) = place_of(name);
+            let plan = plan(&view.sized(Size::new(size[0], size[1]).unwrap()), limit);
+            let _ = field(&self.cuda, &plan.clone(), ChannelSet::NONE);
+            let mut longest = Duration::ZERO;
+            for after in [5, 20, 50, 100] {
+                let cancel = Cancel::default();
+                let mut dwell = vec![0; plan.size().pixels() as usize];
+                let control = Control { cancel: &cancel, progress: &Progress::default() };
+                let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
+                let slices = ChannelSlicesMut::of_dwells(&mut dwell);
+                let rows = FieldRowsMut::new(size[0], 0..size[1], slices).unwrap();
+                let (outcome, late) = std::thread::scope(|scope| {
+                    let timer = scope.spawn(|| {
+                        std::thread::sleep(Duration::from_millis(after));
+                        cancel.cancel();
+                        Instant::now()
+                    });
+                    let outcome = self.cuda.run(&task, rows, &control);
+                    let ended = Instant::now();
+                    (outcome, ended.saturating_duration_since(timer.join().unwrap()))
+                });
+                assert!(outcome.is_ok() || matches!(outcome, Err(Error::Interrupted)));
+                longest = longest.max(late);
+            }
+            println!("{name}: at most {:.1} ms after it was cancelled", longest.as_secs_f64() * 1e3);
+        }
+    }
+}
+
+/// Views near the centres of places, at random zooms between 1e14 and theirs, half of them turned.
+fn random(engines: &Engines, count: usize) {
+    let mut seed = 7_u64;
+    let mut unit = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let began = Instant::now();
+    for number in 0..count {
+        // The last two take longest.
+        let (place, most) = PLACES[(unit() * (PLACES.len() - 2) as f64) as usize];
+        let (view, limit) = place_of(place);
+        let dwell::Frame::Centred { re, im, .. } = &view.frame else { continue };
+        let zoom = 14.0 + unit() * f64::from(most.clamp(14, 1000) - 14);
+        let magnification = format!("{:.3}e{}", 1.0 + 8.0 * unit(), zoom as u32);
+        let mut view = View::centred(re.text(), im.text(), &magnification).unwrap();
+        if number % 2 == 1 {
+            view.rotation = format!("{}", (unit() * 340.0) as i32 - 170).parse().unwrap();
+        }
+        engines.compare(&format!("{number} {place} 1e{}", zoom as u32), &view.sized(Size::new(96, 54).unwrap()), limit);
+        if began.elapsed() > Duration::from_secs(240) {
+            println!("{} views, all equal", number + 1);
+            return;
+        }
+    }
+    println!("{count} views, all equal");
+}

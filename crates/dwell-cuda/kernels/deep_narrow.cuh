@@ -1,0 +1,95 @@
+// Orbits with deltas in the range of double.
+#pragma once
+#include "deep_orbit.cuh"
+
+// The longest block at m for deltas up to `reach`, and its steps; null where none is valid.
+__device__ __forceinline__ const double* longest(const DeepView& v, unsigned m, unsigned long long room, double reach, unsigned doubles,
+                                                 unsigned& steps) {
+    const unsigned origin = origin_of(m);
+    const DeepOrigin of = v.origins[origin];
+    if (!(reach <= of.shortest)) return nullptr;
+    // Radii fall with the length.
+    unsigned length = 1;
+    while (length < of.count && reach <= v.radii[of.first + length]) length++;
+    while (length > 0 && (steps = steps_of(v, origin, length - 1)) > room) length--;
+    return length > 0 ? v.blocks + (unsigned long long)(of.first + length - 1) * doubles : nullptr;
+}
+
+// Applies a block; `reach` is |z| + e.
+template <class T> __device__ __forceinline__ void apply(const double* block, Complex<T> c, double reach, Orbit<T>& o) {
+    const Complex<T> a = coefficient<T>(block, 0), b = coefficient<T>(block, 1), q = coefficient<T>(block, 2), s = coefficient<T>(block, 3),
+                     t = coefficient<T>(block, 4);
+    const double2* bounds = reinterpret_cast<const double2*>(block + Block<T>::BOUNDS);
+    const double2 k01 = bounds[0], k23 = bounds[1], slack_q = bounds[2];
+    const Complex<T> linear = multiply_add(q, o.z, multiply_add(s, c, a));
+    const Complex<T> by_z = multiply_add(q, o.z, linear);
+    const double growth = above_sqrt(square(by_z)) + slack_q.x + slack_q.y * Op<double>::fma(reach, DEEP_SHARE, o.e);
+    const double k = Op<double>::fma(Op<double>::fma(Op<double>::fma(k23.y, reach, k23.x), reach, k01.y), reach, k01.x);
+    o.e = Op<double>::fma(growth, o.e, k) * DEEP_UP;
+    o.z = multiply_add(linear, o.z, multiply_add(t, c, b) * c);
+}
+
+// Operations of an orbit in the range of double, as many as `budget`: until it is below the range, or ends.
+template <class T>
+__device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T>& o, unsigned& budget,
+                                         Counts& counts, double& smooth) {
+    const Complex<T> of_c = plain(v, c);
+    for (; budget > 0; budget--) {
+        Complex<T> z_m = reference_at<T>(v, o.m);
+        Complex<T> w = z_m + o.z;
+        double w_square = square(w), z_square = square(o.z);
+        const bool at_end = o.m == v.last;
+        if (at_end) o.e += v.end_error_in_double + DEEP_UNDERFLOW;
+        if (!is_within(v, w_square, o.e + v.of_modulus)) {
+            const Ending ending = ends(v, p, pixel, o, c, w, o.e + v.of_modulus, smooth);
+            if (ending != GOES_ON || o.unit != 0) return ending;
+            continue;
+        }
+        if (o.n == v.limit) return STAYS;
+        if (at_end || w_square < z_square) {
+            o.e = (o.e + 2 * Mantissa<T>::UNIT * (taxicab(z_m) + taxicab(w)) + DEEP_UNDERFLOW) * DEEP_UP;
+            o.z = w;
+            o.m = 0;
+            z_m = {};
+            z_square = w_square;
+            o.rebases++;
+            if (o.rebases >= DEEP_FIRST_ATTEMPT) {
+                const Ending ending = after_rebase(p, pixel, o);
+                if (ending != GOES_ON) return ending;
+                // A bound that was raised is tested like any other.
+                if (!is_within(v, w_square, o.e + v.of_modulus)) continue;
+            }
+        }
+        if (!(z_square >= DEEP_SMALL * DEEP_SMALL)) {
+            const double size = size_of(o.z);
+            // A delta of 0 is left to the processors.
+            if (!(size > 0) || exponent(size) < -1000) return UNDECIDED;
+            const int unit = exponent(size);
+            o.z = scaled(o.z, power(-unit));
+            o.e = o.e * power(-unit) * DEEP_UP + DEEP_UNDERFLOW;
+            o.unit = unit;
+            return GOES_ON;
+        }
+        const unsigned long long room = v.limit - o.n;
+        if (may_begin_block(o.m) && v.last - o.m > (1u << DEEP_FIRST_LEVEL) && room > (1u << DEEP_FIRST_LEVEL)) {
+            const double reach = (above_sqrt(z_square) + o.e) * DEEP_UP;
+            unsigned steps;
+            if (const double* block = longest(v, o.m, room, reach, Block<T>::DOUBLES, steps)) {
+                apply(block, c, reach, o);
+                o.m += steps;
+                o.n += steps;
+                counts.blocks++;
+                continue;
+            }
+        }
+        const Complex<T> t = z_m + w;
+        const double growth = Op<double>::fma(2.0, above_sqrt(w_square), o.e);
+        const double roundings = Op<double>::fma(9 * Mantissa<T>::UNIT * taxicab(o.z), taxicab(t), v.of_c);
+        o.e = Op<double>::fma(growth, o.e, roundings) * DEEP_UP;
+        o.z = multiply_add(o.z, t, of_c);
+        o.m++;
+        o.n++;
+        counts.steps++;
+    }
+    return GOES_ON;
+}

@@ -1,0 +1,175 @@
+// The orbit of one pixel of a deep view as a delta from the reference, with a running bound on its error: orbit.rs and its folder of the
+// CPU kernels, whose derivation holds here with these roundings.
+//
+// Step: z' = z t + c by `multiply_add` is off by 2 u |z t| + 2 u |c|. With the roundings of Z (twice), w and t that is
+// (1.42 + 1 + 1 + 2) u |z| |t| + 2 u |c|, within 9 u |z| |t| and, with the rounding of c to this number (1 u), 4 u |c|.
+// Block: A + S c + Q z takes two `multiply_add`, the product with z and the sum with (B + T c) c a third, (B + T c) c one and a product: each term
+// is in at most three of them, 6 u, within the 9 u that are in the bounds k of a block. By z, A + S c + 2 Q z has 6 u, of which a block's slack
+// allows 2^-46.
+// |w|^2 by one product and one fused operation is off by 2 u, of which the test of escape allows 4 u.
+// `above_sqrt` is at least the root, and at most 2^-17 above it.
+#pragma once
+#include "deep_view.cuh"
+#include "logarithm.cuh"
+
+// An orbit. In the range of double `unit` is 0; below it z and e are in units of 2^unit.
+template <class T> struct Orbit {
+    Complex<T> z;
+    double e;
+    unsigned long long n;
+    unsigned m, rebases;
+    int unit;
+};
+
+// What is known of an orbit.
+enum Ending { GOES_ON, ESCAPES, STAYS, UNDECIDED };
+
+// What orbits did.
+struct Counts {
+    unsigned steps, blocks;
+};
+
+// At least sqrt(x), for x >= 0.
+__device__ __forceinline__ double above_sqrt(double x) {
+#ifdef __CUDA_ARCH__
+    double root;
+    // Some 20 bits. Whatever it gives, the root is taken only where its square is proved to be at least x.
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(root) : "d"(x));
+    root *= x * (1.0 + 1.0 / 262144);
+    // The residue has one rounding, which keeps its sign.
+    if (Op<double>::fma(root, root, -x) >= 0 && root < 1e150) return root;
+    return __dsqrt_rn(x) * DEEP_UP;
+#else
+    return sqrt(x) * DEEP_UP;
+#endif
+}
+
+// Whether w is within R for certain, by |w|^2 and the bound on the error of w.
+__device__ __forceinline__ bool is_within(const DeepView& v, double square, double off) {
+    const double doubt = Op<double>::fma(v.twice_radius + off, off, v.escape * (4 * DEEP_UNIT_OF_DOUBLE));
+    return square <= Op<double>::fma(-DEEP_UP, doubt, v.escape);
+}
+
+// |w|^2 - of in the number of the tier.
+__device__ __forceinline__ double excess(Complex<double> w, double of) { return square(w) - of; }
+__device__ __forceinline__ double excess(Complex<Pair> w, double of) {
+    return (w.re * w.re + w.im * w.im - Pair{of, 0.0}).hi;
+}
+
+template <class T> __device__ __forceinline__ double rounding_of_excess(Complex<T> w, double of) {
+    return 8 * Mantissa<T>::UNIT * (square(w) + of) + of * DEEP_UNIT_OF_DOUBLE;
+}
+// Whether |w|^2 > of for certain, where w is off by at most `off`.
+template <class T> __device__ __forceinline__ bool is_outside(Complex<T> w, double off, double of) {
+    return excess(w, of) > (2 * above_sqrt(square(w)) * off + rounding_of_excess(w, of)) * DEEP_UP;
+}
+// Whether |w|^2 < of for certain.
+template <class T> __device__ __forceinline__ bool is_inside(Complex<T> w, double off, double of, double root_of) {
+    return -excess(w, of) > ((2 * root_of + off) * off + rounding_of_excess(w, of)) * DEEP_UP;
+}
+
+// c in the plane.
+template <class T> __device__ __forceinline__ Complex<T> plain(const DeepView& v, Complex<T> c) { return scaled(c, v.unit); }
+
+// An orbit that is not within R for certain at n, with w off by at most `off`: its smooth value where that is wanted (escape.rs and values.rs of the
+// CPU kernels).
+template <class T>
+__device__ __noinline__ Ending at_escape(const DeepView& v, Complex<T> c, Complex<T> w, double off, unsigned long long n, double& smooth) {
+    smooth = 0;
+    if (!is_outside(w, off, v.escape)) return UNDECIDED;
+    if (!v.smooth) return ESCAPES;
+    c = reference_at<T>(v, 1) + plain(v, c);
+    for (unsigned more = 0; more < DEEP_MOST_STEPS; more++) {
+        if (is_outside(w, off, DEEP_FAR_SQUARED)) {
+            const double norm = square(w);
+            const double relative = 2 * off / sqrt(norm) + off * off / norm + 1e-15;
+            const double fraction = dwell_log2(dwell_log2(norm) / 16.0);
+            const double doubt = 0.14 * relative + 2e-14;
+            const double unit = 1 << DEEP_SMOOTH_BITS;
+            const double low = round((fraction - doubt) * unit), high = round((fraction + doubt) * unit);
+            if (low != high) return UNDECIDED;
+            // Both parts are multiples of the unit, and their difference has at most 46 bits: it is exact.
+            smooth = (double)(n + more + 1) - low / unit;
+            return ESCAPES;
+        }
+        if (!is_inside(w, off, DEEP_FAR_SQUARED, DEEP_FAR)) return UNDECIDED;
+        const double modulus = above_sqrt(square(w));
+        off = ((2 * modulus + off) * off + 9 * Mantissa<T>::UNIT * taxicab(w) * taxicab(w) + 8 * Mantissa<T>::UNIT * taxicab(c) + v.of_c) *
+              DEEP_UP;
+        w = multiply_add(w, w, c);
+    }
+    return UNDECIDED;
+}
+
+// Where what is kept of a pixel for proofs that it stays is stored: trap.rs of the CPU kernels, with radii in the unit of z.
+template <class T> struct Trap {
+    double* numbers;
+    unsigned long long* before_n;
+    unsigned* words;
+    unsigned long long apart;
+
+    __device__ __forceinline__ Trap(const DeepPixels& p, unsigned pixel)
+        : numbers(p.traps + pixel), before_n(p.trap_n + pixel), words(p.trap_words + pixel), apart(p.capacity) {}
+
+    __device__ __forceinline__ Complex<T> complex(unsigned at) const {
+        return {Mantissa<T>::read(numbers + at * apart, apart), Mantissa<T>::read(numbers + (at + 2) * apart, apart)};
+    }
+    __device__ __forceinline__ void store(unsigned at, Complex<T> z) const {
+        Mantissa<T>::write(numbers + at * apart, apart, z.re);
+        Mantissa<T>::write(numbers + (at + 2) * apart, apart, z.im);
+    }
+    // Words: whether an attempt is under way, the rebase of the next, their number, the units of the disc and of the orbit before.
+    __device__ __forceinline__ unsigned& word(unsigned at) const { return words[at * apart]; }
+};
+
+// After a rebase that may end or begin an attempt.
+template <class T> __device__ __noinline__ Ending after_rebase(const DeepPixels& p, unsigned pixel, Orbit<T>& o) {
+    const Trap<T> trap(p, pixel);
+    // All are 0 at first.
+    unsigned next = trap.word(1), number = trap.word(2);
+    if (next == 0) next = DEEP_FIRST_ATTEMPT;
+    const bool active = trap.word(0) != 0;
+    if (active) {
+        const int of_disc = (int)trap.word(3), unit = o.unit > of_disc ? o.unit : of_disc;
+        const Complex<T> centre = scaled(trap.complex(0), power(of_disc - unit)), z = scaled(o.z, power(o.unit - unit));
+        const double off = above_sqrt(square(z - centre)), e = o.e * power(o.unit - unit);
+        const double rounding = 2 * Mantissa<T>::UNIT * (taxicab(z) + taxicab(centre)) + DEEP_UNDERFLOW;
+        if (trap.numbers[4 * trap.apart] * power(of_disc - unit) >= (off + e + rounding) * DEEP_UP) return STAYS;
+    }
+    if (o.rebases < next) return GOES_ON;
+    const int radii[4] = {-4, -8, -14, -22};
+    const double radius = above_sqrt(square(o.z)) * power_of_two(radii[number & 3]);
+    trap.word(1) = next * 2;
+    trap.word(2) = number + 1;
+    if (!(o.e < radius)) return GOES_ON;
+    // While another attempt lasts, the bound is that of its disc already.
+    if (!active) {
+        trap.store(5, o.z);
+        trap.numbers[9 * trap.apart] = o.e;
+        *trap.before_n = o.n;
+        trap.word(4) = (unsigned)o.unit;
+    }
+    trap.word(0) = 1;
+    trap.word(3) = (unsigned)o.unit;
+    trap.store(0, o.z);
+    trap.numbers[4 * trap.apart] = radius;
+    o.e = radius * DEEP_UP;
+    return GOES_ON;
+}
+
+// An orbit that is not within R for certain: the end of the attempt under way, or its own.
+template <class T>
+__device__ __forceinline__ Ending ends(const DeepView& v, const DeepPixels& p, unsigned pixel, Orbit<T>& o, Complex<T> c, Complex<T> w,
+                                       double off, double& smooth) {
+    const Trap<T> trap(p, pixel);
+    if (o.rebases >= DEEP_FIRST_ATTEMPT && trap.word(0) != 0) {
+        trap.word(0) = 0;
+        o.z = trap.complex(5);
+        o.e = trap.numbers[9 * trap.apart];
+        o.n = *trap.before_n;
+        o.unit = (int)trap.word(4);
+        o.m = 0;
+        return GOES_ON;
+    }
+    return at_escape(v, c, w, off, o.n, smooth);
+}

@@ -1,0 +1,70 @@
+// A pixel of a deep view: where it begins, and some operations of its orbit.
+#pragma once
+#include "deep_narrow.cuh"
+#include "deep_wide.cuh"
+
+// The first delta that all pixels have as one polynomial P + (B + T c) c (blocks/start.rs of the CPU kernels).
+template <class T> __device__ __forceinline__ Orbit<T> beginning(const DeepView& v, Complex<T> c) {
+    const auto part = [&](unsigned number) -> Complex<T> {
+        const double* parts = v.start + 4 * number;
+        return {Mantissa<T>::of({parts[0], parts[1]}), Mantissa<T>::of({parts[2], parts[3]})};
+    };
+    Orbit<T> o;
+    o.z = part(0) + (part(1) + part(2) * c) * c;
+    o.e = Bound{v.start_error, v.start_error_exponent}.in_unit(v.start_unit) + DEEP_UNDERFLOW;
+    o.n = v.start_n;
+    o.m = v.start_m;
+    o.rebases = 0;
+    o.unit = v.start_unit;
+    return o;
+}
+
+// Begins an orbit below the range of double with the larger part of z in [1, 2).
+template <class T> __device__ __forceinline__ Ending begin(const DeepView& v, Complex<T> c, Orbit<T>& o) {
+    o = beginning<T>(v, c);
+    if (o.unit == 0) return GOES_ON;
+    return set_delta(o, o.z, o.e, o.unit) ? GOES_ON : UNDECIDED;
+}
+
+template <class T> __device__ __forceinline__ Orbit<T> load(const DeepPixels& p, unsigned pixel) {
+    const unsigned long long apart = p.capacity;
+    const double* z = p.orbits + pixel;
+    Orbit<T> o;
+    o.z = {Mantissa<T>::read(z, apart), Mantissa<T>::read(z + 2 * apart, apart)};
+    o.e = z[4 * apart];
+    o.n = p.n[pixel];
+    o.m = p.words[pixel];
+    o.rebases = p.words[apart + pixel];
+    o.unit = (int)p.words[2 * apart + pixel];
+    return o;
+}
+
+template <class T> __device__ __forceinline__ void store(const DeepPixels& p, unsigned pixel, const Orbit<T>& o) {
+    const unsigned long long apart = p.capacity;
+    double* z = p.orbits + pixel;
+    Mantissa<T>::write(z, apart, o.z.re);
+    Mantissa<T>::write(z + 2 * apart, apart, o.z.im);
+    z[4 * apart] = o.e;
+    p.n[pixel] = o.n;
+    p.words[pixel] = o.m;
+    p.words[apart + pixel] = o.rebases;
+    p.words[2 * apart + pixel] = (unsigned)o.unit;
+}
+
+// At most `budget` operations of an orbit.
+template <class T>
+__device__ __forceinline__ Ending iterate(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T>& o, unsigned budget,
+                                          Counts& counts, double& smooth) {
+    Ending ending = GOES_ON;
+    while (ending == GOES_ON && budget > 0) {
+        if (o.unit == 0) {
+            ending = narrow(v, p, pixel, c, o, budget, counts, smooth);
+        } else {
+            // In memory only where it is needed.
+            Orbit<T> apart = o;
+            ending = wide(v, p, pixel, c, apart, budget, counts, smooth);
+            o = apart;
+        }
+    }
+    return ending;
+}

@@ -1,0 +1,24 @@
+//! Deep views: the attempts by deltas and blocks that the device makes (docs/deep.md), while the processors compute the reference and the tables before
+//! and decide what is left open afterwards.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `device.rs` | the device as the library sees it, and its faults |
+//! | `session.rs` | the interface between that and a device session |
+//! | `cuda.rs` | a session on a CUDA device: pixels under way, and launches |
+//! | `pixels.rs` | memory for the pixels under way |
+//! | `tables.rs` | references and blocks on the device |
+//! | `layout.rs` | what kernels are given |
+//! | `faults.rs` | in tests, sessions that fail at any operation |
+//! | `host.rs`, `host.cpp` | in tests, a session that runs the kernels' code on the host |
+
+pub(crate) mod cuda;
+pub(crate) mod device;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod host;
+pub(crate) mod layout;
+mod pixels;
+pub(crate) mod session;
+mod tables;

@@ -1,0 +1,316 @@
+//! The engine over deep sessions that fail on request: results are the same after any fault at any operation.
+
+use super::session::{DeepRows, DeepSession};
+use crate::driver::{Device, Fault};
+use crate::engine::{CudaEngine, Pieces};
+use crate::needs::{Capacity, Needs};
+use crate::options::Options;
+use crate::pool::SessionPool;
+use crate::session::{DeviceSession, OpenSession, SessionSpec};
+use dwell::{
+    Attempted, Cancel, Channel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, DeepAttempt, DeepPoints, DeepTable,
+    DeviceReport, Engine, Error, FieldRowsMut, Level, Limits, Notes, NumberKind, Plan, Progress, Settings, Size,
+    Strategy, Task, View,
+};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// When the device fails, and a count of its operations.
+#[derive(Debug, Default)]
+struct Script {
+    done: usize,
+    /// The first operation that fails, and its fault.
+    fails: Option<(usize, Fault)>,
+    /// Whether all later operations fail too.
+    lasting: bool,
+    /// The operation at which a render is cancelled.
+    cancels: Option<usize>,
+    after_loss: usize,
+    lost: bool,
+}
+
+impl Script {
+    fn step(script: &Arc<Mutex<Self>>) -> Result<(), Fault> {
+        let mut script = script.lock().unwrap();
+        let number = script.done;
+        script.done += 1;
+        script.after_loss += usize::from(script.lost);
+        match script.fails.clone() {
+            Some((first, fault)) if number == first || (script.lasting && number > first) => {
+                script.lost |= fault != Fault::Memory;
+                Err(fault)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A device that opens nothing but deep sessions.
+pub(super) struct TestDevice {
+    open: Box<dyn Fn(usize) -> Result<Box<dyn DeepSession>, Fault> + Send + Sync>,
+}
+
+impl TestDevice {
+    /// An engine over sessions that are opened so.
+    pub(super) fn engine(open: impl Fn() -> Box<dyn DeepSession> + Send + Sync + 'static) -> CudaEngine {
+        Self::over(move |_| Ok(open()))
+    }
+
+    fn over(open: impl Fn(usize) -> Result<Box<dyn DeepSession>, Fault> + Send + Sync + 'static) -> CudaEngine {
+        let device = Device {
+            number: 0,
+            name: "simulated".to_owned(),
+            capability: (9, 0),
+            memory_bytes: 1 << 30,
+            multiprocessors: 1,
+            threads_per_multiprocessor: 2048,
+            clock_khz: 1,
+            memory_clock_khz: 1,
+            driver: "13.0".to_owned(),
+        };
+        let pieces = Pieces { pixels: 1 << 10, fewest: 1 << 8 };
+        CudaEngine::over(device, Box::new(Self { open: Box::new(open) }), processors(), Options::default(), pieces)
+            .unwrap()
+    }
+}
+
+impl OpenSession for TestDevice {
+    fn open(
+        &self,
+        _: &SessionSpec<'_>,
+        _: &Needs,
+        _: &Capacity,
+        _: &mut DeviceReport,
+    ) -> Result<Box<dyn DeviceSession>, Fault> {
+        Err(Fault::Lost("only deep sessions are opened".to_owned()))
+    }
+
+    fn open_deep(&self, pixels: usize, _: &SessionPool, _: &mut DeviceReport) -> Result<Box<dyn DeepSession>, Fault> {
+        (self.open)(pixels)
+    }
+}
+
+pub(super) fn processors() -> CpuEngine {
+    CpuEngine::new(Level::best(), 2)
+}
+
+/// A session that knows the values of all pixels of [`deep_plan`], and leaves some of them open.
+struct FakeSession {
+    script: Arc<Mutex<Script>>,
+    truth: Arc<Truth>,
+    capacity: usize,
+    rows: Range<u32>,
+    dwell: Vec<u32>,
+    smooth: Vec<f64>,
+    open: Vec<u32>,
+}
+
+/// Dwells and smooth values.
+type Truth = (Vec<u32>, Vec<f64>);
+
+/// Those of [`deep_plan`].
+fn truth() -> Arc<Truth> {
+    static TRUTH: OnceLock<Arc<Truth>> = OnceLock::new();
+    let field = || {
+        let (dwell, smooth, _) = field_of(&processors(), &deep_plan(), ChannelSet::SMOOTH);
+        Arc::new((dwell, smooth))
+    };
+    Arc::clone(TRUTH.get_or_init(field))
+}
+
+impl FakeSession {
+    fn decide(&mut self, in_f64: bool) {
+        let first = self.rows.start as usize * WIDTH;
+        let (dwell, smooth) = (&mut self.dwell, &mut self.smooth);
+        self.open.retain(|pixel| {
+            // Some are left to later attempts, and some to the processors.
+            if pixel % 7 == 3 || pixel % 5 == 1 && in_f64 {
+                return true;
+            }
+            let place = *pixel as usize;
+            (dwell[place], smooth[place]) = (self.truth.0[first + place], self.truth.1[first + place]);
+            false
+        });
+    }
+}
+
+impl DeepSession for FakeSession {
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn begin(&mut self, points: &DeepPoints, rows: Range<u32>) -> Result<(), Fault> {
+        Script::step(&self.script)?;
+        let pixels = points.columns().len() * rows.len();
+        assert!(pixels <= self.capacity);
+        // What is not decided has any value.
+        (self.dwell, self.smooth) = (vec![77; pixels], vec![7.7; pixels]);
+        self.open = (0..u32::try_from(pixels).unwrap()).collect();
+        self.rows = rows;
+        Ok(())
+    }
+
+    fn attempt(&mut self, attempt: &DeepAttempt<'_>, _: &SessionPool, cancel: &Cancel) -> Result<Attempted, Fault> {
+        Script::step(&self.script)?;
+        {
+            let script = self.script.lock().unwrap();
+            if script.cancels.is_some_and(|at| script.done > at) {
+                cancel.cancel();
+                return Ok(Attempted::default());
+            }
+        }
+        let before = self.open.len();
+        self.decide(matches!(attempt.table, DeepTable::InF64(_)));
+        Ok(Attempted { decided: (before - self.open.len()) as u64, seconds: 0.01, steps: 1, blocks: 1 })
+    }
+
+    fn finish(&mut self, with_smooth: bool) -> Result<DeepRows<'_>, Fault> {
+        Script::step(&self.script)?;
+        let smooth = if with_smooth { bytemuck::cast_slice(&self.smooth) } else { &[] };
+        Ok(DeepRows { dwell: bytemuck::cast_slice(&self.dwell), smooth, open: self.open.clone() })
+    }
+
+    fn report(&mut self, _: &mut DeviceReport) {}
+}
+
+fn engine(script: Script) -> (CudaEngine, Arc<Mutex<Script>>) {
+    let script = Arc::new(Mutex::new(script));
+    let of_device = Arc::clone(&script);
+    let engine = TestDevice::over(move |pixels| {
+        // The context, and some allocations.
+        for _ in 0..3 {
+            Script::step(&of_device)?;
+        }
+        let script = Arc::clone(&of_device);
+        // In several pieces.
+        let capacity = (pixels >> 11).max(64 * 11);
+        Ok(Box::new(FakeSession {
+            script,
+            truth: truth(),
+            capacity,
+            rows: 0..0,
+            dwell: Vec::new(),
+            smooth: Vec::new(),
+            open: Vec::new(),
+        }))
+    });
+    (engine, script)
+}
+
+/// The plan of a view in exact arithmetic.
+pub(super) fn plan_of(view: &View, limit: u64) -> Plan {
+    Plan::new(view, &Settings { limit, number: NumberKind::Exact, ..Settings::default() }, &Limits::default()).unwrap()
+}
+
+/// The columns of [`deep_plan`].
+const WIDTH: usize = 64;
+
+fn deep_plan() -> Plan {
+    let (re, im) = ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514");
+    plan_of(&View::centred(re, im, "1e27").unwrap().sized(Size::new(64, 36).unwrap()), 4000)
+}
+
+/// The field of a plan, and what was noted.
+pub(super) fn field_of(engine: &dyn Engine, plan: &Plan, channels: ChannelSet) -> (Vec<u32>, Vec<f64>, Notes) {
+    let size = plan.size();
+    let pixels = size.pixels() as usize;
+    let with_smooth = channels.contains(Channel::Smooth);
+    let (mut dwell, mut smooth) = (vec![1; pixels], vec![1.0; if with_smooth { pixels } else { 0 }]);
+    let mut slices = ChannelSlicesMut::of_dwells(&mut dwell);
+    slices[Channel::Smooth] = &mut smooth;
+    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+    let task = Task { plan, strategy: Strategy::EveryPixel, channels };
+    let rows = FieldRowsMut::new(size.width, 0..size.height, slices).unwrap();
+    let notes = engine.run(&task, rows, &control).unwrap().notes;
+    (dwell, smooth, notes)
+}
+
+#[test]
+fn deep_fields_are_equal_after_any_fault() {
+    let plan = deep_plan();
+    for channels in [ChannelSet::NONE, ChannelSet::SMOOTH] {
+        let (dwell, smooth, _) = field_of(&processors(), &plan, channels);
+        let mut reached = 0;
+        for fault in [Fault::Memory, Fault::Lost("an injected fault".to_owned())] {
+            for lasting in [false, true] {
+                for at in 0..30 {
+                    let what = format!("{fault:?} at {at}, lasting {lasting}");
+                    let fails = Some((at, fault.clone()));
+                    let (engine, script) = engine(Script { fails, lasting, ..Script::default() });
+                    // Twice, so that state left by a fault shows.
+                    let notes = [(); 2].map(|()| {
+                        let (own, own_smooth, notes) = field_of(&engine, &plan, channels);
+                        assert!(own == dwell && own_smooth == smooth, "{what}");
+                        notes
+                    });
+                    let script = script.lock().unwrap();
+                    assert_eq!(script.after_loss, 0, "the context is not used after {what}");
+                    let warned: usize = notes.iter().map(|notes| notes.warnings.len()).sum();
+                    let on_cpu = notes.each_ref().map(|notes| notes.device.as_ref().unwrap().rows_on_cpu);
+                    if script.done <= at {
+                        assert_eq!((warned, on_cpu), (0, [0, 0]), "{what}");
+                        continue;
+                    }
+                    reached += 1;
+                    if fault == Fault::Memory {
+                        // Memory that is full once is tried again with less.
+                        assert!(lasting || warned <= 1, "{what}");
+                    } else {
+                        assert_eq!(warned, 1, "only the call that loses the device warns: {what}");
+                        assert!(notes[1].device.as_ref().unwrap().lost.is_some(), "{what}");
+                    }
+                }
+            }
+        }
+        assert!(reached > 40, "{reached}");
+    }
+}
+
+#[test]
+fn a_device_decides_most_of_a_deep_view_in_tiers() {
+    let (engine, _) = engine(Script::default());
+    let notes = field_of(&engine, &deep_plan(), ChannelSet::NONE).2;
+    let deep = notes.deep.unwrap();
+    let first = deep.tiers[0];
+    assert_eq!((first.device_samples, first.samples), (64 * 36, 64 * 36), "{deep:?}");
+    assert!(first.device_seconds > 0.0 && first.seconds == 0.0, "{deep:?}");
+    // What the device leaves is decided by the processors in later tiers.
+    let decided: u64 = deep.tiers.iter().map(|tier| tier.decided).sum();
+    assert_eq!(decided, 64 * 36, "{deep:?}");
+    assert!(deep.tiers.iter().any(|tier| tier.device_samples < tier.samples), "{deep:?}");
+    assert_eq!(notes.device.unwrap().rows_on_cpu, 0);
+}
+
+#[test]
+fn what_a_device_does_not_compute_is_left_to_the_processors() {
+    // Slopes and distances, and a limit above 32 bits.
+    let plan = deep_plan();
+    let long = plan_of(plan.view(), 1 << 33);
+    for (plan, channels) in [(&plan, ChannelSet::DISTANCE), (&long, ChannelSet::of_dwells(1 << 33))] {
+        let (engine, script) = engine(Script::default());
+        let task = Task { plan, strategy: Strategy::EveryPixel, channels };
+        let field = |engine: &dyn Engine| dwell::field(&task, engine, &Limits::default(), &Cancel::default()).unwrap();
+        let (own, truth) = (field(&engine), field(&processors()));
+        assert!(own.dwell() == truth.dwell() && own.distance() == truth.distance());
+        assert_eq!(script.lock().unwrap().done, 0);
+    }
+}
+
+#[test]
+fn a_deep_render_is_cancelled_between_launches() {
+    let plan = deep_plan();
+    for cancels in 0..12 {
+        let (engine, script) = engine(Script { cancels: Some(cancels), ..Script::default() });
+        let (cancel, mut dwell) = (Cancel::default(), vec![0; 64 * 36]);
+        let control = Control { cancel: &cancel, progress: &Progress::default() };
+        let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
+        let rows = FieldRowsMut::new(64, 0..36, ChannelSlicesMut::of_dwells(&mut dwell)).unwrap();
+        let outcome = engine.run(&task, rows, &control);
+        let done = script.lock().unwrap().done;
+        assert!(matches!(outcome, Err(Error::Interrupted)), "{cancels}");
+        assert!(done <= cancels + 6, "{done} operations, cancelled after {cancels}");
+        // The engine serves the next call.
+        script.lock().unwrap().cancels = None;
+        assert!(field_of(&engine, &plan, ChannelSet::NONE).0 == field_of(&processors(), &plan, ChannelSet::NONE).0);
+    }
+}

@@ -1,0 +1,250 @@
+//! In tests, a session whose pixels are iterated by the kernels' own code, compiled for the host: its dwells are those of the processors, and it decides as many.
+
+#![expect(unsafe_code, reason = "a function of a shared library has no types; each block says why it is sound")]
+
+use super::faults::{TestDevice, field_of, plan_of, processors};
+use super::layout::{self, DeepOrigin, DeepPixels, DeepTiny, DeepView, WideBlock};
+use super::session::{DeepRows, DeepSession};
+use crate::driver::{Address, Fault};
+use crate::pool::SessionPool;
+use dwell::{
+    Attempted, Cancel, ChannelSet, DeepAttempt, DeepPoints, DeepTable, DeviceReport, Location, Size, Tier, View,
+};
+use dwell_kernels::deep::blocks::Table;
+use dwell_kernels::deep::mantissa::Mantissa;
+use dwell_kernels::deep::orbit::Setting;
+use libloading::Library;
+use std::io::Write;
+use std::ops::Range;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+/// The endings of deep_orbit.cuh.
+const ESCAPES: i32 = 1;
+const STAYS: i32 = 2;
+
+/// `dwell_deep_on_host` of host.cpp.
+type Decide = unsafe extern "C" fn(*const DeepView<'_>, *const DeepPixels<'_>, u32, u32, *mut i32);
+
+/// The compiled code; `None` where there is no C++ compiler.
+fn code() -> Option<&'static Library> {
+    static CODE: OnceLock<Option<Library>> = OnceLock::new();
+    CODE.get_or_init(|| {
+        let folder = std::env::temp_dir().join(format!("dwell-cuda-host-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("deep.so");
+        let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels");
+        let compiler = Command::new("c++")
+            .args(["-std=c++17", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-I", kernels, "-o"])
+            .arg(&path)
+            .args(["-x", "c++", "-"])
+            .stdin(Stdio::piped())
+            .spawn();
+        let Ok(mut compiler) = compiler else {
+            eprintln!("skipped: there is no C++ compiler");
+            return None;
+        };
+        compiler.stdin.take().unwrap().write_all(include_bytes!("host.cpp")).unwrap();
+        assert!(compiler.wait().unwrap().success(), "the kernels do not compile for the host");
+        // SAFETY: compiled from this project's sources; it has no initialisers.
+        let library = unsafe { Library::new(&path) }.unwrap();
+        let _ = std::fs::remove_dir_all(&folder);
+        Some(library)
+    })
+    .as_ref()
+}
+
+/// Memory of a session for the pixels of some rows.
+#[derive(Default)]
+struct Rows {
+    columns: Vec<i64>,
+    rows: Vec<i64>,
+    frame: [f64; 12],
+    dwell: Vec<u32>,
+    smooth: Vec<f64>,
+    open: Vec<u32>,
+}
+
+/// A session on the host, with so many operations of a pixel in each launch.
+pub(super) struct HostSession {
+    code: &'static Library,
+    operations: u32,
+    /// The only tier that decides anything, if there is one.
+    tier: Option<Tier>,
+    rows: Rows,
+}
+
+impl HostSession {
+    /// Iterates the open pixels.
+    fn decide<T: Mantissa>(&mut self, table: &Table<T>, setting: &Setting<'_>) -> u64 {
+        let reference = setting.reference;
+        let high: Vec<f64> = reference.high().iter().flatten().copied().collect();
+        let low: Vec<f64> = reference.low().iter().flatten().copied().collect();
+        let tiny: Vec<DeepTiny> = layout::tiny(reference).collect();
+        let origins: Vec<DeepOrigin> = layout::origins(table).collect();
+        let blocks: Vec<f64> = table.lines().flatten().copied().collect();
+        let from_zero: Vec<u32> = layout::steps_from_zero(table).collect();
+        let wide: Vec<WideBlock> = layout::wide_blocks(table).collect();
+        let numbers = table.wide_numbers();
+        let view = DeepView {
+            high: Address::of_host(&high).read_only(),
+            low: Address::of_host(&low).read_only(),
+            tiny: Address::of_host(&tiny).read_only(),
+            origins: Address::of_host(&origins).read_only(),
+            radii: Address::of_host(table.radii()).read_only(),
+            blocks: Address::of_host(&blocks).read_only(),
+            from_zero: Address::of_host(&from_zero).read_only(),
+            wide_numbers: if numbers.is_empty() { Address::NULL } else { Address::of_host(numbers) }.read_only(),
+            wide: Address::of_host(&wide).read_only(),
+            ..layout::view(table, setting)
+        };
+        let Rows { columns, rows, frame, dwell, smooth, open } = &mut self.rows;
+        let pixels = columns.len() * rows.len();
+        let count = |len: usize| u32::try_from(len).unwrap();
+        let (mut orbits, mut n, mut words) = (vec![0.0; 5 * pixels], vec![0_u64; pixels], vec![0_u32; 3 * pixels]);
+        let (mut traps, mut trap_n) = (vec![0.0; 10 * pixels], vec![0_u64; pixels]);
+        let mut trap_words = vec![0_u32; 5 * pixels];
+        let (mut dwells, mut smooths, mut endings) = (vec![0; pixels], vec![0.0; pixels], vec![0; pixels]);
+        let task = DeepPixels {
+            columns: Address::of_host(columns).read_only(),
+            rows: Address::of_host(rows).read_only(),
+            orbits: Address::of_host_mut(&mut orbits),
+            n: Address::of_host_mut(&mut n),
+            words: Address::of_host_mut(&mut words),
+            traps: Address::of_host_mut(&mut traps),
+            trap_n: Address::of_host_mut(&mut trap_n),
+            trap_words: Address::of_host_mut(&mut trap_words),
+            dwell: Address::of_host_mut(&mut dwells),
+            smooth: Address::of_host_mut(&mut smooths),
+            frame: *frame,
+            width: count(columns.len()),
+            height: count(rows.len()),
+            capacity: count(pixels),
+            reserved: 0,
+        };
+        // SAFETY: the function of that name has this type.
+        let decide = unsafe { self.code.get::<Decide>(b"dwell_deep_on_host\0") }.unwrap();
+        // SAFETY: all arrays live, and have the lengths that the structs say.
+        unsafe { decide(&view, &task, count(T::PARTS - 1), self.operations, endings.as_mut_ptr()) };
+        let before = open.len();
+        open.retain(|pixel| {
+            let pixel = *pixel as usize;
+            let is_decided = [ESCAPES, STAYS].contains(&endings[pixel]);
+            if is_decided {
+                (dwell[pixel], smooth[pixel]) = (dwells[pixel], smooths[pixel]);
+            }
+            !is_decided
+        });
+        (before - open.len()) as u64
+    }
+}
+
+impl DeepSession for HostSession {
+    fn capacity(&self) -> usize {
+        1 << 11
+    }
+
+    fn begin(&mut self, points: &DeepPoints, rows: Range<u32>) -> Result<(), Fault> {
+        let columns = points.columns().to_vec();
+        let rows = points.rows()[rows.start as usize..rows.end as usize].to_vec();
+        let pixels = columns.len() * rows.len();
+        let mut frame = [0.0; 12];
+        for (number, vector) in points.frame().iter().enumerate() {
+            let parts = [vector.re.hi, vector.re.lo, vector.im.hi, vector.im.lo];
+            frame[4 * number..4 * number + 4].copy_from_slice(&parts);
+        }
+        let open = (0..u32::try_from(pixels).unwrap()).collect();
+        self.rows = Rows { columns, rows, frame, dwell: vec![0; pixels], smooth: vec![0.0; pixels], open };
+        Ok(())
+    }
+
+    fn attempt(&mut self, attempt: &DeepAttempt<'_>, _: &SessionPool, _: &Cancel) -> Result<Attempted, Fault> {
+        if self.tier.is_some_and(|tier| tier != attempt.tier) {
+            return Ok(Attempted::default());
+        }
+        let decided = match &attempt.table {
+            DeepTable::InF64(table) => self.decide(table, &attempt.setting),
+            DeepTable::InPairs(table) => self.decide(table, &attempt.setting),
+        };
+        Ok(Attempted { decided, seconds: 1e-3, ..Attempted::default() })
+    }
+
+    fn finish(&mut self, with_smooth: bool) -> Result<DeepRows<'_>, Fault> {
+        let Rows { dwell, smooth, open, .. } = &self.rows;
+        let smooth = if with_smooth { bytemuck::cast_slice(smooth) } else { &[] };
+        Ok(DeepRows { dwell: bytemuck::cast_slice(dwell), smooth, open: open.clone() })
+    }
+
+    fn report(&mut self, _: &mut DeviceReport) {}
+}
+
+/// Compares a view with the processors, and returns the least share of pixels that a tier of deltas decided where one alone does.
+fn check(view: &View, limit: u64) -> Option<f64> {
+    let code = code()?;
+    let plan = plan_of(view, limit);
+    let mut least: f64 = 1.0;
+    for channels in [ChannelSet::NONE, ChannelSet::SMOOTH] {
+        let (dwell, smooth, truth) = field_of(&processors(), &plan, channels);
+        let first = if channels == ChannelSet::NONE { Tier::F64Coarse } else { Tier::F64Medium };
+        for (tier, operations) in [(None, 1000), (Some(first), 7), (Some(Tier::PairsFine), 64)] {
+            let session = move || HostSession { code, operations, tier, rows: Rows::default() };
+            let engine = TestDevice::engine(move || Box::new(session()));
+            let (own, own_smooth, notes) = field_of(&engine, &plan, channels);
+            assert!(own == dwell, "{tier:?} {view:?}");
+            assert!(own_smooth == smooth, "{tier:?} {view:?}");
+            let deep = notes.deep.unwrap();
+            let of_device = deep.tiers.iter().filter(|of_tier| of_tier.device_samples > 0);
+            let decided = of_device.map(|of_tier| of_tier.decided).max().unwrap_or(0);
+            if ["trap", "none"].contains(&deep.reference_end) {
+                continue;
+            }
+            let share = decided as f64 / plan.size().pixels() as f64;
+            // The device decides nearly as many as the first tier of the processors.
+            if tier == Some(first) {
+                let of_first = truth.deep.as_ref().and_then(|deep| deep.tiers.first()).map_or(0, |first| first.decided);
+                let allowed = 0.9 * of_first as f64 / plan.size().pixels() as f64 - 0.02;
+                assert!(share >= allowed, "{share} of {view:?}, {allowed} by the processors");
+            }
+            least = least.min(share);
+        }
+    }
+    Some(least)
+}
+
+#[test]
+fn kernels_prove_the_dwells_of_the_processors() {
+    let size = Size::new(46, 31).unwrap();
+    let seahorse = ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514");
+    for (re, im, zoom, rotation, limit) in [
+        (seahorse.0, seahorse.1, "1e13", "0", 5000),
+        (seahorse.0, seahorse.1, "3e27", "30", 5000),
+        ("-0.5", "0", "0.7", "90", 300),
+        ("0", "0", "1e-5", "0", 50),
+        // Points inside the set.
+        ("-0.16", "1.0408", "3e4", "0", 2_000_000),
+        ("-1.76877883727888640", "0", "1e22", "0", 900),
+        ("-1.768778833", "-0.001738996", "5e3", "10", 1_000_000),
+        ("3e9", "1e9", "1e3", "0", 50),
+    ] {
+        let mut view = View::centred(re, im, zoom).unwrap().sized(size);
+        view.rotation = rotation.parse().unwrap();
+        check(&view, limit);
+    }
+}
+
+#[test]
+fn kernels_prove_deep_places() {
+    // From the range of f64 to far below it.
+    for (name, limit, size) in [
+        ("kf-1e50", 200_000, (20, 12)),
+        ("kf-5e113", 60_000, (31, 17)),
+        ("rf-flake", 60_000, (31, 17)),
+        ("kf-4e533", 300_000, (20, 12)),
+        ("rf-e1000", 32_000, (31, 17)),
+    ] {
+        let view = Location::built_in(name).unwrap().scene.view.sized(Size::new(size.0, size.1).unwrap());
+        if let Some(least) = check(&view, limit) {
+            assert!(least > 0.5, "{name}: {least}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Memory for pixels under way.
+
+use super::layout::{DeepLists, DeepPixels};
+use crate::driver::{Address, Buffer, ConstAddress, Context, Fault, Stream};
+use crate::pool::{Reservation, SessionPool};
+use crate::upload::Upload;
+use dwell::DeepPoints;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Values of each kind for a pixel.
+const OF_ORBIT: usize = 5;
+const OF_WORDS: usize = 3;
+const OF_TRAP: usize = 10;
+const OF_TRAP_WORDS: usize = 5;
+/// Lists of pixels: two for those that go on, and two for those that are not decided.
+const LISTS: usize = 4;
+/// Words of 32 bits of the counters: how many go on, how many are not decided, steps and blocks (two words each).
+pub(super) const COUNTERS: usize = 6;
+
+/// Bytes of a pixel.
+const BYTES: usize = 8 * (OF_ORBIT + OF_TRAP + 3) + 4 * (OF_WORDS + OF_TRAP_WORDS + LISTS + 1);
+
+/// Memory for so many pixels.
+pub(super) struct Pixels {
+    orbits: Buffer<f64>,
+    n: Buffer<u64>,
+    words: Buffer<u32>,
+    traps: Buffer<f64>,
+    trap_n: Buffer<u64>,
+    trap_words: Buffer<u32>,
+    pub(super) dwell: Buffer<u32>,
+    pub(super) smooth: Buffer<f64>,
+    lists: [Buffer<u32>; LISTS],
+    pub(super) counters: Buffer<u32>,
+    offsets: Upload,
+    /// Where the offsets of columns and of rows begin, in bytes, and their numbers.
+    axes: [(usize, usize); 2],
+    frame: [f64; 12],
+    // Counts as free once the buffers are.
+    _reservation: Reservation,
+}
+
+impl Pixels {
+    pub(super) fn new(context: &Arc<Context>, pixels: usize, memory: &SessionPool) -> Result<Self, Fault> {
+        let reservation = memory.reserve((pixels * BYTES) as u64)?;
+        let list = || Buffer::new(context, pixels);
+        Ok(Self {
+            orbits: Buffer::new(context, OF_ORBIT * pixels)?,
+            n: Buffer::new(context, pixels)?,
+            words: Buffer::new(context, OF_WORDS * pixels)?,
+            traps: Buffer::new(context, OF_TRAP * pixels)?,
+            trap_n: Buffer::new(context, pixels)?,
+            trap_words: Buffer::new(context, OF_TRAP_WORDS * pixels)?,
+            dwell: Buffer::new(context, pixels)?,
+            smooth: Buffer::new(context, pixels)?,
+            lists: [list()?, list()?, list()?, list()?],
+            counters: Buffer::new(context, COUNTERS)?,
+            offsets: Upload::new(context, 1 << 16)?,
+            axes: [(0, 0); 2],
+            frame: [0.0; 12],
+            _reservation: reservation,
+        })
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.n.len()
+    }
+
+    /// A list.
+    pub(super) fn list(&self, number: usize) -> &Buffer<u32> {
+        &self.lists[number]
+    }
+
+    /// Takes over where the pixels of rows are.
+    pub(super) fn load(&mut self, points: &DeepPoints, rows: Range<u32>, stream: &Stream) -> Result<(), Fault> {
+        let (columns, rows) = (points.columns(), &points.rows()[rows.start as usize..rows.end as usize]);
+        assert!(columns.len() * rows.len() <= self.capacity(), "room for the pixels");
+        let bytes = Upload::bytes_of::<i64>(columns.len() + rows.len(), 2);
+        self.offsets.fill(bytes, stream, |sections| {
+            self.axes = [columns, rows].map(|axis| (sections.values(axis), axis.len()));
+        })?;
+        for (number, vector) in points.frame().iter().enumerate() {
+            let parts = [vector.re.hi, vector.re.lo, vector.im.hi, vector.im.lo];
+            self.frame[4 * number..4 * number + 4].copy_from_slice(&parts);
+        }
+        Ok(())
+    }
+
+    /// What kernels are given.
+    pub(super) fn task(&self) -> DeepPixels<'_> {
+        let [(columns, width), (rows, height)] = self.axes;
+        let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+        DeepPixels {
+            columns: self.offsets.values(columns, width).read_only(),
+            rows: self.offsets.values(rows, height).read_only(),
+            orbits: self.orbits.address(),
+            n: self.n.address(),
+            words: self.words.address(),
+            traps: self.traps.address(),
+            trap_n: self.trap_n.address(),
+            trap_words: self.trap_words.address(),
+            dwell: self.dwell.address(),
+            smooth: self.smooth.address(),
+            frame: self.frame,
+            width: count(width),
+            height: count(height),
+            capacity: count(self.capacity()),
+            reserved: 0,
+        }
+    }
+
+    /// The pixels of a launch: a list and its length, or all places of whole tiles; and the lists of those that go on and of those that are not decided.
+    pub(super) fn lists(&self, from: Option<usize>, count: u32, next: usize, open: usize) -> DeepLists<'_> {
+        let address = |number: usize| -> Address<'_, u32> { self.lists[number].address() };
+        DeepLists {
+            list: from.map_or(ConstAddress::NULL, |from| address(from).read_only()),
+            next: address(next),
+            open: address(open),
+            counts: self.counters.values(0, 2),
+            totals: self.counters.values(2, 2),
+            count,
+            operations: 0,
+            begins: 0,
+            reserved: 0,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The constants of the orbits of [`orbit`](super::orbit), for engines that iterate them on a device.
+
+use super::mantissa::{Dd, Mantissa};
+use super::{derivative, orbit, values};
+
+/// u of a number.
+pub const UNITS: [f64; 2] = [<f64 as Mantissa>::UNIT, <Dd as Mantissa>::UNIT];
+/// For the roundings of a bound.
+pub const UP: f64 = derivative::UP;
+/// Added to bounds for results below the range of f64.
+pub const UNDERFLOW: f64 = derivative::UNDERFLOW;
+/// Deltas below this have an exponent of their own.
+pub const SMALL: f64 = orbit::SMALL;
+/// The exponent of [`SMALL`].
+pub const SMALL_EXPONENT: i32 = orbit::SMALL_EXPONENT;
+/// Where |Z| is below this, the sum of Z and a delta below the range of f64 is computed with an exponent.
+pub const NEAR_ZERO: f64 = orbit::NEAR_ZERO;
+/// A relative error with which nothing is decided.
+pub const TOO_MUCH: f64 = orbit::TOO_MUCH;
+/// Rebases before the first attempt to prove that an orbit stays.
+pub const FIRST_ATTEMPT: u32 = orbit::FIRST_ATTEMPT as u32;
+/// |z|^2 beyond which smooth values are taken, a square.
+pub const FAR_SQUARED: f64 = values::FAR_SQUARED;
+/// The greatest number of further steps to there.
+pub const MOST_STEPS: u32 = values::MOST_STEPS as u32;
+
+const _: () = assert!(orbit::FIRST_ATTEMPT <= u32::MAX as u64 && values::MOST_STEPS <= u32::MAX as u64);

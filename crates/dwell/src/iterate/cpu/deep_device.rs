@@ -1,0 +1,115 @@
+//! Deep views with a device: it makes the attempts by deltas at all pixels, and the processors decide what it leaves open.
+
+use super::CpuEngine;
+use super::deep::check;
+use crate::base::control::Control;
+use crate::base::error::Error;
+use crate::base::limits::collected;
+use crate::deep::points::DeepPoints;
+use crate::deep::rest::Rest;
+use crate::deep::tiers::device::DeepDevice;
+use crate::deep::tiers::{Course, DeepBuffers};
+use crate::field::FieldRowsMut;
+use crate::field::channels::Channel;
+use crate::iterate::engine::{Engine, Notes, Outcome, Task, Times};
+use crate::plan::points::Points;
+use std::time::{Duration, Instant};
+
+/// Open pixels that the processors decide sooner than a device: it is as slow as its longest orbit, and one of its threads takes tens of times as long for that as
+/// a processor.
+const FEW: u64 = 64;
+/// What the memory is for, in messages.
+const WHAT: &str = "a list of pixels";
+
+impl CpuEngine {
+    /// As [`Engine::run`] for a deep view, with a device that makes the attempts by deltas. Where it fails, the processors go on.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub fn run_with_device(
+        &self,
+        task: &Task<'_>,
+        mut rows: FieldRowsMut<'_>,
+        control: &Control<'_>,
+        device: &mut dyn DeepDevice,
+    ) -> Result<Outcome, Error> {
+        let Points::Deep(points) = task.plan.points() else { return self.run(task, rows, control) };
+        check(task.channels, task.plan.limit(), task.strategy)?;
+        let began = Instant::now();
+        let course = self.deep_call(points, task.plan.limit(), control).course(task.channels)?;
+        let (wanted, width) = (rows.rows(), rows.width());
+        let (mut next, mut notes, mut waiting) = (wanted.start, Notes::default(), Duration::ZERO);
+        while course.suits_a_device() && next < wanted.end {
+            let Ok(most) = device.most_rows(width) else { break };
+            let end = next.saturating_add(most.max(1)).min(wanted.end);
+            let piece = rows.some_rows_mut(next..end);
+            let Some(waited) = self.decide_with_device((&course, points), piece, control, device, &mut notes)? else {
+                break;
+            };
+            waiting += waited;
+            next = end;
+        }
+        if next < wanted.end {
+            device.leaves(next..wanted.end);
+            let outcome = self.run_deep(task, points, rows.some_rows_mut(next..wanted.end), control)?;
+            notes.add(outcome.notes);
+            waiting += outcome.times.waiting;
+        }
+        let times = Times { iterate: began.elapsed(), channels: Duration::ZERO, waiting };
+        Ok(Outcome { times, notes })
+    }
+
+    /// Decides rows. The time in which threads waited; `None` where the device fails.
+    fn decide_with_device(
+        &self,
+        (course, points): (&Course<'_>, &DeepPoints),
+        mut rows: FieldRowsMut<'_>,
+        control: &Control<'_>,
+        device: &mut dyn DeepDevice,
+        notes: &mut Notes,
+    ) -> Result<Option<Duration>, Error> {
+        let (width, range) = (rows.width(), rows.rows());
+        let pixels = u64::from(width) * range.len() as u64;
+        if device.begin(points, range.clone()).is_err() {
+            return Ok(None);
+        }
+        let mut of_device = DeepBuffers::default();
+        let (mut open, mut last) = (pixels, None);
+        loop {
+            let number = last.map_or(Some(0), |last| course.next(last));
+            let Some(number) = number.filter(|_| last.is_none() || open > FEW) else { break };
+            let Some(attempt) = course.for_device(number)? else { break };
+            let Ok(attempted) = device.attempt(&attempt, control.cancel) else { return Ok(None) };
+            control.cancel.check()?;
+            course.note(attempt.tier, open, attempted, &mut of_device);
+            open = open.saturating_sub(attempted.decided);
+            last = Some(number);
+        }
+        let Some(last) = last else { return Ok(None) };
+        let set = rows.set();
+        let mut out = rows.channels_mut();
+        let (dwell, values) = out.parts_mut();
+        let Ok(list) = device.finish(dwell, values[Channel::Smooth as usize]) else { return Ok(None) };
+        control.progress.add(pixels.saturating_sub(list.len() as u64));
+        let mut end = |mut buffers: Box<super::deep::TileBuffers>| {
+            self.end_deep(&mut buffers, points, notes);
+            self.give_back(buffers);
+        };
+        let mut waiting = Duration::ZERO;
+        for list in list.chunks(Rest::MOST) {
+            let place = |pixel: &u32| (pixel % width, range.start + pixel / width);
+            let rest = Rest::of(collected(list.iter().map(place), WHAT)?);
+            let decided =
+                rest.decide((course, last), set, &self.pool, (|| self.take_deep_buffers(), &mut end), |pixels| {
+                    control.progress.add(pixels);
+                })?;
+            decided.write(&mut rows);
+            waiting += decided.waiting;
+        }
+        if let Some(deep) = of_device.take_report(points) {
+            notes.add(Notes { deep: Some(deep), ..Notes::default() });
+        }
+        control.cancel.check()?;
+        Ok(Some(waiting))
+    }
+}
