@@ -55,7 +55,9 @@ impl Derivative {
     }
 
     pub(super) fn widened(self) -> WideDerivative {
-        WideDerivative { d: Extended::new(self.d, 0), off: Bound::of(self.off) }
+        // `Bound` has no infinity.
+        let off = if self.off.is_finite() { Bound::of(self.off) } else { Bound::BEYOND };
+        WideDerivative { d: Extended::new(self.d, 0), off }
     }
 }
 
@@ -97,5 +99,19 @@ impl WideDerivative {
         let d = self.d.in_range();
         let off = if d.is_some() { self.off.to_f64() + UNDERFLOW } else { f64::INFINITY };
         Derivative { d: d.unwrap_or(Complex::ZERO), off }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn infinite_bounds_stay_infinite() {
+        let unknown = Derivative { d: Complex { re: 1.0, im: 0.0 }, off: f64::INFINITY };
+        let widened = unknown.widened();
+        assert_eq!(widened.narrow().off, f64::INFINITY);
+        let w = Extended::new(Complex { re: 0.5, im: 0.25 }, 0);
+        assert_eq!(widened.stepped(w, Bound::ZERO, -90).narrow().off, f64::INFINITY);
     }
 }

@@ -33,6 +33,8 @@ impl Bound {
     pub const ZERO: Self = Self { m: 0.0, e: OF_ZERO };
     /// One.
     pub const ONE: Self = Self { m: 1.0, e: 0 };
+    /// A bound from which nothing follows: 2^(2^27), in the place of infinity.
+    pub(crate) const BEYOND: Self = Self { m: 1.0, e: 1 << 27 };
 
     /// m 2^e for m >= 0, neither infinite nor subnormal.
     #[inline(always)]

@@ -28,6 +28,8 @@
 //!
 //! **Escape.** |w| is off by less than E = e + 8 R u. The orbit is within R for certain if |w|^2 - R^2 <= -(2 R E + E^2 + s), and
 //! outside for certain if |w|^2 - R^2 > 2 |w| E + s, where s bounds the roundings of |w|^2 and R^2. If neither, the pixel is undecided here.
+//! 8 R u covers the roundings of Z and of w where |Z| <= 7 R. At the end of a reference that escapes, |Z| may be larger, up to R^2 + R; e then covers that of Z:
+//! the step or block before added 9 u (|z| - |c|) or more, |z| >= |Z| - R, and |c| <= 2 R (C and C + c are both within R), so that e >= 9 u (|Z| - 3 R) > u |Z|.
 //!
 //! Every bound is multiplied by 1 + 2^-45 for its own roundings.
 
