@@ -2,11 +2,7 @@
 //!
 //! `DWELL_DEEP_PLACES=N cargo test --release -p dwell --test deep_formulas -- --nocapture` checks N places of each kind, at zooms up to 1e200, in place of one.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test may fail that way, and a long one says what it checked"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
 use dwell::truth::{TrueDwells, Truth};
 use dwell::{

@@ -45,9 +45,12 @@ impl Script {
     }
 }
 
+/// Opens sessions, which it is given the number of.
+type Open = dyn Fn(usize) -> Result<Box<dyn DeepSession>, Fault> + Send + Sync;
+
 /// A device that opens nothing but deep sessions.
 pub(super) struct TestDevice {
-    open: Box<dyn Fn(usize) -> Result<Box<dyn DeepSession>, Fault> + Send + Sync>,
+    open: Box<Open>,
 }
 
 impl TestDevice {

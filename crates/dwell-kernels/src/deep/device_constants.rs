@@ -1,4 +1,4 @@
-//! The constants of the orbits of [`orbit`](super::orbit), for engines that iterate them on a device.
+//! The constants of the orbits of [`mod@orbit`], for engines that iterate them on a device.
 
 use super::mantissa::{Dd, Mantissa};
 use super::{derivative, orbit, values};
@@ -24,4 +24,7 @@ pub const FAR_SQUARED: f64 = values::FAR_SQUARED;
 /// The greatest number of further steps to there.
 pub const MOST_STEPS: u32 = values::MOST_STEPS as u32;
 
-const _: () = assert!(orbit::FIRST_ATTEMPT <= u32::MAX as u64 && values::MOST_STEPS <= u32::MAX as u64);
+const _: () = {
+    assert!(orbit::FIRST_ATTEMPT <= u32::MAX as u64);
+    assert!(values::MOST_STEPS <= u32::MAX as u64);
+};

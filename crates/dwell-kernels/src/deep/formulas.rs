@@ -2,14 +2,14 @@
 //!
 //! w' = F(w)^N + c for a fold F ([`crate::formula`]). z is the computed delta from the reference Z ([`mod@orbits`]), e a bound on its distance from the exact one, w = Z + z.
 //!
-//! **Step.** With the folded delta d = F(Z + z) - F(Z) of [`folds`], z' = F(w)^N - F(Z)^N + c by [`power::difference`]. The exact delta lies within e of z, and F brings no two
+//! **Step.** With the folded delta d = F(Z + z) - F(Z) of `folds.rs`, z' = F(w)^N - F(Z)^N + c by `power.rs`. The exact delta lies within e of z, and F brings no two
 //! points further apart, so that by the mean value inequality for w^N on the segment between the folded values, which are within |w| + e of 0:
 //!
 //! ```text
 //! e' = N (|w| + e)^(N-1) e + K u |z| M^(N-1) + 4 N E M^(N-1) + (error of c)
 //! ```
 //!
-//! where M is the greater one of |w| and |Z|, K the constant of the roundings ([`power::roundings`]), and E the error of Z in fixed point, which counts for the fold of the Burning Ship alone.
+//! where M is the greater one of |w| and |Z|, K the constant of the roundings (`power.rs`), and E the error of Z in fixed point, which counts for the fold of the Burning Ship alone.
 //! In the parameter plane c is the pixel's offset; in a Julia set nothing is added. u is 2^-53, or 2^-102 for pairs of f64.
 //!
 //! **Rebase**, where |w| < |z| or the reference ends: z = w, and Z is that of the critical orbit, from 0; e' = e + 2 u (|Z| + |w|) + E. A change of representation, valid wherever it is made.
@@ -18,7 +18,7 @@
 //!
 //! Where there is no reference, since C or the constant of a Julia set is beyond R, deltas are values: Z = 0 throughout, and c itself is added.
 //!
-//! [`lanes`] iterates deltas in vectors, each lane with a pixel of its own; [`pixel`] does what is rare. Deltas below 2^-800, and steps near 0 whose results may be below the range of f64, have exponents of their own.
+//! `lanes.rs` iterates deltas in vectors, each lane with a pixel of its own; `pixel.rs` does what is rare. Deltas below 2^-800, and steps near 0 whose results may be below the range of f64, have exponents of their own.
 
 mod derivative;
 mod fixed;

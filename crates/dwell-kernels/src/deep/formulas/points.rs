@@ -1,6 +1,6 @@
 //! The orbits of points themselves in fixed point, for every formula: for the few pixels that deltas do not decide.
 //!
-//! As [`crate::deep::direct`], with the bound of [`super::fixed::error_after`]. The bound is kept with an exponent, since its range is that of all derivatives.
+//! As [`crate::deep::direct`], with the bound of `fixed.rs`. The bound is kept with an exponent, since its range is that of all derivatives.
 
 use super::derivative::{Columns, Signs};
 use super::fixed::{PowerStepper, error_after};

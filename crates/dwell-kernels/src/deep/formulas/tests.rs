@@ -66,7 +66,7 @@ fn steps_in_fixed_point_are_within_their_bound() {
                 let c = [a, b].map(|part| longer(&part, 3 * limbs + 30));
                 PowerStepper::new(formula, c.each_ref()).step(&mut long);
                 let short = short.map(|part| longer(&part, 3 * limbs + 30));
-                let unit = -64 * (limbs as i32 - 1);
+                let unit = -64 * (limbs.cast_signed() as i32 - 1);
                 let off = Bound::modulus(minus(&short, &long));
                 let bound = error_after(formula, modulus, Bound::ZERO, unit, Bound::ZERO).times(Bound::new(1.0, unit));
                 assert!(off.below(bound), "{fold:?} {power} {number}");
@@ -103,7 +103,7 @@ fn steps_of_deltas_are_within_their_bound() {
                     let (m, shift) = ((bits & ((1 << 52) - 1)) | 1 << 52, (bits >> 52) as i32 - 1075);
                     let mut fixed = Fixed { negative: v < 0.0, limbs: vec![0; limbs] };
                     if v != 0.0 {
-                        let place = 64 * (limbs as i32 - 1) + shift;
+                        let place = 64 * (limbs.cast_signed() as i32 - 1) + shift;
                         let (limb, by) = ((place / 64) as usize, place % 64);
                         let wide = u128::from(m) << by;
                         fixed.limbs[limb] = wide as u64;
@@ -167,7 +167,7 @@ fn powers_are_those_of_repeated_products() {
     for power in 1..=16 {
         assert_eq!(raised(w, power), product, "{power}");
         product = product * w;
-        assert_eq!(of_real(3.0, power), 3_f64.powi(power as i32));
+        assert_eq!(of_real(3.0, power), 3_f64.powi(power.cast_signed()));
     }
     // (2 + i)^N - 1^N.
     for power in 2..=16 {
@@ -249,6 +249,54 @@ fn boundary(random: &mut Random, iterated: Iterated<'_>, limbs: usize, limit: u6
     outside
 }
 
+/// A point moved by an offset in units of 2^scale.
+fn moved(point: &[Fixed; 2], offset: &Complex<f64>, scale: i32) -> [Fixed; 2] {
+    let mut point = point.clone();
+    for (part, offset) in point.iter_mut().zip([offset.re, offset.im]) {
+        let limbs = part.limbs.len();
+        // 53 bits of the offset in units of 2^scale.
+        let units = (offset.abs() * power_of_two(53)) as u128;
+        let place = 64 * (limbs.cast_signed() as i32 - 1) + scale - 53;
+        let mut more = Fixed::zero(limbs);
+        let wide = units << (place % 64);
+        more.limbs[place as usize / 64] = wide as u64;
+        if place as usize / 64 + 1 < limbs {
+            more.limbs[place as usize / 64 + 1] = (wide >> 64) as u64;
+        }
+        more.negative = offset < 0.0;
+        part.add(&more);
+    }
+    point
+}
+
+/// How many pixels were decided: in fixed point, in f64, and in pairs.
+struct Decided {
+    all: usize,
+    in_f64: usize,
+    in_pairs: usize,
+}
+
+/// Compares what every level decides with what fixed point does.
+fn compare(setting: &Setting<'_>, offsets: &[Complex<f64>], truth: &[Found], case: &str) -> Decided {
+    let mut decided = Decided { all: 0, in_f64: 0, in_pairs: 0 };
+    let in_pairs = |offset: &Complex<f64>| Complex { re: Dd::whole(offset.re), im: Dd::whole(offset.im) };
+    let pairs: Vec<Complex<Dd>> = offsets.iter().map(in_pairs).collect();
+    for level in Level::available() {
+        let (mut narrow, mut wide) = (vec![Found::Undecided; truth.len()], vec![Found::Undecided; truth.len()]);
+        decide::<f64>(level, setting, offsets, &mut narrow);
+        decide::<Dd>(level, setting, &pairs, &mut wide);
+        for (pixel, truth) in truth.iter().enumerate().filter(|(_, truth)| **truth != Found::Undecided) {
+            for found in [narrow[pixel], wide[pixel]] {
+                assert!(found == Found::Undecided || found == *truth, "{case} {found:?} {truth:?}");
+            }
+            decided.all += 1;
+            decided.in_f64 += usize::from(narrow[pixel] != Found::Undecided);
+            decided.in_pairs += usize::from(wide[pixel] != Found::Undecided);
+        }
+    }
+    decided
+}
+
 #[test]
 fn all_levels_and_numbers_decide_as_fixed_point_does() {
     let mut random = Random(23);
@@ -271,7 +319,8 @@ fn all_levels_and_numbers_decide_as_fixed_point_does() {
     {
         for scale in [-3_i32, -60, -240, -900] {
             let formula = Formula::new(fold, power).unwrap();
-            let limit = 300 - scale.unsigned_abs() as u64 / 4 + 2 * scale.unsigned_abs() as u64;
+            let depth = u64::from(scale.unsigned_abs());
+            let limit = 300 - depth / 4 + 2 * depth;
             let limbs = 8 + scale.unsigned_abs() as usize / 64;
             let half = |v: f64| {
                 let mut fixed = Fixed::zero(limbs);
@@ -313,46 +362,12 @@ fn all_levels_and_numbers_decide_as_fixed_point_does() {
             let offsets: Vec<Complex<f64>> =
                 (0..24).map(|_| Complex { re: random.unit() - 0.5, im: random.unit() - 0.5 }).collect();
             let goal = Goal { limbs, error: 6.0, escape: 4.0, limit, smooth: false, units: None, stop: &stop };
-            let truth: Vec<Found> = offsets
-                .iter()
-                .map(|offset| {
-                    let mut point = centre.clone();
-                    for (part, offset) in point.iter_mut().zip([offset.re, offset.im]) {
-                        // 53 bits of the offset in units of 2^scale.
-                        let units = (offset.abs() * power_of_two(53)) as u128;
-                        let place = 64 * (limbs as i32 - 1) + scale - 53;
-                        let mut more = Fixed::zero(limbs);
-                        let wide = units << (place % 64);
-                        more.limbs[place as usize / 64] = wide as u64;
-                        if place as usize / 64 + 1 < limbs {
-                            more.limbs[place as usize / 64 + 1] = (wide >> 64) as u64;
-                        }
-                        more.negative = offset < 0.0;
-                        part.add(&more);
-                    }
-                    follow(&goal, iterated, point.each_ref())
-                })
-                .collect();
-            for level in Level::available() {
-                let (mut narrow, mut wide) = (vec![Found::Undecided; 24], vec![Found::Undecided; 24]);
-                decide::<f64>(level, &setting, &offsets, &mut narrow);
-                let pairs: Vec<Complex<Dd>> = offsets
-                    .iter()
-                    .map(|offset| Complex { re: Dd::whole(offset.re), im: Dd::whole(offset.im) })
-                    .collect();
-                decide::<Dd>(level, &setting, &pairs, &mut wide);
-                for (pixel, truth) in truth.iter().enumerate() {
-                    if *truth == Found::Undecided {
-                        continue;
-                    }
-                    for found in [narrow[pixel], wide[pixel]] {
-                        assert!(found == Found::Undecided || found == *truth, "{number} {scale} {found:?} {truth:?}");
-                    }
-                    all += 1;
-                    in_f64 += usize::from(narrow[pixel] != Found::Undecided);
-                    in_pairs += usize::from(wide[pixel] != Found::Undecided);
-                }
-            }
+            let dwell = |offset: &Complex<f64>| follow(&goal, iterated, moved(&centre, offset, scale).each_ref());
+            let truth: Vec<Found> = offsets.iter().map(dwell).collect();
+            let decided = compare(&setting, &offsets, &truth, &format!("{number} {scale}"));
+            all += decided.all;
+            in_f64 += decided.in_f64;
+            in_pairs += decided.in_pairs;
         }
     }
     assert!(10 * in_f64 > 7 * all && 100 * in_pairs > 95 * all, "{in_f64} and {in_pairs} of {all}");

@@ -1,6 +1,6 @@
 //! Products of magnitudes of n limbs, cut off to n limbs.
 //!
-//! As squares ([`super::square`]), by rows without the columns that do not matter: products a_i b_j with i + j < n - 3 are left out, which are less than n 2^-64 units of the
+//! As squares ([`mod@super::square`]), by rows without the columns that do not matter: products a_i b_j with i + j < n - 3 are left out, which are less than n 2^-64 units of the
 //! last place together. So a product is below the exact one by less than 2 units.
 
 use super::square::OWN;
