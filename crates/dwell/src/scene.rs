@@ -105,6 +105,7 @@ impl Scene {
         let is_deep = |view: View| {
             let error = resolution::check::<f64>(&view, NumberKind::F64).err();
             error.is_some_and(|error| !matches!(error.problem(), Problem::TooFar { .. }))
+                || resolution::is_lost_by_a_step(&view, &self.settings)
         };
         let is_deep = self.sample_view().is_ok_and(is_deep);
         let is_beyond = !self.automatic.limit && self.settings.limit > MOST_COUNT;

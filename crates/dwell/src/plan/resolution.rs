@@ -6,7 +6,7 @@ use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::exact::rational::Rational;
 use crate::exact::trig::Direction;
-use crate::view::settings::NumberKind;
+use crate::view::settings::{NumberKind, Settings};
 use crate::view::{ExactFrame, Frame, View};
 use dwell_kernels::Number;
 
@@ -98,6 +98,22 @@ fn too_deep<N: Number>(
     }
 }
 
+/// Whether f64 takes neighbouring pixels of a Julia set to the same number by the first step, wherever they are in the view, although it tells them apart before: near 0
+/// their difference becomes N |z|^(N-1) times as large, which has to be at least 2 ulp of the constant.
+pub(crate) fn is_lost_by_a_step(view: &View, settings: &Settings) -> bool {
+    let Some(c) = &settings.julia else { return false };
+    let Some(of_c) = c.iter().filter_map(|part| part.to_rational().floor_log2()).max() else { return false };
+    let ExactFrame { centre, half_pixel } = view.exact();
+    let size = [view.size.width, view.size.height].map(i64::from);
+    let reach = |axis: usize| centre[axis].magnitude().plus(&half_pixel[axis].times_whole(size[axis]));
+    // Upper bounds of log2 |z|, of the size of a pixel and of N.
+    let modulus = [0, 1].into_iter().filter_map(|axis| reach(axis).floor_log2()).max().unwrap_or(0) + 2;
+    let pixel = half_pixel.iter().filter_map(|half| half.times_whole(2).floor_log2()).max().unwrap_or(0) + 1;
+    let power = settings.formula.power();
+    let after = i64::from(power.ilog2() + 1) + i64::from(power - 1) * modulus + pixel;
+    after < of_c - 51
+}
+
 /// The significand bits that a view needs so that neighbouring pixels are 2 ulp apart: floor(log2 c) + 2 - floor(log2
 /// s) for the largest |coordinate| c and the pixel step s of an axis, whichever axis needs more. Rotation is ignored.
 #[must_use]
@@ -170,6 +186,19 @@ mod tests {
         let error = check::<f64>(&at("1e300", 1080), NumberKind::F64).unwrap_err().to_string();
         let offered = error.split("zoom up to ").nth(1).unwrap().trim_end_matches(')');
         assert!(check::<f64>(&at(offered, 1080), NumberKind::F64).is_ok(), "{offered}");
+    }
+
+    #[test]
+    fn a_julia_set_near_0_is_lost_by_a_step() {
+        let of = |julia: Option<[&str; 2]>, re: &str, zoom: &str| {
+            let settings =
+                Settings { julia: julia.map(|c| c.map(|part| part.parse().unwrap())), ..Settings::default() };
+            is_lost_by_a_step(&View::centred(re, "0", zoom).unwrap(), &settings)
+        };
+        let dendrite = Some(["0", "1"]);
+        assert!(of(dendrite, "0", "1e40") && of(dendrite, "1e-9", "1e12"));
+        assert!(!of(dendrite, "0", "1e5") && !of(dendrite, "0.3", "1e12"));
+        assert!(!of(Some(["0", "0"]), "0", "1e40") && !of(None, "0", "1e40"));
     }
 
     #[test]
