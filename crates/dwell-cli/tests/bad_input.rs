@@ -190,7 +190,7 @@ const LINES: &[(&str, &str)] = &[
     ("render -o x.png --max-iter 4294967296 --precision f64", "1 to 4294967295 in f64"),
     ("render -o x.png --max-iter 9223372036854775808", "out of range"),
     ("render -o x.png --max-iter 99999999999999999999", "out of range"),
-    ("render -o x.png --formula burning-ship --max-iter 5e9", "1 to 4294967295 in f64"),
+    ("render -o x.png --formula burning-ship --precision f64 --max-iter 5e9", "1 to 4294967295 in f64"),
     ("render -o x.png --max-iter 1e-3", "whole number"),
     ("render -o x.png --max-iter 1.5", "whole number"),
     ("render -o x.png --max-iter 1e10 --precision f32", "out of range"),

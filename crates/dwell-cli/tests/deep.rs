@@ -18,8 +18,8 @@ fn auto_takes_exact_arithmetic_where_f64_does_not_resolve_the_view() {
     assert_eq!(folder.stats("shallow-seahorse --size 32x18")["precision"], "f64");
     assert_eq!(folder.stats("shallow-seahorse --size 32x18 --precision exact")["precision"], "exact");
     // Near 0 an f64 has any number of digits, and its square plus a constant has not.
-    let stats = folder.stats("--julia 0,1 --center 0,0 --zoom 1e30 --size 32x18");
-    assert_eq!((stats["precision"].as_str(), stats["interior_pixels"].as_u64()), (Some("exact"), Some(0)), "{stats}");
+    let near = folder.stats("--julia 0,1 --center 0,0 --zoom 1e30 --size 32x18");
+    assert_eq!((near["precision"].as_str(), near["interior_pixels"].as_u64()), (Some("exact"), Some(0)), "{near}");
     assert_eq!(folder.stats("--julia 0,1 --center 0,0 --zoom 1e3 --size 32x18")["precision"], "f64");
     // The text of a picture says what was found.
     let shown = folder.good("show deep.png").text();
