@@ -13,7 +13,7 @@ use crate::pool::SessionPool;
 use crate::session::{Budget, Content, DeliveredRows, OpenSession, SLOTS, SessionSpec};
 use dwell::{
     Channel, ChannelSet, ChannelSlices, ChannelSlicesMut, Control, CpuEngine, Engine, EngineInfo, Error, FieldRows,
-    FieldRowsMut, Formula, InputError, Outcome, PaintOutcome, Painter, PaintingEngine, Parameter, Plan, Problem,
+    FieldRowsMut, Formula, InputError, Notes, Outcome, PaintOutcome, Painter, PaintingEngine, Parameter, Plan, Problem,
     Requirements, Shortcuts, Strategy, Task, ThreadPool, Times,
 };
 use dwell_kernels::with_standard_floats;
@@ -248,15 +248,18 @@ impl CudaEngine {
             next = call.on_device(&spec, wanted.clone(), &mut store);
         }
         check_cancelled(control)?;
-        let mut of_channels = Duration::ZERO;
+        let (mut of_channels, mut of_cpu) = (Duration::ZERO, Notes::default());
         if next < wanted.end {
             let rest = next..wanted.end;
             call.leave_to_cpu(&rest);
-            of_channels = self.cpu.run(task, rows.some_rows_mut(rest), control)?.times.channels;
+            let outcome = self.cpu.run(task, rows.some_rows_mut(rest), control)?;
+            (of_channels, of_cpu) = (outcome.times.channels, outcome.notes);
         }
         let times =
             Times { iterate: begun.elapsed().saturating_sub(of_channels), channels: of_channels, ..Times::default() };
-        Ok(Outcome { times, notes: call.into_notes() })
+        let mut notes = call.into_notes();
+        notes.add(of_cpu);
+        Ok(Outcome { times, notes })
     }
 
     fn paint_rows(

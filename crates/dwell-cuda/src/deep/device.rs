@@ -46,7 +46,8 @@ impl DeepSessions {
 pub(crate) fn computes(task: &Task<'_>, channels: ChannelSet) -> bool {
     let is_deep = matches!(task.plan.points(), Points::Deep(_));
     is_deep
-        && task.strategy == Strategy::EveryPixel
+        // Of deep views every pixel is computed: `Auto` comes to that.
+        && matches!(task.strategy, Strategy::EveryPixel | Strategy::Auto)
         && ChannelSet::SMOOTH.includes(task.channels)
         && task.channels.includes(channels)
 }

@@ -222,7 +222,7 @@ pub(super) fn field_of(engine: &dyn Engine, plan: &Plan, channels: ChannelSet) -
     let mut slices = ChannelSlicesMut::of_dwells(&mut dwell);
     slices[Channel::Smooth] = &mut smooth;
     let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
-    let task = Task { plan, strategy: Strategy::EveryPixel, channels };
+    let task = Task { plan, strategy: Strategy::Auto, channels };
     let rows = FieldRowsMut::new(size.width, 0..size.height, slices).unwrap();
     let notes = engine.run(&task, rows, &control).unwrap().notes;
     (dwell, smooth, notes)
