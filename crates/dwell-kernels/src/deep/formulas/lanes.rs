@@ -1,7 +1,7 @@
 //! Deltas of a formula in vectors: each lane has a pixel, and the next one when that is decided.
 //!
 //! What is ordinary, a step with or without a rebase before it, is done for all lanes at once by marks. A lane in which anything else is next (the end of an orbit, the limit, a proof, a delta or a value that is too small) is
-//! taken out, gone on with by [`super::pixel`], and put back.
+//! taken out; [`super::pixel`] iterates its orbit on, and then the lane is filled again.
 
 use super::pixel::{Pixel, ROUNDING, STRETCH, Shared, State};
 use super::power::{difference, of_lanes, raised};
