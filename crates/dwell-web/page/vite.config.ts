@@ -15,7 +15,7 @@ export default defineConfig({
     rollupOptions: {
       output: {
         entryFileNames: "app.js",
-        inlineDynamicImports: true,
+        chunkFileNames: "[name].js",
         assetFileNames: (asset) => (asset.names.some((name) => name.endsWith(".css")) ? "app.css" : "[name][extname]"),
       },
     },

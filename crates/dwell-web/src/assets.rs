@@ -12,9 +12,10 @@ macro_rules! asset {
 }
 
 /// Name, kind and bytes of each file.
-const ASSETS: [(&str, &str, &[u8]); 4] = [
+const ASSETS: [(&str, &str, &[u8]); 5] = [
     asset!("index.html", "text/html; charset=utf-8"),
     asset!("app.js", "text/javascript; charset=utf-8"),
+    asset!("tools.js", "text/javascript; charset=utf-8"),
     asset!("app.css", "text/css; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
 ];

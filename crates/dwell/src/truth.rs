@@ -40,8 +40,10 @@ pub enum Truth {
 const FIRST_BITS: usize = 128;
 /// Bits after the point of the last attempt, at which an undecided comparison is reported.
 const MAX_BITS: usize = 1 << 20;
-/// Bits of the last attempt for a pixel beyond four times those of the first.
+/// Bits of the last attempt for a pixel beyond four times those of the first, and for each step of its orbit: a step takes the error at most
+/// 2|z| times as far, 2 bits where |z| <= 2, and the derivatives of powers and the values need some more.
 const MORE_BITS: usize = 1 << 13;
+const BITS_OF_STEP: usize = 4;
 
 /// The iterated map, with an exact constant.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +99,7 @@ fn dwell_of(
 
 /// The dwell of a point of a view, with the values that are wanted, by iteration in arbitrary precision, with `first_bits` bits at first.
 ///
-/// Where four times as many and [`MORE_BITS`] do not decide whether |z_n| > R, as for a point with |z_n| = R that is no binary fraction, |z_n| is taken to be R, which is
+/// Where [`most_bits`] do not decide whether |z_n| > R, as for a point with |z_n| = R that is no binary fraction, |z_n| is taken to be R, which is
 /// no escape; [`Found::is_proved`] is then false.
 ///
 /// # Errors
@@ -171,10 +173,10 @@ impl ArbitraryPrecision<'_> {
         wanted: Wanted<'_>,
     ) -> Result<(Truth, Values), Error> {
         let mut bits = first_bits;
-        let most_bits = first_bits.saturating_mul(4).saturating_add(MORE_BITS).min(MAX_BITS);
         loop {
             let attempt = self.attempt(pixel, bits, wanted.units.is_some())?;
             let truth = attempt.truth;
+            let most_bits = most_bits(first_bits, of_truth(truth));
             let values = match truth {
                 Truth::Dwell(n) if n > 0 && wanted.is_any() => {
                     self.values(n, attempt, (bits, bits >= most_bits), wanted)?
@@ -189,6 +191,12 @@ impl ArbitraryPrecision<'_> {
             }
         }
     }
+}
+
+/// The bits of the last attempt to decide |z_n|, or values at n.
+fn most_bits(first_bits: usize, n: u64) -> usize {
+    let of_steps = usize::try_from(n).unwrap_or(MAX_BITS).saturating_mul(BITS_OF_STEP);
+    first_bits.saturating_mul(4).saturating_add(MORE_BITS).saturating_add(of_steps).min(MAX_BITS)
 }
 
 /// The n of an escape or of what is undecided.
@@ -544,6 +552,26 @@ mod tests {
                 assert_eq!(truth.unwrap(), Truth::Dwell(plain.into()), "{map:?} {pixel:?}");
             }
         }
+    }
+
+    #[test]
+    fn late_escapes_have_the_bits_that_their_steps_need() {
+        // An orbit on the real axis that never settles; beside it, the difference about doubles with each step.
+        let number = |text: &str| text.parse::<crate::Decimal>().unwrap().to_rational();
+        let pixel = [number("-1.9"), number("1e-4500")];
+        let radius = Rational::whole(2);
+        let map = mandelbrot();
+        let of = ArbitraryPrecision {
+            map: &map,
+            limit: 1_000_000,
+            radius: &radius,
+            within: &[],
+            cancel: &Cancel::default(),
+        };
+        let (truth, _) = of.decide_with_values(&pixel, 64, Wanted { smooth: true, units: None }).unwrap();
+        let Truth::Dwell(n) = truth else { panic!("{truth:?}") };
+        // 4500 log2(10) = 14,949 bits, at 0.79 bits a step.
+        assert!((14_000..25_000).contains(&n), "{n}");
     }
 
     #[test]

@@ -129,7 +129,7 @@ const places = [
 }));
 
 const routes = {
-  "GET start": () => start,
+  "GET start": () => ({ ...start, table: table(start.scene) }),
   "GET locations": () => locations,
   "GET palettes": () => palettes,
   "GET looks": () => [{ name: "night", title: "Night", palette: "night" }],

@@ -36,11 +36,14 @@ async function open(hash) {
       const stage = window.dwellTest?.stage();
       if (stage && stage !== "none") window.seen[stage] ??= performance.now();
       if (stage !== "final") setTimeout(look, 4);
+      else console.log("final");
     };
     look();
   });
-  await page.goto(link + hash);
-  await page.waitForFunction(() => window.seen.final, null, { timeout: 60_000, polling: 50 });
+  // A question to the page would take time from it, so that it tells by itself.
+  const final = page.waitForEvent("console", { predicate: (message) => message.text() === "final", timeout: 60_000 });
+  await page.goto(link + hash, { waitUntil: "commit" });
+  await final;
   const seen = await page.evaluate(() => window.seen);
   return { context, page, problems, seen };
 }

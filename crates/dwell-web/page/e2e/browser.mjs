@@ -20,16 +20,18 @@ export function launch(webgl = false) {
   });
 }
 
-/** With LOCAL_ASSETS=1, serves the built script and style in place of those in the program, with its headers. */
+/** With LOCAL_ASSETS=1, serves the built scripts and style in place of those in the program, with its headers. */
 export async function serveLocally(context) {
   if (!process.env.LOCAL_ASSETS) return;
   const assets = new URL("../../assets/", import.meta.url);
-  for (const name of ["app.js", "app.css"]) {
+  const kinds = { "app.js": "text/javascript", "tools.js": "text/javascript", "app.css": "text/css" };
+  for (const [name, contentType] of Object.entries(kinds)) {
     await context.route(
       (at) => at.pathname.endsWith(`/${name}`),
       async (route) => {
         const response = await route.fetch();
-        await route.fulfill({ response, body: await readFile(new URL(name, assets)) });
+        // The program may not have a file of this name yet.
+        await route.fulfill({ response, status: 200, contentType, body: await readFile(new URL(name, assets)) });
       },
     );
   }

@@ -60,11 +60,11 @@ async function assertPicture(page) {
 }
 
 /** Drops a file in the middle of the page. */
-async function drop(page, name, bytes) {
+async function drop(page, name, bytes, type = "") {
   const handled = await page.evaluate(
-    ({ name, bytes }) => {
+    ({ name, bytes, type }) => {
       const dataTransfer = new DataTransfer();
-      dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+      dataTransfer.items.add(new File([new Uint8Array(bytes)], name, { type }));
       const under = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
       const send = (type) =>
         !under.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
@@ -73,7 +73,7 @@ async function drop(page, name, bytes) {
       const [entered, over] = [marked(), send("dragover")];
       return { entered, over, dropped: send("drop"), left: !marked() };
     },
-    { name, bytes: [...bytes] },
+    { name, bytes: [...bytes], type },
   );
   assert.deepEqual(handled, { entered: true, over: true, dropped: true, left: true });
 }
@@ -556,6 +556,20 @@ await check("files are dropped", async () => {
   await settle(page);
   assert.equal((await scene(page)).formula, "mandelbrot");
   assert.equal((await scene(page)).colour.palette, "twilight");
+  const sunset = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(64, 64);
+    const context = canvas.getContext("2d");
+    for (const [i, colour] of ["#102040", "#c05020", "#f0b060", "#ffffff"].entries()) {
+      context.fillStyle = colour;
+      context.fillRect(0, 16 * i, 64, 16);
+    }
+    return [...new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer())];
+  });
+  await drop(page, "sunset.png", Buffer.from(sunset), "image/png");
+  await page.getByText("Palette sunset.png opened.").waitFor();
+  await settle(page);
+  assert.equal((await scene(page)).colour.palette, "#102040,#c05020,#f0b060,#ffffff");
+  await assertPicture(page);
   await drop(page, "nothing.toml", Buffer.from("no = location"));
   await page.locator(".toast.error").waitFor();
   page.problems = page.problems.filter((problem) => !problem.includes("status of 422"));
@@ -697,12 +711,20 @@ await check("a panel is used by keys alone", async () => {
   await press("Enter");
   await page.getByRole("option").nth(1).waitFor();
   const order = [];
-  for (let i = 0; i < 6; i++) {
+  for (let i = 0; i < 7; i++) {
     await press("Tab");
     order.push(await focused(page));
   }
-  assert.deepEqual(order, ["Close", "twilight", "Random palette", "Density", "Offset", "Scale"]);
-  await press("Shift+Tab", "Shift+Tab", "Shift+Tab", "Shift+Tab", "ArrowRight");
+  assert.deepEqual(order, [
+    "Close",
+    "twilight",
+    "Random palette",
+    "From a picture or file",
+    "Density",
+    "Offset",
+    "Scale",
+  ]);
+  await press(...Array(5).fill("Shift+Tab"), "ArrowRight");
   const name = await focused(page);
   await press("Enter");
   await settle(page);

@@ -1,5 +1,6 @@
 // Moves at random for long, as nobody does: `npm run soak -- LINK [MOVES]`, where the program was started with --test-mode. Fails at an
 // error in the console, a page that does not come to rest, and a picture at rest that is not that of the scene.
+import { tmpdir } from "node:os";
 import { launch, serveLocally } from "./browser.mjs";
 
 const [link, count = "1000"] = process.argv.slice(2);
@@ -88,7 +89,14 @@ for (let i = 1; i <= Number(count); i++) {
     ]);
     if (!rested) problems.push(`move ${i}: the page has not come to rest`);
     const differing = await page.evaluate(pixelsOtherThanRendered);
-    if (differing !== 0) problems.push(`move ${i}: ${differing} pixels are not those of the picture`);
+    if (differing !== 0) {
+      const seen = `${tmpdir()}/soak-${i}.png`;
+      await page.screenshot({ path: seen });
+      const scene = JSON.stringify(await page.evaluate(() => window.dwellTest.scene()));
+      problems.push(
+        `move ${i}: ${differing} pixels are not those of the picture of ${scene}; the screen is in ${seen}`,
+      );
+    }
     if (i % 500 === 0) console.log(`${i} moves, ${problems.length} problems`);
   }
   if (problems.length > 0) break;

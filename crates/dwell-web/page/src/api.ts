@@ -1,8 +1,17 @@
 import type { PaletteTable } from "./painting";
 import type { Scene } from "./scene";
 
+/** A table of colours as it is sent. */
+interface SentTable {
+  palette: string;
+  period: number;
+  dithers: boolean;
+}
+
 export interface Start {
   scene: Scene;
+  /** The colours of the scene. */
+  table: SentTable;
   folder: boolean;
   engine: string;
   threads: number;
@@ -132,8 +141,15 @@ async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promi
   return (await send("POST", path, JSON.stringify(body), signal)).json();
 }
 
-function base64Bytes(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+function base64Bytes(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+export function readTable({ palette, period, dithers }: SentTable): PaletteTable {
+  return { values: new Uint16Array(base64Bytes(palette).buffer), period, dithers };
 }
 
 const name = encodeURIComponent;
@@ -154,11 +170,7 @@ export const api = {
     return (await send("POST", `files?name=${name(fileName)}`, bytes)).json();
   },
   async table(scene: Scene, signal?: AbortSignal): Promise<PaletteTable> {
-    const answer = await post<{ palette: string; period: number; dithers: boolean }>("tables", { scene }, signal);
-    const bytes = base64Bytes(answer.palette);
-    const data = new DataView(bytes.buffer);
-    const values = Uint16Array.from({ length: bytes.length / 2 }, (_, i) => data.getUint16(2 * i, true));
-    return { values, period: answer.period, dithers: answer.dithers };
+    return readTable(await post<SentTable>("tables", { scene }, signal));
   },
   async picture(scene: Scene, width: number, height: number, samples?: 1 | "auto", signal?: AbortSignal) {
     const body = JSON.stringify({ scene, width, height, ...(samples ? { samples } : {}) });

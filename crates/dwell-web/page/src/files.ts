@@ -1,7 +1,10 @@
 import { api } from "./api";
 import type { App } from "./app";
 import { element } from "./dom";
+import { coloursOfFile } from "./picture-colours";
 import { END_OF_PNG, startOfPixels } from "./png";
+import type { Colour, Scene } from "./scene";
+import { evenStops, inlinePalette } from "./stops";
 import { attempt, toast } from "./toast";
 
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -14,9 +17,22 @@ async function readFile(file: File): Promise<Uint8Array<ArrayBuffer>> {
   return head;
 }
 
+/** What a file holds: a scene or a palette. A picture that has no scene has colours. */
+async function contentOf(file: File): Promise<{ scene?: Scene; palette?: Partial<Colour> }> {
+  const isPicture = file.type.startsWith("image/");
+  if (!isPicture || file.type === "image/png") {
+    try {
+      return await api.file(file.name, await readFile(file));
+    } catch (error) {
+      if (!isPicture) throw error;
+    }
+  }
+  return { palette: { palette: inlinePalette(evenStops(await coloursOfFile(file))) } };
+}
+
 export async function openFiles(app: App, files: Iterable<File>): Promise<void> {
   for (const file of files) {
-    const answer = await attempt(async () => api.file(file.name, await readFile(file)));
+    const answer = await attempt(() => contentOf(file));
     if (answer?.scene) {
       app.openPlace(answer.scene);
       toast(`${file.name} opened.`);

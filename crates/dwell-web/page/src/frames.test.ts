@@ -15,7 +15,6 @@ function recorder() {
   const log: string[] = [];
   let made = 0;
   const renderer: Renderer = {
-    paintsFields: true,
     resize: () => {},
     setTable: () => log.push("table"),
     surface: (kind, { width, height }) => {
@@ -50,7 +49,7 @@ function picture(id: number, stage: number) {
 
 function begun(id: number, view = home, content = "a") {
   const { renderer, log } = recorder();
-  const frames = new Frames(renderer);
+  const frames = new Frames({ renderer });
   frames.setTable({ values: new Uint16Array(), period: 1, dithers: false });
   frames.begin({ id, view, size, content, painting: "" });
   frames.setTables(tables);
@@ -95,14 +94,28 @@ describe("frames", () => {
     frames.add(picture(1, FINAL));
     log.length = 0;
     frames.setTables({ ...tables, density: 2 });
-    frames.repaint();
+    frames.repaint("other");
     expect(log).toEqual(["dispose picture 2", "paint 0+40 at 2"]);
     log.length = 0;
     frames.setTables({ ...tables, density: 2, scale: "log" });
-    frames.repaint();
+    frames.repaint("other");
     expect(log).toEqual(["turns 0+40", "paint 0+40 at 2"]);
     log.length = 0;
-    frames.repaint();
+    frames.repaint("other");
     expect(log).toEqual([]);
+  });
+
+  it("keep the picture when the table comes after it", () => {
+    const { renderer, log } = recorder();
+    const frames = new Frames({ renderer });
+    frames.begin({ id: 1, view: home, size, content: "a", painting: "own" });
+    frames.setTables(tables);
+    frames.ready();
+    frames.add(field(1, FULL, 80, 40));
+    frames.add(picture(1, FINAL));
+    frames.setTable({ values: new Uint16Array(), period: 1, dithers: false });
+    log.length = 0;
+    frames.repaint("own");
+    expect(log).toEqual(["paint 0+40 at 1"]);
   });
 });

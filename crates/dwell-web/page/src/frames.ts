@@ -39,7 +39,7 @@ export class Frames {
   /** Whether the table or the rates have changed since fields were painted. */
   private outdated = true;
 
-  constructor(private readonly renderer: Renderer) {}
+  constructor(private readonly drawing: { readonly renderer: Renderer }) {}
 
   begin(frame: Omit<Frame, "stages" | "tables">): void {
     const last = this.newest;
@@ -53,7 +53,7 @@ export class Frames {
   }
 
   setTable(table: PaletteTable): void {
-    this.renderer.setTable(table);
+    this.drawing.renderer.setTable(table);
     this.hasTable = true;
     this.outdated = true;
   }
@@ -78,13 +78,13 @@ export class Frames {
     }
   }
 
-  /** Takes a band of the newest frame. A band of any other frame is an error of the caller. */
-  add(band: Band): void {
+  /** Takes a band of the newest frame, and says whether its stage is complete. A band of any other frame is an error of the caller. */
+  add(band: Band): boolean {
     const frame = this.newest;
     if (!frame || band.id !== frame.id) throw new Error(`a band of view ${band.id} is not of the newest view`);
     const stage = this.stageFor(frame, band);
     const { firstRow, rows, width } = band;
-    if (band.colours) this.renderer.writePicture(stage.surface, firstRow, rows, band.colours);
+    if (band.colours) this.drawing.renderer.writePicture(stage.surface, firstRow, rows, band.colours);
     else if (band.dwells) {
       stage.dwells ??= new Uint32Array(width * band.height);
       stage.dwells.set(band.dwells, width * firstRow);
@@ -99,9 +99,10 @@ export class Frames {
       stage.received[row] = 1;
     }
     if (stage.isField && frame.tables && this.tables && this.hasTable) {
-      this.renderer.paint(stage.surface, firstRow, rows, this.tables);
+      this.drawing.renderer.paint(stage.surface, firstRow, rows, this.tables);
     }
     if (stage.rowsMissing === 0 && band.stage !== COARSE) this.forgetCovered(frame);
+    return stage.rowsMissing === 0;
   }
 
   /** The view of the newest frame of which something has come. */
@@ -115,26 +116,42 @@ export class Frames {
     if (this.newest && this.tables) this.newest.tables ??= this.tables;
   }
 
-  /** Paints all fields in the present colours. Pictures in old colours go where a field can take their place. */
-  repaint(): void {
+  /** Paints all fields in the present colours, which have this key. Pictures in other colours go where a field can take their place. */
+  repaint(painting: string): void {
     const { newest, tables } = this;
     if (!this.hasTable || !newest || !tables || !this.outdated) return;
     this.outdated = false;
     if (newest.tables) this.convert(newest, tables);
-    if (newest.stages[FULL]?.isField || newest.stages[COARSE]?.isField) drop(newest, FINAL);
-    for (const frame of [newest, ...this.older]) {
+    if (newest.painting !== painting && (newest.stages[FULL]?.isField || newest.stages[COARSE]?.isField))
+      drop(newest, FINAL);
+    if (newest.tables && sameTurns(newest.tables, tables)) {
+      for (const stage of newest.stages) if (stage?.isField) this.paintReceived(stage, tables);
+    }
+    this.paintOlder(tables);
+  }
+
+  /** Paints the fields of older frames in the present colours. */
+  repaintOlder(): void {
+    const { tables } = this;
+    if (!this.hasTable || !tables || !this.outdated) return;
+    this.outdated = false;
+    this.paintOlder(tables);
+  }
+
+  private paintOlder(tables: Tables): void {
+    for (const frame of this.older) {
       const fits = frame.tables !== null && sameTurns(frame.tables, tables);
       for (const [i, stage] of frame.stages.entries()) {
         if (!stage) continue;
         if (fits && stage.isField) this.paintReceived(stage, tables);
-        else if (frame !== newest && (stage.isField || frame.stages.some((other) => other?.isField))) drop(frame, i);
+        else if (stage.isField || frame.stages.some((other) => other?.isField)) drop(frame, i);
       }
     }
     this.older = this.older.filter((frame) => frame.stages.some((stage) => stage));
   }
 
   private paintReceived(stage: Stage, rates: Rates): void {
-    for (const [first, rows] of runs(stage.received)) this.renderer.paint(stage.surface, first, rows, rates);
+    for (const [first, rows] of runs(stage.received)) this.drawing.renderer.paint(stage.surface, first, rows, rates);
   }
 
   /** The surfaces that show a view, the coarsest at the bottom; only fields that were painted here, if wanted. */
@@ -186,7 +203,7 @@ export class Frames {
     present?.surface.dispose();
     const isField = band.dwells !== undefined;
     const made: Stage = {
-      surface: this.renderer.surface(isField ? "field" : "picture", band),
+      surface: this.drawing.renderer.surface(isField ? "field" : "picture", band),
       isField,
       received: new Uint8Array(band.height),
       rowsMissing: band.height,
@@ -202,7 +219,7 @@ export class Frames {
     const { width } = stage.surface;
     const [from, to] = [width * firstRow, width * (firstRow + rows)];
     const turns = turnsOfBand(stage.dwells.subarray(from, to), stage.values?.subarray(from, to), frame.tables);
-    this.renderer.writeField(stage.surface, firstRow, rows, turns);
+    this.drawing.renderer.writeField(stage.surface, firstRow, rows, turns);
   }
 
   /** Forgets older frames that the newest one covers. */

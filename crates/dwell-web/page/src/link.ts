@@ -25,6 +25,15 @@ export class Link {
     this.connect();
   }
 
+  /** Resolves once there is a connection, or after so long. */
+  connected(atMostMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      setTimeout(resolve, atMostMs);
+      if (this.socket?.readyState === WebSocket.OPEN) resolve();
+      else this.socket?.addEventListener("open", () => resolve());
+    });
+  }
+
   /** Tells of what comes from now on. Nothing comes before the page has asked for something. */
   attach(events: LinkEvents): void {
     this.events = events;

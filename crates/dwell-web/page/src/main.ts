@@ -2,7 +2,7 @@ import "./style.css";
 import { sceneOf } from "./address";
 import { api, type Start } from "./api";
 import type { App } from "./app";
-import { element } from "./dom";
+import { Drawing } from "./drawing";
 import { Explorer } from "./explorer";
 import { fileChooser } from "./files";
 import { History } from "./history";
@@ -10,53 +10,22 @@ import { homeScene } from "./home";
 import { Link } from "./link";
 import { Motion } from "./motion";
 import { Overlay } from "./overlay";
-import type { Renderer } from "./renderer";
-import { CanvasRenderer } from "./renderer-canvas";
-import { WebglRenderer } from "./renderer-webgl";
 import { type Scene, viewOf } from "./scene";
 import { Session } from "./session";
 import { offerTests } from "./test-mode";
-import { toast } from "./toast";
-import { addToolsTo } from "./tools";
+import { attempt, toast } from "./toast";
 import { cappedSize, octaves } from "./view";
 
-/** The tools are made once the first pixels are on the screen, or after so long. */
-const TOOLS_AFTER_MS = 300;
+/** The tools are made once all pixels are on the screen, or after so long: they take the time in which the browser would draw those. */
+const TOOLS_AFTER_MS = 400;
+/** The page waits for a connection for so long before it sets up the drawing. */
+const CONNECTED_AFTER_MS = 50;
 const START_RETRY_MS = 1000;
 
 async function main(): Promise<void> {
-  // Connection and start scene come while the browser sets up WebGL, which takes longer.
   const link = new Link();
-  const starting = started();
-  const { canvas, renderer } = drawing();
-  run(await starting, canvas, renderer, link);
-}
-
-function newCanvas(): HTMLCanvasElement {
-  return element("canvas", {
-    className: "picture",
-    tabIndex: 0,
-    role: "img",
-    "aria-label": "The picture. Arrow keys move, plus and minus zoom, h lists all keys.",
-  });
-}
-
-/**
- * The canvas, and what draws in it: WebGL2 where a graphics device does it, and else the 2D context. The address may choose:
- * `?canvas=2d`, `?canvas=webgl`, and with `?paint=server` a 2D canvas shows pictures of the server alone.
- */
-function drawing(): { canvas: HTMLCanvasElement; renderer: Renderer } {
-  const wants = new URLSearchParams(location.search);
-  const kind = wants.get("canvas");
-  let canvas = newCanvas();
-  let renderer: Renderer | null = kind === "2d" ? null : WebglRenderer.create(canvas, kind === "webgl");
-  if (!renderer) {
-    // A canvas keeps the kind of its first context.
-    canvas = newCanvas();
-    renderer = new CanvasRenderer(canvas, wants.get("paint") !== "server");
-  }
-  document.body.append(canvas);
-  return { canvas, renderer };
+  const [start] = await Promise.all([started(), link.connected(CONNECTED_AFTER_MS)]);
+  run(start, link);
 }
 
 /** What the program says of itself; asked again until it answers. */
@@ -71,7 +40,7 @@ async function started(): Promise<Start> {
   }
 }
 
-function run(start: Start, canvas: HTMLCanvasElement, renderer: Renderer, link: Link): void {
+function run(start: Start, link: Link): void {
   const explorer = new Explorer(start);
   try {
     const linked = sceneOf(location.hash, start.scene);
@@ -84,9 +53,12 @@ function run(start: Start, canvas: HTMLCanvasElement, renderer: Renderer, link: 
   }
 
   const motion = new Motion(explorer);
-  followSize(canvas, explorer);
+  followSize(explorer);
   if (location.hash === "") explorer.open(homeScene(explorer));
-  const session = new Session(explorer, renderer, link, (now) => motion.tick(now));
+  // The session asks for the view at once, and the program computes while the browser sets up WebGL, which takes longer.
+  const drawing = new Drawing(location.search);
+  const session = new Session(explorer, drawing, link, (now) => motion.tick(now));
+  const { canvas, renderer } = drawing;
   motion.wake = () => session.draw();
   motion.ahead = () => {
     const shown = session.frames.newestShown;
@@ -99,7 +71,6 @@ function run(start: Start, canvas: HTMLCanvasElement, renderer: Renderer, link: 
     (error) => toast(error, undefined, "error"),
   );
   explorer.events.on("rest", () => history.commit());
-  history.commit();
   session.events.on("error", ({ error, hint }) => toast(error, hint, "error"));
   let warned = "";
   session.events.on("status", () => {
@@ -142,24 +113,32 @@ function run(start: Start, canvas: HTMLCanvasElement, renderer: Renderer, link: 
     chooseFile: fileChooser(() => app),
   };
 
-  let hasTools = false;
-  const addTools = () => {
-    if (hasTools) return;
-    hasTools = true;
-    addToolsTo(app, canvas);
+  // The tools are a file of their own, so that the browser reads what the first pixels need alone.
+  let tools: "none" | "loading" | "made" = "none";
+  const addTools = async () => {
+    if (tools !== "none") return;
+    tools = "loading";
+    const loaded = await attempt(() => import("./tools"));
+    loaded?.addToolsTo(app, canvas);
+    tools = loaded ? "made" : "none";
   };
-  // A task of its own, after the drawing is on the screen.
-  session.events.on("drawn", () => session.showsPixels && !hasTools && setTimeout(addTools));
+  // Tasks of their own, after the drawing is on the screen.
+  const afterPixels = () => {
+    if (session.showsPixels && history.index < 0) setTimeout(() => history.commit());
+    if (session.showsAllPixels && tools === "none") setTimeout(addTools);
+  };
+  session.events.on("drawn", afterPixels);
+  session.events.on("status", afterPixels);
   setTimeout(addTools, TOOLS_AFTER_MS);
 
   canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
   canvas.addEventListener("webglcontextrestored", () => location.reload());
-  if (start.test) offerTests(session, explorer, renderer, () => hasTools);
+  if (start.test) offerTests(session, explorer, renderer, () => tools === "made");
   canvas.focus({ preventScroll: true });
 }
 
 /** Keeps the size of the picture that of the window, in device pixels. */
-function followSize(canvas: HTMLCanvasElement, explorer: Explorer) {
+function followSize(explorer: Explorer) {
   const resize = () => {
     const ratio = devicePixelRatio || 1;
     const size = cappedSize(Math.round(innerWidth * ratio), Math.round(innerHeight * ratio));
@@ -171,7 +150,7 @@ function followSize(canvas: HTMLCanvasElement, explorer: Explorer) {
   resize();
   addEventListener("resize", resize);
   // The window may move to a screen with other pixels without changing its size.
-  new ResizeObserver(resize).observe(canvas);
+  new ResizeObserver(resize).observe(document.documentElement);
 }
 
 main();

@@ -32,10 +32,7 @@ export class CanvasRenderer implements Renderer {
   private pixelsOfEntries: Uint32Array[] = [];
   private period = 1;
 
-  constructor(
-    private readonly canvas: HTMLCanvasElement,
-    readonly paintsFields: boolean,
-  ) {
+  constructor(private readonly canvas: HTMLCanvasElement) {
     const context = canvas.getContext("2d", { alpha: false });
     if (!context) throw new Error("This browser draws neither with WebGL2 nor in a 2D canvas.");
     this.context = context;
@@ -49,10 +46,10 @@ export class CanvasRenderer implements Renderer {
   setTable({ values, period, dithers }: PaletteTable): void {
     this.period = period;
     const ofThreshold = (threshold: number) => {
+      const pixels = new Uint32Array(ENTRIES + 1);
       const eight = (i: number) => Math.floor((values[i] + threshold) / 257);
-      return Uint32Array.from({ length: ENTRIES + 1 }, (_, i) =>
-        packed(eight(3 * i), eight(3 * i + 1), eight(3 * i + 2)),
-      );
+      for (let i = 0; i <= ENTRIES; i++) pixels[i] = packed(eight(3 * i), eight(3 * i + 1), eight(3 * i + 2));
+      return pixels;
     };
     const plain = dithers ? null : ofThreshold(128);
     this.pixelsOfEntries = Array.from({ length: THRESHOLDS }, (_, rank) => plain ?? ofThreshold(thresholdOf(rank)));

@@ -128,7 +128,6 @@ function isInSoftware(gl: WebGL2RenderingContext): boolean {
 
 /** Paints fields and draws pictures with WebGL2. */
 export class WebglRenderer implements Renderer {
-  readonly paintsFields = true;
   private readonly painter: WebGLProgram;
   private readonly composer: WebGLProgram;
   private readonly table: WebGLTexture;

@@ -23,8 +23,6 @@ export interface Placed {
 }
 
 export interface Renderer {
-  /** Whether fields can be painted here; otherwise the server is asked for pictures. */
-  readonly paintsFields: boolean;
   resize(size: Size): void;
   setTable(table: PaletteTable): void;
   surface(kind: "field" | "picture", size: Size): Surface;

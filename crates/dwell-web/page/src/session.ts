@@ -1,10 +1,19 @@
-import { api } from "./api";
+import { api, readTable } from "./api";
+import type { Drawing } from "./drawing";
 import { Events } from "./events";
 import type { Explorer } from "./explorer";
 import { Frames } from "./frames";
 import type { Link } from "./link";
-import { type Band, type DoneMessage, FINAL, type SceneMessage, type ServerMessage, type Tables } from "./protocol";
-import type { Renderer } from "./renderer";
+import type { PaletteTable } from "./painting";
+import {
+  type Band,
+  COARSE,
+  type DoneMessage,
+  FINAL,
+  type SceneMessage,
+  type ServerMessage,
+  type Tables,
+} from "./protocol";
 import { contentKey, layersOf, paintingKey, paletteKey, type Scene } from "./scene";
 import { between, covers, type Size, sameView, type View } from "./view";
 
@@ -21,6 +30,10 @@ const PACE_INWARDS_MS = 450;
 const SLOW_DRAWING_MS = 24;
 const SLOW_SCREEN_PARTS = 2;
 const SLOW_VIEW_PARTS = 3;
+/** Rows that come for a view which is on the screen already are drawn together, so often: each drawing takes time from the next rows. */
+const ROWS_DRAWN_MS = 80;
+/** How long older frames keep the colours of their own scales. */
+const OLDER_REPAINTED_MS = 120;
 /** A longer time between two drawings is a pause. */
 const LONGEST_DRAWING_MS = 400;
 /** Views whose first pixels are measured. */
@@ -36,6 +49,7 @@ export type SessionEvents = {
 interface Request {
   readonly id: number;
   readonly view: View;
+  readonly size: Size;
   readonly scene: Scene;
   readonly rest: boolean;
   readonly sentAt: number;
@@ -71,6 +85,10 @@ export class Session {
   /** How long coarse stages take lately. */
   private coarseMs = 100;
   private drawing = 0;
+  private rowsTimer = 0;
+  /** Rows that came before the drawing with the first pixels. */
+  private readonly later: Band[] = [];
+  private olderTimer = 0;
   /** The time between two drawings lately, and when the last one was. */
   private drawingMs = 0;
   private lastDrawing = 0;
@@ -84,12 +102,12 @@ export class Session {
 
   constructor(
     private readonly explorer: Explorer,
-    private readonly renderer: Renderer,
+    private readonly drawn: Drawing,
     private readonly link: Link,
     /** Called before each drawing with the time, to move what is in motion. */
     private readonly tick: (now: number) => boolean,
   ) {
-    this.frames = new Frames(renderer);
+    this.frames = new Frames(drawn);
     explorer.events.on("view", () => {
       this.draw();
       // On the way to a destination, the destination is computed already.
@@ -101,7 +119,6 @@ export class Session {
       this.fetchTable();
       this.askNow();
     });
-    this.fetchTable();
     link.attach({
       connected: () => {
         this.connected = true;
@@ -118,6 +135,8 @@ export class Session {
       message: (message) => this.receive(message),
       band: (band) => this.receiveBand(band),
     });
+    // After the view has been asked for: painting needs the drawing, which takes a while to set up.
+    this.fetchTable();
   }
 
   get stage(): string {
@@ -136,6 +155,11 @@ export class Session {
     return this.request?.drawn ?? false;
   }
 
+  /** Whether all pixels of what was asked last are on the screen. */
+  get showsAllPixels(): boolean {
+    return this.showsPixels && this.later.length === 0 && this.drawing === 0 && (this.request?.full ?? false);
+  }
+
   get id(): number {
     return this.request?.id ?? 0;
   }
@@ -143,8 +167,24 @@ export class Session {
   /** Whether the final stage of the present view is on the screen, or will not come. */
   get isIdle(): boolean {
     const { request, explorer } = this;
-    if (!request || !this.connected || this.drawing || this.restTimer || explorer.destination) return false;
-    return (request.final || request.failed) && sameView(request.view, explorer.view) && this.isPresentPainting();
+    if (
+      !request ||
+      !this.connected ||
+      this.later.length > 0 ||
+      this.drawing ||
+      this.rowsTimer ||
+      this.olderTimer ||
+      this.restTimer ||
+      explorer.destination
+    )
+      return false;
+    return (request.final || request.failed) && this.isOfScreen(request) && this.isPresentPainting();
+  }
+
+  /** Whether a request is for the view and the size of the screen. */
+  private isOfScreen({ view, size }: Request): boolean {
+    const { explorer } = this;
+    return sameView(view, explorer.view) && size.width === explorer.size.width && size.height === explorer.size.height;
   }
 
   /** Asks for the present view again, as a view at rest. */
@@ -162,8 +202,8 @@ export class Session {
   /** A flight has ended. Its picture has been asked for at its start, unless something came between. */
   arrived(): void {
     const { request, explorer } = this;
-    if (request?.rest && !request.failed && sameView(request.view, explorer.view))
-      explorer.events.emit("rest", undefined);
+    // The window may have been resized on the way.
+    if (request?.rest && !request.failed && this.isOfScreen(request)) explorer.events.emit("rest", undefined);
     else this.askNow();
     this.inMotion = false;
     this.draw();
@@ -172,6 +212,8 @@ export class Session {
 
   draw(): void {
     if (this.drawing) return;
+    clearTimeout(this.rowsTimer);
+    this.rowsTimer = 0;
     this.drawing = requestAnimationFrame((now) => {
       this.drawing = 0;
       const moving = this.tick(now);
@@ -198,14 +240,19 @@ export class Session {
     const { request, firstPixelsMs } = this;
     if (!request?.begun || request.drawn) return;
     request.drawn = true;
+    // A task of its own, after the drawing is on the screen.
+    if (this.later.length > 0) setTimeout(() => this.receiveLater());
     firstPixelsMs.push(performance.now() - request.sentAt);
     if (firstPixelsMs.length > MOST_MEASURED) firstPixelsMs.shift();
   }
 
   compose(): void {
     const size = this.screenSize();
+    const placed = this.frames.placed(this.explorer.view, size);
+    // An empty drawing takes as long as any other, and the first pixels would wait for it.
+    if (placed.length === 0 && this.drawnSize.width === 0) return;
     this.resize(size);
-    this.renderer.compose(this.frames.placed(this.explorer.view, size));
+    this.drawn.renderer.compose(placed);
   }
 
   /** The size that is drawn: a part of the window's while the view moves, in a browser that draws slowly. */
@@ -217,7 +264,7 @@ export class Session {
   private resize(size: Size): void {
     if (size.width === this.drawnSize.width && size.height === this.drawnSize.height) return;
     this.drawnSize = size;
-    this.renderer.resize(size);
+    this.drawn.renderer.resize(size);
   }
 
   private get target(): View {
@@ -260,12 +307,14 @@ export class Session {
     const scene = explorer.sceneAtView(view);
     const { width, height } = rest ? explorer.size : this.movingSize();
     const id = this.nextId;
-    const paint = this.renderer.paintsFields ? {} : { paint: "server" };
+    const paint = this.drawn.paintsFields ? {} : { paint: "server" };
     if (!this.link.send({ type: "view", id, scene, width, height, rest, ...paint })) return;
     this.nextId += 1;
+    this.later.length = 0;
     this.request = {
       id,
       view,
+      size: { width, height },
       scene,
       rest,
       sentAt: performance.now(),
@@ -306,9 +355,8 @@ export class Session {
     if (message.type === "scene") {
       this.resolved = message;
       this.frames.setTables(this.effectiveTables(message, request.scene));
-      this.frames.repaint();
       this.frames.ready();
-      this.draw();
+      this.repaintOlderSoon();
     } else if (message.type === "progress") {
       this.progress = message;
     } else if (message.type === "done") {
@@ -324,17 +372,49 @@ export class Session {
     this.events.emit("status", undefined);
   }
 
+  /** Older frames take the scale of the newest one if that does not cover them soon: painting them delays its first pixels. */
+  private repaintOlderSoon(): void {
+    clearTimeout(this.olderTimer);
+    this.olderTimer = window.setTimeout(() => {
+      this.olderTimer = 0;
+      this.frames.repaintOlder();
+      this.draw();
+    }, OLDER_REPAINTED_MS);
+  }
+
   private receiveBand(band: Band): void {
     // Rows of a view that has been replaced may still be on the way.
     if (band.id !== this.id) {
       this.bandsOfOtherViews += 1;
       return;
     }
+    // Painting it would delay the drawing with the first pixels.
+    if (band.stage !== COARSE && this.request?.begun && !this.request.drawn) {
+      this.later.push(band);
+      return;
+    }
     const final = band.stage === FINAL;
     if (final && this.request && !this.isPresentPainting()) return;
-    this.frames.add(band);
+    const isComplete = this.frames.add(band);
     if (this.request) this.request.begun = true;
-    this.draw();
+    if (isComplete || !this.showsPixels) this.draw();
+    else this.drawRows();
+  }
+
+  private receiveLater(): void {
+    for (const band of this.later.splice(0)) this.receiveBand(band);
+  }
+
+  /** Draws rows of a view of which some pixels are on the screen. */
+  private drawRows(): void {
+    if (this.rowsTimer || this.drawing) return;
+    const wait = ROWS_DRAWN_MS - (performance.now() - this.lastDrawing);
+    if (wait <= 0) this.draw();
+    else
+      this.rowsTimer = window.setTimeout(() => {
+        this.rowsTimer = 0;
+        this.draw();
+      }, wait);
   }
 
   /** Whether the colours are still those that were asked for: a final picture in others would be wrong. */
@@ -345,9 +425,9 @@ export class Session {
 
   private get pageCanPaint(): boolean {
     const { colour } = this.explorer.settings;
-    const { resolved, renderer } = this;
+    const { resolved, drawn } = this;
     return (
-      renderer.paintsFields &&
+      drawn.paintsFields &&
       resolved?.paints === "page" &&
       layersOf(this.explorer.settings).length === 0 &&
       colour?.scale !== "histogram" &&
@@ -361,7 +441,7 @@ export class Session {
     this.restTimer = window.setTimeout(() => this.askNow(), REST_MS);
     if (this.pageCanPaint && this.resolved && this.request) {
       this.frames.setTables(this.effectiveTables(this.resolved, this.request.scene));
-      this.frames.repaint();
+      this.frames.repaint(paintingKey(this.explorer.settings));
     } else this.askSoon();
     this.draw();
   }
@@ -381,21 +461,30 @@ export class Session {
     };
   }
 
+  private useTable(table: PaletteTable): void {
+    this.frames.setTable(table);
+    this.frames.repaint(paintingKey(this.explorer.settings));
+    // Before there is a view, there is nothing to draw.
+    if (this.request) this.draw();
+  }
+
   private fetchTable(): void {
     const scene = this.explorer.settings as Scene;
     const key = paletteKey(scene);
-    if (key === this.tableKey || !this.renderer.paintsFields) return;
+    if (key === this.tableKey || !this.drawn.paintsFields) return;
     this.tableKey = key;
     this.tableFetch?.abort();
+    this.tableFetch = null;
+    const { start } = this.explorer;
+    if (key === paletteKey(start.scene)) {
+      this.useTable(readTable(start.table));
+      return;
+    }
     const fetching = new AbortController();
     this.tableFetch = fetching;
     api
       .table(scene, fetching.signal)
-      .then((table) => {
-        this.frames.setTable(table);
-        this.frames.repaint();
-        this.draw();
-      })
+      .then((table) => this.useTable(table))
       .catch((error) => {
         if (fetching.signal.aborted) return;
         this.tableKey = "";

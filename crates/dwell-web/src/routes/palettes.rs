@@ -100,13 +100,24 @@ pub(crate) async fn formulas() -> Json<Vec<FormulaListed>> {
 }
 
 pub(crate) async fn tables(body::Json(of): body::Json<OfScene>) -> Result<Json<Tables>, Failure> {
-    let scene = scene_json::read(&of.scene, usual_size())?;
-    let palette = &scene.colouring.palette;
-    let bytes: Vec<u8> =
-        palette.table().iter().chain([&palette.interior()]).flatten().flat_map(|value| value.to_le_bytes()).collect();
-    // Whether dithering changes a pixel is the painter's to say; it does not depend on the rest of the scene.
-    let plain = dwell::Colouring { layers: Vec::new(), scale: dwell::Scale::Linear, ..scene.colouring.clone() };
-    let painter = Painter::new(&plain, 1000, Depth::Eight, Samples::Fixed(1), scene.dither)?;
-    let dithers = painter.tables()?.is_some_and(|tables| tables.dither);
-    Ok(Json(Tables { palette: STANDARD.encode(bytes), period: palette.period(), dithers }))
+    Tables::of(&of.scene).map(Json)
+}
+
+impl Tables {
+    pub(crate) fn of(scene: &SceneJson) -> Result<Self, Failure> {
+        let scene = scene_json::read(scene, usual_size())?;
+        let palette = &scene.colouring.palette;
+        let bytes: Vec<u8> = palette
+            .table()
+            .iter()
+            .chain([&palette.interior()])
+            .flatten()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        // Whether dithering changes a pixel is the painter's to say; it does not depend on the rest of the scene.
+        let plain = dwell::Colouring { layers: Vec::new(), scale: dwell::Scale::Linear, ..scene.colouring.clone() };
+        let painter = Painter::new(&plain, 1000, Depth::Eight, Samples::Fixed(1), scene.dither)?;
+        let dithers = painter.tables()?.is_some_and(|tables| tables.dither);
+        Ok(Self { palette: STANDARD.encode(bytes), period: palette.period(), dithers })
+    }
 }

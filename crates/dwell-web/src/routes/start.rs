@@ -1,6 +1,8 @@
 //! What a page has to know first, and what the server does.
 
 use crate::admission::Load;
+use crate::failure::Failure;
+use crate::routes::palettes::Tables;
 use crate::scene_json::SceneJson;
 use crate::state::Shared;
 use axum::Json;
@@ -12,6 +14,8 @@ use std::sync::Arc;
 #[derive(Serialize)]
 pub(crate) struct Start {
     scene: SceneJson,
+    /// The colours of the scene: a page that had to ask for them would paint its first pixels later.
+    table: Tables,
     /// Whether bookmarks and posters are kept.
     folder: bool,
     version: &'static str,
@@ -26,12 +30,13 @@ pub(crate) struct Start {
     test: bool,
 }
 
-pub(crate) async fn start(State(shared): State<Arc<Shared>>) -> Json<Start> {
+pub(crate) async fn start(State(shared): State<Arc<Shared>>) -> Result<Json<Start>, Failure> {
     let info = shared.engine.info();
     let devices = dwell_cuda::devices().unwrap_or_default();
     let devices = devices.iter().map(|device| format!("cuda:{}", device.number));
-    Json(Start {
+    Ok(Json(Start {
         scene: shared.start.clone(),
+        table: Tables::of(&shared.start)?,
         folder: shared.folder.is_some(),
         version: env!("CARGO_PKG_VERSION"),
         engine: info.name,
@@ -43,7 +48,7 @@ pub(crate) async fn start(State(shared): State<Arc<Shared>>) -> Json<Start> {
         strategies: Strategy::ALL.map(Strategy::name).to_vec(),
         schedules: Schedule::NAMES.to_vec(),
         test: shared.is_test,
-    })
+    }))
 }
 
 pub(crate) async fn load(State(shared): State<Arc<Shared>>) -> Json<Load> {

@@ -112,7 +112,8 @@ impl Located {
         let Self { within, alone_within, point, .. } = self;
         match point {
             Special::Minibrot { size, .. } => format!(
-                "size {size}; located by dwell: the nucleus is proved, known to within {within}, the only one of its period within {alone_within}"
+                "size {}; located by dwell: the nucleus is proved, known to within {within}, the only one of its period within {alone_within}",
+                size.to_rational().scientific()
             ),
             Special::Misiurewicz { multiplier, .. } => format!(
                 "multiplier {multiplier}; located by dwell: the point is proved, known to within {within}, the only one of its kind within {alone_within}"

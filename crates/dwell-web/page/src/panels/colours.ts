@@ -107,7 +107,16 @@ function paletteSection(app: App) {
 
   const list = new PaletteList(choose);
   return {
-    root: section("Palette", list.root, button("Random palette", random, { icon: "dice" })),
+    root: section(
+      "Palette",
+      list.root,
+      element(
+        "div",
+        { className: "inline" },
+        button("Random palette", random, { icon: "dice" }),
+        button("From a picture or file", () => app.chooseFile(), { icon: "open" }),
+      ),
+    ),
     stopsRoot: section("Stops", editor.root),
     inPalette,
     interiorOf: (palette: string | undefined) => palettes.find(({ name }) => name === palette)?.interior,
