@@ -1,6 +1,7 @@
 //! Deep views of every formula and of Julia sets against the true dwells of [`dwell::truth`], at places on the boundary.
 //!
 //! `DWELL_DEEP_PLACES=N cargo test --release -p dwell --test deep_formulas -- --nocapture` checks N places of each kind, at zooms up to 1e200, in place of one.
+//! `DWELL_DEEP_SEED=S` checks other places, so that many processes can share the work.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -123,10 +124,11 @@ fn check(engine: &CpuEngine, (view, settings): &(View, Settings)) -> usize {
 
 #[test]
 fn dwells_are_the_true_ones() {
-    let places = std::env::var("DWELL_DEEP_PLACES").ok().map(|text| text.parse::<u32>().unwrap());
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let places = number("DWELL_DEEP_PLACES");
     let size = if places.is_some() { Size::new(10, 10) } else { Size::new(7, 5) }.unwrap();
     let engine = CpuEngine::new(Level::best(), 2);
-    let (mut seed, mut checked) = (3, 0_usize);
+    let (mut seed, mut checked) = (number("DWELL_DEEP_SEED").unwrap_or(3), 0_usize);
     for kind in kinds() {
         let mut changes = 0;
         for _ in 0..places.unwrap_or(1) {

@@ -27,18 +27,21 @@ export function coloursPanel(app: App): Panel {
   };
   app.explorer.events.on("colour", update);
   app.explorer.events.on("opened", update);
-  let palettes: Palette[] = [];
+  /** Asked for once: a list that is made anew loses the focus. */
+  let offered: Promise<void> | null = null;
+  const offer = async () => {
+    const [all, looks] = await Promise.all([attempt(() => api.palettes()), attempt(() => allLooks())]);
+    palette.offer(all ?? []);
+    layers.offer(all ?? [], looks ?? []);
+    update();
+    if (!all || !looks) offered = null;
+  };
   return {
     root: element("div", {}, palette.root, values.root, palette.stopsRoot, layers.lightRoot, layers.root),
-    shown: async () => {
+    shown: () => {
       update();
       void unfoldLook(app);
-      if (palettes.length > 0) return;
-      const [all, looks] = await Promise.all([attempt(() => api.palettes()), attempt(() => allLooks())]);
-      palettes = all ?? [];
-      palette.offer(palettes);
-      layers.offer(palettes, looks ?? []);
-      update();
+      offered ??= offer();
     },
   };
 }
