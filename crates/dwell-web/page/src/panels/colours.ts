@@ -41,7 +41,7 @@ export function coloursPanel(app: App): Panel {
     shown: () => {
       update();
       void unfoldLook(app);
-      offered ??= offer();
+      if (!offered) offered = offer();
     },
   };
 }
