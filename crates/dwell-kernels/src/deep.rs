@@ -20,6 +20,7 @@ pub mod direct;
 pub mod extended;
 mod fixed_orbit;
 pub mod formulas;
+mod kernels;
 mod lanes;
 mod leading;
 pub mod limbs;
@@ -32,6 +33,8 @@ mod view_trap;
 
 #[cfg(test)]
 mod tests;
+
+pub use kernels::DeepKernels;
 
 use crate::level::{Kernel, Level};
 use blocks::Table;
@@ -107,11 +110,8 @@ pub struct TableSetting<'a> {
     pub watch: Watch<'a>,
 }
 
-/// The blocks of a reference.
-///
-/// # Errors
-/// When there is no memory, and when the flag is set.
-pub fn table<T: Mantissa>(level: Level, setting: TableSetting<'_>) -> Result<Table<T>, NoTable> {
+/// See [`DeepKernels::table`].
+fn table<T: Mantissa>(level: Level, setting: TableSetting<'_>) -> Result<Table<T>, NoTable> {
     level.run(TableKernel { setting, of: std::marker::PhantomData })
 }
 
@@ -128,14 +128,11 @@ impl<T: Mantissa> Kernel for TableKernel<'_, T> {
     }
 }
 
-/// Bytes that a call of [`decide`] takes while it runs.
+/// Bytes that a call of [`DeepKernels::decide`] takes while it runs.
 pub const BYTES_OF_CALL: usize = orbit::BYTES;
 
-/// Decides the dwells of pixels, given by their c in units of 2^scale, as far as these numbers and blocks do. Where the flag of
-/// the setting is set meanwhile, what is left is undecided.
-///
-/// If the lists differ in length.
-pub fn decide<T: Mantissa>(
+/// See [`DeepKernels::decide`].
+fn decide<T: Mantissa>(
     level: Level,
     setting: &Setting<'_>,
     table: &Table<T>,

@@ -9,6 +9,7 @@ mod of_point;
 mod running_error;
 #[cfg(target_arch = "x86_64")]
 mod together;
+mod trap;
 
 #[cfg(target_arch = "x86_64")]
 use super::digits::Products;

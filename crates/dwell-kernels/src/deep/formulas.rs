@@ -79,10 +79,13 @@ pub struct Setting<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// Decides the dwells of pixels, given by their offsets in units of 2^scale, as far as these numbers do. Where the flag of the setting is set meanwhile, what is left is undecided.
-///
-/// If the lists differ in length.
-pub fn decide<T: Mantissa>(level: Level, setting: &Setting<'_>, pixels: &[Complex<T>], found: &mut [Found]) -> Counts {
+/// See [`DeepKernels::decide_by_steps`](super::DeepKernels::decide_by_steps).
+pub(super) fn decide<T: Mantissa>(
+    level: Level,
+    setting: &Setting<'_>,
+    pixels: &[Complex<T>],
+    found: &mut [Found],
+) -> Counts {
     assert_eq!(pixels.len(), found.len(), "the lists differ in length");
     if setting.orbits.end == End::Trap {
         found.fill(Found::Stays);

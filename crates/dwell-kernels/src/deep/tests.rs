@@ -506,6 +506,73 @@ fn points_that_are_attracted_slowly_are_proved_to_stay_in_a_view_of_the_whole_se
     assert_eq!(by_deltas::<f64>(&place, 2_f64.powi(-26), wanted, &pixels), [Found::Stays; 24]);
 }
 
+/// The dwell of a point by steps alone, without bounds.
+fn by_plain_steps(parts: &[Fixed; 2], limit: u64) -> Option<u64> {
+    let mut stepper = Stepper::new(parts.each_ref());
+    let mut z = parts.clone();
+    for n in 1..=limit {
+        if z[0].at_point().powi(2) + z[1].at_point().powi(2) > 4.0 {
+            return Some(n);
+        }
+        stepper.step(&mut z);
+    }
+    None
+}
+
+/// What fixed point finds of points without a limit. A minute later what is left is undecided: without a proof, an orbit that stays never ends.
+fn followed_without_limit(points: &[[Fixed; 2]], units: Option<(Units, i32)>) -> Vec<Found> {
+    let (stop, limbs) = (AtomicBool::new(false), points[0][0].limbs.len());
+    let goal = Goal { limbs, error: 2.0, escape: 4.0, limit: i64::MAX as u64, smooth: false, units, stop: &stop };
+    std::thread::scope(|scope| {
+        let (done, wait) = std::sync::mpsc::channel::<()>();
+        let stop = &stop;
+        scope.spawn(move || {
+            if wait.recv_timeout(std::time::Duration::from_secs(60)).is_err() {
+                stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        });
+        let found = followed(&goal, points);
+        done.send(()).unwrap();
+        found
+    })
+}
+
+#[test]
+fn orbits_in_fixed_point_are_proved_to_stay_at_any_limit_and_only_those() {
+    let mut random = Random(24);
+    let mut cases = [0; 2];
+    for _ in 0..4 {
+        let place = place_at_a_nucleus(&mut random);
+        // The size of the copy is 2^-10 of the view, to a small factor; its angle is unknown. Three circles about its nucleus.
+        let limit = 100 * place.reference.last() as u64;
+        let points: Vec<[Fixed; 2]> = (0..24)
+            .map(|number| {
+                let (sine, cosine) = (f64::from(number % 8) / 8.0 * std::f64::consts::TAU).sin_cos();
+                let radius = [0.01, 0.06, 0.3][number as usize / 8] * 2_f64.powi(-10);
+                let [x, y] = place.parts.clone();
+                [plus(x, Dd::whole(radius * cosine), place.scale), plus(y, Dd::whole(radius * sine), place.scale)]
+            })
+            .collect();
+        let all = followed_without_limit(&points, None);
+        // Few points are followed one by one, many in vectors where the processor has these; with derivatives each step is looked at.
+        assert_eq!(followed_without_limit(&points[3..4], None), all[3..4]);
+        let stays = |found: &Found| *found == Found::Stays;
+        let derived = followed_without_limit(&points[..8], Some((UNITS, place.scale)));
+        assert!(derived.iter().zip(&all).all(|(derived, found)| stays(derived) == stays(found)));
+        for (point, found) in points.iter().zip(&all) {
+            // One of more chaotic periods than there are bits is undecided.
+            let expected = match found {
+                Found::Stays => None,
+                Found::Escapes(n, _) => Some(*n).filter(|n| *n <= limit),
+                Found::Undecided => continue,
+            };
+            assert_eq!(by_plain_steps(point, limit), expected, "{found:?}");
+            cases[usize::from(stays(found))] += 1;
+        }
+    }
+    assert!(cases.iter().all(|count| *count > 20), "{cases:?} escape and stay");
+}
+
 #[test]
 fn nothing_that_escapes_is_trapped() {
     // Just outside of the rims of components, where orbits seem to be attracted for a long time.

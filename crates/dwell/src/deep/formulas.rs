@@ -12,16 +12,16 @@ use crate::exact::rational::Rational;
 use crate::exact::trig::Real;
 use crate::truth::exact_points::Enclosed;
 use dwell_kernels::Level;
-use dwell_kernels::deep::Watch;
 use dwell_kernels::deep::direct::Goal;
 use dwell_kernels::deep::extended::Bound;
+use dwell_kernels::deep::formulas::Setting;
 use dwell_kernels::deep::formulas::orbits::{Orbits, Wanted};
 use dwell_kernels::deep::formulas::points::{Iterated, follow};
-use dwell_kernels::deep::formulas::{Setting, decide};
 use dwell_kernels::deep::limbs::Fixed;
-use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
+use dwell_kernels::deep::mantissa::{Complex, Dd};
 use dwell_kernels::deep::orbit::Found;
 use dwell_kernels::deep::reference::{End, NoReference};
+use dwell_kernels::deep::{DeepKernels, Watch};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -146,7 +146,7 @@ impl PreparedOrbits {
     }
 
     /// Decides pixels by single steps, as far as a number does.
-    pub(super) fn by_steps<T: Mantissa>(
+    pub(super) fn by_steps<T: DeepKernels>(
         &self,
         level: Level,
         Aim { points, limit, smooth, slopes }: Aim<'_>,
@@ -170,7 +170,7 @@ impl PreparedOrbits {
             units: slopes.then(|| *points.units()),
             stop,
         };
-        let counts = decide(level, &setting, pixels, found);
+        let counts = T::decide_by_steps(level, &setting, pixels, found);
         let tier = if T::PARTS == 1 { Tier::F64Steps } else { Tier::PairsSteps };
         TierReport {
             seconds: began.elapsed().as_secs_f64(),

@@ -17,9 +17,9 @@ use crate::truth::ExactMap;
 use crate::view::settings::Settings;
 use dwell_kernels::deep::blocks::{REACH, Table};
 use dwell_kernels::deep::extended::Bound;
-use dwell_kernels::deep::mantissa::{Dd, Mantissa};
+use dwell_kernels::deep::mantissa::Dd;
 use dwell_kernels::deep::reference::{End, NoReference, Reference};
-use dwell_kernels::deep::{NoTable, TableSetting, Watch, table};
+use dwell_kernels::deep::{DeepKernels, NoTable, TableSetting, Watch};
 use dwell_kernels::{Formula, Level};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -345,7 +345,7 @@ impl Prepared {
         self.tables(&self.in_pairs[tier - self.in_f64.len()], tier, shared, means)
     }
 
-    fn tables<T: Mantissa>(
+    fn tables<T: DeepKernels>(
         &self,
         tables: &Tables<T>,
         tier: usize,
@@ -379,7 +379,7 @@ impl Prepared {
             threads: means.threads,
             watch: Watch { stop: control.cancel.flag(), done: phase.steps() },
         };
-        let made = match table::<T>(level, setting) {
+        let made = match T::table(level, setting) {
             Ok(made) => Arc::new(made),
             Err(NoTable::Stopped) => return Err(Error::Interrupted),
             Err(NoTable::Memory) => return Err(crate::base::limits::exhausted(bytes as usize, WHAT).into()),

@@ -17,13 +17,13 @@ use crate::field::channels::{Channel, ChannelSet, ChannelSlicesMut};
 use crate::truth::exact_points::Enclosed;
 use crate::truth::{Truth, Wanted, dwell_and_values};
 use dwell_kernels::Level;
-use dwell_kernels::deep::PROVED;
 use dwell_kernels::deep::blocks::Table;
 use dwell_kernels::deep::cycle::{Cycle, Search};
 use dwell_kernels::deep::direct;
 use dwell_kernels::deep::formulas::points::fits;
-use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
+use dwell_kernels::deep::mantissa::{Complex, Dd};
 use dwell_kernels::deep::orbit::{Found, Setting};
+use dwell_kernels::deep::{DeepKernels, PROVED};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -344,7 +344,7 @@ impl Course<'_> {
         }
     }
 
-    fn by_deltas<T: Mantissa>(
+    fn by_deltas<T: DeepKernels>(
         &self,
         (tier, prepared, table): (usize, &Prepared, &Table<T>),
         pixels: &mut Vec<Complex<T>>,
@@ -360,7 +360,7 @@ impl Course<'_> {
         };
         extend(pixels, buffers.open.iter().map(offset), WHAT)?;
         let setting = self.setting(prepared);
-        let counts = dwell_kernels::deep::decide(level, &setting, table, pixels, &mut buffers.found);
+        let counts = T::decide(level, &setting, table, pixels, &mut buffers.found);
         Ok(TierReport {
             seconds: began.elapsed().as_secs_f64(),
             steps: counts.steps + counts.wide,
@@ -369,7 +369,7 @@ impl Course<'_> {
         })
     }
 
-    fn by_steps<T: Mantissa>(
+    fn by_steps<T: DeepKernels>(
         &self,
         pixels: &mut Vec<Complex<T>>,
         buffers: &mut DeepBuffers,

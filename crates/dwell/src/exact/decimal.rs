@@ -116,7 +116,7 @@ impl Decimal {
         (digits, exponent)
     }
 
-    /// `digits * 10^exponent`; the text has no exponent where it needs fewer than [`SHORT`] extra zeros.
+    /// `digits * 10^exponent`; the text has no exponent where it needs fewer than [`SHORT`] extra zeros, and otherwise one digit before the point.
     pub(crate) fn of(digits: IBig, exponent: i64) -> Result<Self, InputError> {
         let sign = if digits < IBig::ZERO { "-" } else { "" };
         let all = digits.to_string();
@@ -133,6 +133,7 @@ impl Decimal {
             (Ok(_), 0..SHORT) => format!("{sign}{kept}{}", zeros(exponent)),
             (Ok(whole), ..0) if whole > 0 => format!("{sign}{}.{}", &kept[..whole], &kept[whole..]),
             _ if whole <= 0 && whole > -SHORT => format!("{sign}0.{}{kept}", zeros(-whole)),
+            _ if kept.len() > 1 => format!("{sign}{}.{}e{}", &kept[..1], &kept[1..], whole - 1),
             _ => format!("{sign}{kept}e{exponent}"),
         };
         text.parse()

@@ -2,6 +2,7 @@
 
 use super::of_point::OfPoint;
 use super::running_error::RunningError;
+use super::trap::{self, Trap};
 use super::{Goal, ROUNDING, TOO_MUCH};
 use crate::deep::extended::Extended;
 use crate::deep::mantissa::Complex;
@@ -21,6 +22,7 @@ pub(super) struct Follower {
     pub(super) n: u64,
     pub(super) error: RunningError,
     derivative: Option<OfPoint>,
+    pub(super) trap: Trap,
     pub(super) escaped: Option<u64>,
 }
 
@@ -31,6 +33,7 @@ impl Follower {
             n: 1,
             error: RunningError::new(unit, of_c),
             derivative: goal.units.map(|(_, scale)| OfPoint::new(scale)),
+            trap: Trap::new(),
             escaped: None,
         }
     }
@@ -65,11 +68,19 @@ impl Follower {
             }
         } else if self.n == goal.limit {
             return Some(Found::Stays);
+        } else {
+            self.trap.keep_within(goal.escape, square);
+            if modulus < trap::NEAR && self.trap.passes((at.wide)(), &self.error) {
+                return Some(Found::Stays);
+            }
         }
         if let Some(derivative) = &mut self.derivative {
             derivative.step(&at.wide, (z, modulus), &self.error);
         }
         self.error.step(&at.wide, modulus);
+        if let Some(attempt) = &mut self.trap.attempt {
+            attempt.rho.step(&at.wide, modulus);
+        }
         self.n += 1;
         None
     }

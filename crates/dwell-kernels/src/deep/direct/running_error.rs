@@ -35,6 +35,19 @@ impl RunningError {
         error
     }
 
+    /// A greater bound, at least one unit, in the plane.
+    pub(super) fn raised(&self, to: Bound) -> Self {
+        let mut raised = *self;
+        raised.set(to.over(Bound::new(1.0, self.unit)));
+        raised
+    }
+
+    /// Takes a bound in units of the last place.
+    fn set(&mut self, units: Bound) {
+        (self.m, self.k) = (units.in_unit(units.exponent()), units.exponent());
+        self.rescale(0);
+    }
+
     fn rescale(&mut self, by: i32) {
         self.k += by;
         self.m *= power_of_two(-by);
@@ -74,7 +87,6 @@ impl RunningError {
         let units = self.bound().times(growth).over(Bound::new(1.0, self.unit));
         let after = units.plus(Bound::of(self.of_step)).by(UP);
         // At least what a step adds, and so at least one unit.
-        (self.m, self.k) = (after.in_unit(after.exponent()), after.exponent());
-        self.rescale(0);
+        self.set(after);
     }
 }

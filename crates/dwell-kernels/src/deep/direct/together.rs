@@ -1,7 +1,8 @@
 //! Eight orbits at a time, each lane with the next point when it is done.
 
 use super::follower::{At, Follower};
-use super::running_error::{GREATEST, LEAST, UP};
+use super::running_error::{GREATEST, LEAST, RunningError, UP};
+use super::trap;
 use super::{Goal, Points, TOO_MUCH, follow_one};
 use crate::deep::derivative::UNDERFLOW;
 use crate::deep::digits::{EightOrbits, LANES, Products};
@@ -14,6 +15,10 @@ use std::sync::atomic::Ordering;
 
 /// |z| from which the digits at the point have 53 bits of the larger part: 2^-40.
 const NEAR_ZERO: f64 = 9.1e-13;
+/// |z|^2 below which a lane is looked at.
+const LOOKED_AT: f64 = trap::NEAR * trap::NEAR;
+/// What the certainty of a comparison takes of R^2: an error of at most 1e-9 changes |z|^2 by less than a millionth of bounds of at least 4.
+const CERTAINLY: f64 = 1.0 - 1e-6;
 
 /// The orbits of some points.
 struct Together<'a, 'b> {
@@ -28,24 +33,61 @@ struct Together<'a, 'b> {
     entered: u64,
 }
 
-/// What a step that decides nothing needs, of all lanes: the bounds on the errors as [`RunningError`](super::running_error::RunningError) has them.
-#[derive(Clone, Copy)]
+/// What a step that decides nothing needs, of all lanes.
 struct Ordinary {
-    m: [f64; LANES],
-    scaled_step: [f64; LANES],
-    scale: [f64; LANES],
+    errors: Errors,
+    /// Those of the discs of attempts ([`trap`]).
+    discs: Errors,
     /// The greatest |z|^2, certainly within R and 256, and the least one, negative in lanes without a point.
     within: [f64; LANES],
     beyond: [f64; LANES],
+}
+
+/// Bounds as [`RunningError`] has them. In a lane without one all is 0 and stays so.
+struct Errors {
+    m: [f64; LANES],
+    scaled_step: [f64; LANES],
+    scale: [f64; LANES],
+    /// The least m, negative in a lane without a bound, and the greatest bound in the plane.
+    least: [f64; LANES],
+    most: f64,
+}
+
+impl Errors {
+    fn none(most: f64) -> Self {
+        Self { m: [0.0; LANES], scaled_step: [0.0; LANES], scale: [0.0; LANES], least: [-1.0; LANES], most }
+    }
+
+    fn set(&mut self, lane: usize, error: Option<&RunningError>) {
+        let (m, scaled_step, scale, least) =
+            error.map_or((0.0, 0.0, 0.0, -1.0), |error| (error.m, error.scaled_step, error.scale, LEAST));
+        (self.m[lane], self.scaled_step[lane], self.scale[lane], self.least[lane]) = (m, scaled_step, scale, least);
+    }
+
+    /// m of all lanes after a step from these moduli. Whether each is in the range that it is kept in.
+    #[inline(always)]
+    fn stepped(&self, moduli: &[f64; LANES]) -> ([f64; LANES], bool) {
+        let (mut after, mut is_in_range) = ([0.0; LANES], true);
+        for lane in 0..LANES {
+            let off = self.m[lane] * self.scale[lane] + UNDERFLOW;
+            let m = ((2.0 * moduli[lane] + off) * self.m[lane] + self.scaled_step[lane]) * UP;
+            after[lane] = m;
+            is_in_range &= off <= self.most && m > self.least[lane] && m < GREATEST;
+        }
+        (after, is_in_range)
+    }
 }
 
 /// Follows the orbits of points, if their limbs and R allow it.
 pub(super) fn follow(products: Products, goal: &Goal<'_>, points: &mut Points<'_>, found: &mut [Found]) -> Option<()> {
     let orbits = EightOrbits::new(products, goal.limbs, goal.escape)?;
     let none = Follower::new(goal, orbits.unit(), 0.0);
-    let zero = [0.0; LANES];
-    let ordinary =
-        Ordinary { m: zero, scaled_step: zero, scale: zero, within: [f64::MAX; LANES], beyond: [-1.0; LANES] };
+    let ordinary = Ordinary {
+        errors: Errors::none(TOO_MUCH),
+        discs: Errors::none(trap::MOST),
+        within: [f64::MAX; LANES],
+        beyond: [-1.0; LANES],
+    };
     let mut together =
         Together { goal, orbits, places: [None; LANES], followers: [none; LANES], ordinary, until_look: 0, entered: 0 };
     products.vectorize(
@@ -65,13 +107,11 @@ impl Together<'_, '_> {
         while self.places.iter().any(Option::is_some) && !self.goal.stop.load(Ordering::Relaxed) {
             let magnitudes = self.orbits.magnitudes();
             let is_ordinary = self.goal.units.is_none() && self.until_look > 0;
-            match is_ordinary.then(|| self.ordinary.stepped(magnitudes)).flatten() {
-                Some(after) => {
-                    self.ordinary = after;
-                    self.until_look -= 1;
-                    self.orbits.step();
-                }
-                None => self.look(magnitudes, &mut next, points, found),
+            if is_ordinary && self.ordinary.step(magnitudes) {
+                self.until_look -= 1;
+                self.orbits.step();
+            } else {
+                self.look(magnitudes, &mut next, points, found);
             }
         }
     }
@@ -124,19 +164,22 @@ impl Together<'_, '_> {
     /// Takes the followers' errors and numbers of steps.
     fn enter_ordinary(&mut self) {
         let mut least = u64::MAX;
-        // Certainly within: an error of at most 1e-9 changes |z|^2 by less than a millionth of bounds of at least 4.
-        let within = self.goal.escape.min(FAR_SQUARED) * (1.0 - 1e-6);
+        let within = self.goal.escape.min(FAR_SQUARED);
         let of = &mut self.ordinary;
         for lane in 0..LANES {
-            let Follower { n, error, escaped, .. } = &self.followers[lane];
+            let Follower { n, error, trap, escaped, .. } = &self.followers[lane];
             let is_used = self.places[lane].is_some();
-            (of.m[lane], of.scaled_step[lane], of.scale[lane]) = (error.m, error.scaled_step, error.scale);
-            of.beyond[lane] = if is_used { NEAR_ZERO * NEAR_ZERO } else { -1.0 };
-            of.within[lane] = if is_used { within } else { f64::MAX };
+            let attempt = trap.attempt.as_ref().filter(|_| is_used);
+            of.errors.set(lane, is_used.then_some(error));
+            of.discs.set(lane, attempt.map(|attempt| &attempt.rho));
+            of.beyond[lane] = if is_used { LOOKED_AT } else { -1.0 };
+            of.within[lane] = match attempt {
+                Some(_) => within * trap::WITHIN,
+                None if is_used => within * CERTAINLY,
+                None => f64::MAX,
+            };
             if is_used {
                 least = least.min(if escaped.is_some() { 0 } else { self.goal.limit - n });
-            } else {
-                (of.m[lane], of.scaled_step[lane], of.scale[lane]) = (1.0, 1.0, 0.0);
             }
         }
         self.until_look = least;
@@ -149,7 +192,10 @@ impl Together<'_, '_> {
         for (lane, follower) in self.followers.iter_mut().enumerate() {
             if self.places[lane].is_some() {
                 follower.n += steps;
-                follower.error.m = self.ordinary.m[lane];
+                follower.error.m = self.ordinary.errors.m[lane];
+                if let Some(attempt) = &mut follower.trap.attempt {
+                    attempt.rho.m = self.ordinary.discs.m[lane];
+                }
             }
         }
         self.entered = self.until_look;
@@ -157,22 +203,21 @@ impl Together<'_, '_> {
 }
 
 impl Ordinary {
-    /// What follows a step from |x| and |y|, if in each lane it is certain that nothing is found, and the error is in the range that it is kept in.
+    /// Makes a step from |x| and |y|, if in each lane it is certain that nothing is found, and the bounds are in the range that they are kept in. Whether it is made.
     #[inline(always)]
-    fn stepped(&self, [x, y]: [[f64; LANES]; 2]) -> Option<Self> {
-        let mut after = *self;
-        let mut is_ordinary = true;
+    fn step(&mut self, [x, y]: [[f64; LANES]; 2]) -> bool {
+        let (mut moduli, mut is_ordinary) = ([0.0; LANES], true);
         for lane in 0..LANES {
             let square = x[lane] * x[lane] + y[lane] * y[lane];
-            let off = self.m[lane] * self.scale[lane] + UNDERFLOW;
-            let m = ((2.0 * square.sqrt() + off) * self.m[lane] + self.scaled_step[lane]) * UP;
-            after.m[lane] = m;
-            is_ordinary &= square < self.within[lane]
-                && square > self.beyond[lane]
-                && off <= TOO_MUCH
-                && m > LEAST
-                && m < GREATEST;
+            moduli[lane] = square.sqrt();
+            is_ordinary &= square < self.within[lane] && square > self.beyond[lane];
         }
-        is_ordinary.then_some(after)
+        let (errors, errors_in_range) = self.errors.stepped(&moduli);
+        let (discs, discs_in_range) = self.discs.stepped(&moduli);
+        is_ordinary &= errors_in_range && discs_in_range;
+        if is_ordinary {
+            (self.errors.m, self.discs.m) = (errors, discs);
+        }
+        is_ordinary
     }
 }

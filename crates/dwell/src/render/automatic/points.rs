@@ -82,6 +82,11 @@ pub(super) trait Computer {
 
     /// Whether the map has a fold.
     fn is_folded(&self) -> bool;
+
+    /// The greatest limit relative to the median dwell of points that escape: infinite unless orbits that escape much later take far longer for each step than others.
+    fn most_of_median(&self) -> f64 {
+        f64::INFINITY
+    }
 }
 
 /// Computes points given by coordinates.

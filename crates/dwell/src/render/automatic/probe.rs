@@ -187,8 +187,24 @@ fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, O
                 return Ok((limit, Some(most)));
             }
         }
-        limit *= FACTOR;
+        let most = limit_of_median(computer, list, limit)?;
+        if limit as f64 >= most {
+            return Ok((limit, Some(most)));
+        }
+        limit = (limit * FACTOR).min(most as u64);
     }
+}
+
+/// The greatest limit that the median dwell allows ([`Computer::most_of_median`]), once fewer than one in a hundred points escapes in a stage: before, the median is that of a part of the view.
+fn limit_of_median(computer: &impl Computer, list: &[Point], limit: u64) -> Result<f64, Error> {
+    let (most, (escaped, late)) = (computer.most_of_median(), escapes(list, limit));
+    if most.is_infinite() || escaped == 0 || late * 100 > list.len() {
+        return Ok(f64::INFINITY);
+    }
+    let escaped_ones = list.iter().map(|point| point.outcome.dwell()).filter(|dwell| *dwell > 0);
+    let mut dwells = collected(escaped_ones, WHAT)?;
+    let (_, median, _) = dwells.select_nth_unstable(escaped / 2);
+    Ok(most * *median as f64)
 }
 
 /// The greatest limit that is affordable. Points that neither escape nor enter a cycle are iterated up to it at every pixel:
@@ -199,9 +215,10 @@ fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, O
 /// Cycles are searched for up to `limit`, to which the list has been iterated: where a fixed point attracts weakly, a point
 /// enters its cycle as late as points beside it escape.
 fn most_limit(computer: &impl Computer, list: &[Point], limit: u64) -> Result<f64, Error> {
+    let of_median = limit_of_median(computer, list, limit)?;
     let stays = collected(list.iter().filter(|point| point.outcome.dwell() == 0).copied(), WHAT)?;
     if stays.is_empty() {
-        return Ok(f64::INFINITY);
+        return Ok(of_median);
     }
     let mut sample = collected(stays.iter().step_by(stays.len().div_ceil(SEARCHED)).copied(), WHAT)?;
     let size = sample.len() as f64;
@@ -214,7 +231,8 @@ fn most_limit(computer: &impl Computer, list: &[Point], limit: u64) -> Result<f6
     let mean = list.iter().map(|point| point.outcome.dwell() as f64).sum::<f64>() / cells;
     let folded = computer.is_folded();
     let added = if folded { MOST_ADDED_FOLDED } else { MOST_ADDED };
-    Ok(added.max(MOST_ADDED_TIMES * mean) / (open / size * stays.len() as f64 / cells))
+    let of_added = added.max(MOST_ADDED_TIMES * mean) / (open / size * stays.len() as f64 / cells);
+    Ok(of_added.min(of_median))
 }
 
 /// Adds eight points to each of the cells where points escape latest or do not escape beside some that do.

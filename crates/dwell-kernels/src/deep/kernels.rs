@@ -1,0 +1,73 @@
+//! The entry points of the kernels of deep views, for the numbers of the tiers.
+//!
+//! The generic kernels are instantiated in this file and not in the calling crates, so that they are compiled once, with the optimisation level of this crate.
+
+use super::blocks::Table;
+use super::formulas;
+use super::mantissa::{Complex, Dd, Mantissa};
+use super::orbit::{Counts, Found, Setting};
+use super::{NoTable, TableSetting};
+use crate::level::Level;
+
+/// A number of a tier with its kernels.
+pub trait DeepKernels: Mantissa {
+    /// The blocks of a reference.
+    ///
+    /// # Errors
+    /// When there is no memory, and when the flag is set.
+    fn table(level: Level, setting: TableSetting<'_>) -> Result<Table<Self>, NoTable>;
+
+    /// Decides the dwells of pixels, given by their c in units of 2^scale, as far as these numbers and blocks do. Where the flag of the setting is set meanwhile, what is left
+    /// is undecided.
+    ///
+    /// If the lists differ in length.
+    fn decide(
+        level: Level,
+        setting: &Setting<'_>,
+        table: &Table<Self>,
+        pixels: &[Complex<Self>],
+        found: &mut [Found],
+    ) -> Counts;
+
+    /// Decides the dwells of pixels of any formula by single steps, given by their offsets in units of 2^scale, as far as these numbers do. Where the flag of the setting is set
+    /// meanwhile, what is left is undecided.
+    ///
+    /// If the lists differ in length.
+    fn decide_by_steps(
+        level: Level,
+        setting: &formulas::Setting<'_>,
+        pixels: &[Complex<Self>],
+        found: &mut [Found],
+    ) -> Counts;
+}
+
+macro_rules! deep_kernels {
+    ($($number:ty),*) => {$(
+        impl DeepKernels for $number {
+            fn table(level: Level, setting: TableSetting<'_>) -> Result<Table<Self>, NoTable> {
+                super::table(level, setting)
+            }
+
+            fn decide(
+                level: Level,
+                setting: &Setting<'_>,
+                table: &Table<Self>,
+                pixels: &[Complex<Self>],
+                found: &mut [Found],
+            ) -> Counts {
+                super::decide(level, setting, table, pixels, found)
+            }
+
+            fn decide_by_steps(
+                level: Level,
+                setting: &formulas::Setting<'_>,
+                pixels: &[Complex<Self>],
+                found: &mut [Found],
+            ) -> Counts {
+                formulas::decide(level, setting, pixels, found)
+            }
+        }
+    )*};
+}
+
+deep_kernels!(f64, Dd);
