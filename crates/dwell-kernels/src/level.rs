@@ -1,6 +1,7 @@
 //! Levels: the instruction sets that kernels are compiled for. A [`Level`] is a value that proves that the machine has
 //! the instruction set.
 
+use crate::vector::Vector;
 use fearless_simd::{Fallback, Simd};
 
 /// The name of a level, whether or not this machine has it.
@@ -126,9 +127,16 @@ pub(crate) trait Kernel {
 /// of the machine: each fma was a call, and the level ran at 0.03 of its peak. Builds with debug assertions, as for tests, stay
 /// with the calls, which have the same bits: their second variant of every loop took the compiler minutes and 7 GB. Tests of
 /// release builds compare all levels as well. Parts that do not iterate stay in `vectorize` for the same reason.
+///
+/// Which of both it is, is known before code is generated: asked of `simd`, each level was compiled with two more variants of every part, which it never calls.
 #[inline(always)]
 pub(crate) fn separately<S: Simd, R>(simd: S, part: impl FnOnce() -> R) -> R {
-    if !cfg!(debug_assertions) && simd.level().is_fallback() { scalar(part) } else { simd.vectorize(part) }
+    if const { !cfg!(debug_assertions) && has_shortest_vectors::<S>() } { scalar(part) } else { simd.vectorize(part) }
+}
+
+/// Whether vectors are as short as those of the scalar level, 128 bits. Of the levels of x86-64 that is the scalar one alone; elsewhere `scalar` and `vectorize` are the same.
+const fn has_shortest_vectors<S: Simd>() -> bool {
+    Vector::<S, f64>::LEN < 4
 }
 
 /// Runs a kernel at the scalar level.
@@ -141,12 +149,12 @@ pub(crate) fn run_scalar<K: Kernel>(kernel: K) -> K::Output {
 
 /// Calls a function of the scalar level, compiled with the fused multiply-add instruction of the machine if it has one:
 /// without it each fma is a call into the C library, ten times slower for the same bits. A kernel that runs another one in
-/// this way calls a function of its own, which costs about a nanosecond.
+/// this way calls a function of its own, which costs about a nanosecond. Builds with debug assertions have the calls alone ([`separately`]).
 #[allow(unsafe_code, reason = "one call of a function compiled for a feature that was just detected")]
 #[inline(always)]
 fn scalar<R>(part: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("fma") {
+    if !cfg!(debug_assertions) && std::arch::is_x86_feature_detected!("fma") {
         // SAFETY: FMA, the only feature that the function needs, has just been detected on this machine.
         return unsafe { scalar_with_fma(part) };
     }
@@ -168,6 +176,16 @@ fn scalar_with_fma<R>(part: impl FnOnce() -> R) -> R {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shortest_vectors_are_those_of_the_scalar_level() {
+        assert!(has_shortest_vectors::<Fallback>());
+        #[cfg(target_arch = "x86_64")]
+        assert!(
+            !has_shortest_vectors::<fearless_simd::x86::Avx2>()
+                && !has_shortest_vectors::<fearless_simd::x86::Avx512>()
+        );
+    }
 
     #[test]
     fn scalar_is_first_and_best_is_last() {
