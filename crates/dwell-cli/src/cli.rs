@@ -687,15 +687,19 @@ pub(crate) struct GalleryArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_long_help = "Examples:\n  dwell explore\n  dwell explore kf-1e50\n  dwell explore old.png --folder places --no-open\n  \
-dwell explore --listen 127.0.0.1:8080"
+    after_long_help = "Examples:\n  dwell explore\n  dwell explore kf-1e50\n  dwell explore --center -0.7436438870371587,0.1318259042053119 --zoom 1e9\n  \
+dwell explore old.png --folder places --no-open\n  dwell explore --listen 127.0.0.1:8080"
 )]
 pub(crate) struct ExploreArgs {
     /// Built-in location, file, or PNG of dwell to begin with [default: the whole set]
     ///
     /// What `dwell render` takes: a name of `dwell locations`, a location file of dwell or of another program, a PNG made by
-    /// dwell, or `-` for standard input.
+    /// dwell, or `-` for standard input. Flags override what the location says.
     pub(crate) what: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) iteration: IterationArgs,
     /// Print the link and open no browser
     #[arg(long)]
     pub(crate) no_open: bool,

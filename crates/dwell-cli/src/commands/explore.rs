@@ -2,7 +2,7 @@
 
 use super::lab::records::{self, Records};
 use crate::choice;
-use crate::cli::{ExploreArgs, IterationArgs, ViewArgs};
+use crate::cli::ExploreArgs;
 use crate::error_text::{Failure, Usage};
 use crate::interrupt::Interrupt;
 use crate::machine::Machine;
@@ -19,10 +19,12 @@ const PIXELS: u64 = 3840 * 2160;
 
 pub(crate) fn run(args: &ExploreArgs, interrupt: &Interrupt) -> Result<(), Failure> {
     let listen = listen(args.listen.as_deref())?;
-    let mut scene = scene::place(args.what.as_deref(), &ViewArgs::default(), &IterationArgs::default(), true)?;
+    let mut scene = scene::place(args.what.as_deref(), &args.view, &args.iteration, true)?;
     if args.what.is_none() {
         // The limit and the colours of the whole set were chosen for it alone, and here it is the way to every other place.
-        (scene.colouring, scene.automatic) = (Colouring::default(), Automatic::ALL);
+        let limit = args.iteration.max_iter.is_none() || scene.automatic.limit;
+        let number = args.iteration.precision.is_none() || scene.automatic.number;
+        (scene.colouring, scene.automatic) = (Colouring::default(), Automatic { limit, number, ..Automatic::ALL });
     }
     let cpu = engine::engine(&args.engine)?;
     let memory_bytes = match &args.max_memory {

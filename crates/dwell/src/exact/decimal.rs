@@ -292,10 +292,7 @@ mod tests {
             let sum = a.to_rational().plus(&b.to_rational());
             assert_eq!(a.midpoint(&b).unwrap().to_rational(), sum.over(&Rational::whole(2)));
         }
-        assert!(
-            number("1e-1000000").midpoint(&number("2e-1000000")).is_err(),
-            "the midpoint has an exponent of -1000001"
-        );
+        assert!(number("1e-1000000").midpoint(&number("0")).is_err(), "the midpoint has an exponent of -1000001");
     }
 
     #[test]

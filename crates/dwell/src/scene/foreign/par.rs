@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn views_by_centre_and_magnification() {
         check("center-mag=-0.5/0/0.75", &["re = \"-0.5\"", "zoom = \"1.5\"", "size = \"1440x1080\"", "flip = false"]);
-        check("center-mag=-0.5/0/7.5e+20/1/30", &["zoom = \"15e20\"", "rotation = \"-30\""]);
+        check("center-mag=-0.5/0/7.5e+20/1/30", &["zoom = \"1.5e21\"", "rotation = \"-30\""]);
         // A factor within 2 % of 1 is 1.
         check("center-mag=0/0/1/0.985", &["zoom = \"2\""]);
         // Twice as narrow: 4/3 wide and 2 high around (1, 2).
