@@ -113,7 +113,7 @@ pub(crate) enum Command {
     ///
     /// Starts a server on this machine, prints its link and opens it in the browser. Wheel, drag, touch and keys move; colours change
     /// without iterating; what rests on the screen is the picture that `dwell render` gives. Ctrl-C ends it.
-    Explore(ExploreArgs),
+    Explore(Box<ExploreArgs>),
     /// Compare two files, or a field with arbitrary precision
     ///
     /// Two fields of dwells or two images are compared pixel by pixel. With --truth, the dwells of a field are compared
