@@ -694,7 +694,8 @@ pub(crate) struct ExploreArgs {
     /// Built-in location, file, or PNG of dwell to begin with [default: the whole set]
     ///
     /// What `dwell render` takes: a name of `dwell locations`, a location file of dwell or of another program, a PNG made by
-    /// dwell, or `-` for standard input. Flags override what the location says.
+    /// dwell, or `-` for standard input. Flags override what the location says. The window
+    /// has a size of its own: --size gives the shape that a whole set is fitted to.
     pub(crate) what: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
