@@ -8,6 +8,8 @@ use dwell::{
     Limits, Located, Magnification, NumberKind, Plan, Progress, Scene, Settings, Size, Special, Strategy, Task, View,
     Wanted, locate,
 };
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// Random boxes, and their seed.
@@ -111,6 +113,53 @@ fn median(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
 }
 
+/// A box, which its number determines, and what was found in it or why nothing was.
+fn searched(number: u32, engine: &CpuEngine) -> Result<Row, String> {
+    let view = random_view(&mut Random::new(SEED + u64::from(number)), engine).map_err(|error| error.to_string())?;
+    let row = row(&view, engine).map_err(|error| error.to_string())?;
+    row.map_err(|error| error.to_string())
+}
+
+/// Searches the boxes on all processors, each box on one of them, since finding a box takes longer than searching it. Returns the minibrots
+/// and the number of boxes in which nothing was proved.
+fn boxes(count: u32) -> (Vec<Row>, u32) {
+    let (next, rows, failed) = (AtomicU32::new(0), Mutex::new(Vec::new()), AtomicU32::new(0));
+    let work = || {
+        let engine = CpuEngine::new(Level::best(), 1);
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
+            }
+            match searched(number, &engine) {
+                Ok(row) => {
+                    let Special::Minibrot { period, size, is_cardioid, .. } = &row.found.point else { continue };
+                    println!(
+                        "{number:3}: zoom {}, period {period}, size {}, {}, {}; {:.4} s, {:.1} times the reference",
+                        row.zoom,
+                        size.to_rational().scientific(),
+                        if *is_cardioid { "cardioid" } else { "disc" },
+                        if row.found.is_least { "least" } else { "not proved to be the least" },
+                        row.seconds,
+                        row.seconds / row.reference
+                    );
+                    rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
+                }
+                Err(error) => {
+                    failed.fetch_add(1, Ordering::Relaxed);
+                    println!("{number:3}: {error}");
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
+        }
+    });
+    (rows.into_inner().unwrap_or_else(PoisonError::into_inner), failed.into_inner())
+}
+
 /// Runs the boxes. `words` are the flags of the command.
 pub(crate) fn run(words: &[&str]) -> Done {
     let (count, record) = match words {
@@ -119,31 +168,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
         ["--boxes", count] => (count.parse()?, false),
         _ => return Err("the flags of locate are --boxes N and --record".into()),
     };
-    let engine = CpuEngine::default();
-    let mut random = Random::new(SEED);
-    let (mut rows, mut failed) = (Vec::new(), 0);
-    for number in 0..count {
-        let view = random_view(&mut random, &engine)?;
-        match row(&view, &engine)? {
-            Ok(row) => {
-                let Special::Minibrot { period, size, is_cardioid, .. } = &row.found.point else { continue };
-                println!(
-                    "{number:3}: zoom {}, period {period}, size {}, {}, {}; {:.4} s, {:.1} times the reference",
-                    row.zoom,
-                    size.to_rational().scientific(),
-                    if *is_cardioid { "cardioid" } else { "disc" },
-                    if row.found.is_least { "least" } else { "not proved to be the least" },
-                    row.seconds,
-                    row.seconds / row.reference
-                );
-                rows.push(row);
-            }
-            Err(error) => {
-                failed += 1;
-                println!("{number:3}: {error}");
-            }
-        }
-    }
+    let (rows, failed) = boxes(count);
     let seconds = median(rows.iter().map(|row| row.seconds));
     let reference = median(rows.iter().map(|row| row.reference));
     let ratio = median(rows.iter().map(|row| row.seconds / row.reference));
@@ -151,8 +176,8 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let cardioids =
         rows.iter().filter(|row| matches!(row.found.point, Special::Minibrot { is_cardioid: true, .. })).count();
     let summary = format!(
-        "{count} boxes (seed {SEED}, zooms from 1e{LEAST_ZOOM} to 1e{}): a nucleus was found and proved in {}, {cardioids} of them of cardioids; that no smaller period is in the box was proved in {least}. \
-         The median time was {:.1} ms, that of the reference orbit of the box {:.2} ms; the median of the ratio was {ratio:.1}.",
+        "{count} boxes (seeds from {SEED} on, zooms from 1e{LEAST_ZOOM} to 1e{}): a nucleus was found and proved in {}, {cardioids} of them of cardioids; that no smaller period is in the box was proved in {least}. \
+         On one thread, the median time was {:.1} ms, that of the reference orbit of the box {:.2} ms; the median of the ratio was {ratio:.1}.",
         LEAST_ZOOM + ZOOMS - 1,
         rows.len(),
         1e3 * seconds,

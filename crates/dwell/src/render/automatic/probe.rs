@@ -208,8 +208,8 @@ fn limit_of_median(computer: &impl Computer, list: &[Point], limit: u64) -> Resu
 }
 
 /// The greatest limit that is affordable. Points that neither escape nor enter a cycle are iterated up to it at every pixel:
-/// near the boundary of a component, cycles are entered late, and the orbits of folded maps may stay on closed curves and
-/// never return to a z. The limit is such that the share of the view with such points, times the limit, is the number of
+/// near the boundary of a component, cycles are entered late, and chaotic orbits of the Burning Ship stay and never return
+/// to a z. The limit is such that the share of the view with such points, times the limit, is the number of
 /// iterations that a picture may take for them.
 ///
 /// Cycles are searched for up to `limit`, to which the list has been iterated: where a fixed point attracts weakly, a point
