@@ -14,7 +14,7 @@
 //!     while a queue holds a full bundle:
 //!         iterate a bundle from the queue with the greatest such n
 //! while a queue holds points:
-//!     iterate a bundle from the queue with the least n
+//!     iterate a bundle from the queue with the least n, unless its points are late and may be left
 //! while the replay queue holds points:
 //!     replay
 //!
@@ -49,6 +49,10 @@
 //!    a z they had before, and, with the shortcut `interior`, points inside the main cardioid or the period-2 disc
 //!    ([`crate::interior`]).
 //!
+//! At the end of a block few points are left, and a bundle of one takes as long as a full one: in a view beside a parabolic
+//! point, with a limit of 10^8, the last points of each block took nearly all of the time. So a caller may ask for them to
+//! be left ([`Workspace::leave_late`]), and computes those of many blocks together.
+//!
 //! # Why a cycle proves dwell 0
 //!
 //! A step is a function of the bits of z and c alone. If z_m = z_n as computed, m > n, then from m on the orbit repeats
@@ -62,7 +66,9 @@
 //!
 //! The cycles of small copies of the set are longer. From n = 4096 on, z is also compared with an older one, which is
 //! replaced when the number of steps has grown by a quarter (Brent, 1980, doubles it). All steps in between are whole
-//! batches of 128, so a cycle of length p is found once the distance between the two has reached 128 p steps. A view of
+//! batches of 128, so a cycle of length p would be found once the distance between the two has reached 128 p steps, or that
+//! divided by the power of two in p. Therefore z is compared after every step for the first n / 32 steps after the older one was
+//! stored at n, which finds every cycle of up to n / 32 steps that has begun. A view of
 //! a small copy with period 523 at a limit of 10^7 took 0.29 of the time of the comparison within stages alone, when the
 //! steps doubled. Bundles that have found such cycles are regrouped later, since a point that is queued again loses its
 //! older z.
@@ -255,7 +261,7 @@ pub(crate) fn dwells<N: Number>(
     let shortcuts = KernelShortcuts { interior: settings.shortcuts.interior && is_mandelbrot, ..settings.shortcuts };
     let settings = KernelSettings { shortcuts, ..settings };
     let finished = with_rule!(settings.map.formula, settings.map.recipe, rule => {
-        level.run(DwellKernel { rule, settings, workspace, grid, out: &mut *out, keep_escaped_z, stop })
+        level.run(DwellKernel { rule, settings, workspace, grid, out: &mut *out, keep_escaped_z, finishes: false, stop })
     });
     if finished && settings.proved != 0 && settings.shortcuts.interior {
         level.run(MarkInterior { settings, grid, out });
@@ -305,6 +311,8 @@ struct DwellKernel<'a, 'b, N, R> {
     /// Dwells, row by row. Survivors of the prologue have 0 until they escape.
     out: &'a mut [&'b mut [u32]],
     keep_escaped_z: bool,
+    /// Whether all points have passed the prologue, and none will join those in the queues.
+    finishes: bool,
     stop: &'a AtomicBool,
 }
 
@@ -598,11 +606,59 @@ mod tests {
         for level in Level::available() {
             let shortcuts = KernelShortcuts { interior: false, cycles: true, traps: false };
             let map = Map::mandelbrot(Recipe::Fused);
-            let settings = KernelSettings { map, limit: 1 << 20, radius_squared: 4.0, shortcuts, proved: u32::MAX };
+            // Between batches alone, the cycle would be found after 128 times 523 steps from an older z to one a quarter later.
+            let limit = 1 << 16;
+            let settings = KernelSettings { map, limit, radius_squared: 4.0, shortcuts, proved: u32::MAX };
             let (re, im) = ([-0.7410870592651462, -1.05, 0.3, -2.5], [0.12311219358117143, 0.02, 0.6, 0.0]);
             let found = dwells_of_list(level, settings, &re, &im, false).unwrap();
             assert_eq!(found[..2], [u32::MAX; 2], "{level:?}");
             assert!(found[2..].iter().all(|n| *n > 0 && *n < 100), "{level:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn late_points_are_left_where_they_are_few() {
+        // Beside a parabolic point: some points escape after 10^5 steps, and cycles are entered late.
+        let side = |middle: f64, count: usize| -> Vec<f64> {
+            (0..count).map(|i| middle + (i as f64 - count as f64 / 2.0) * 2e-6).collect()
+        };
+        let (re, im) = (side(-0.633_723_715_411_608, 40), side(0.443_036_276_382_725, 24));
+        let zero = |count: usize| vec![Grid::<f64>::negative_zero(); count];
+        let (zero_of_column, zero_of_row) = (zero(40), zero(24));
+        let grid = Grid {
+            re_of_column: &re,
+            im_of_column: &zero_of_column,
+            re_of_row: &zero_of_row,
+            im_of_row: &im,
+            monotonic: true,
+        };
+        let settings = KernelSettings {
+            map: Map::mandelbrot(Recipe::Fused),
+            limit: 200_000,
+            radius_squared: 4.0,
+            shortcuts: KernelShortcuts { interior: true, cycles: true, traps: false },
+            proved: 0,
+        };
+        let stop = AtomicBool::new(false);
+        for level in Level::available() {
+            let mut workspace = Workspace::new().unwrap();
+            let mut dwells_of = |from: u32| {
+                workspace.leave_late(from);
+                let mut dwell = vec![7; 40 * 24];
+                let mut rows: Vec<_> = dwell.chunks_mut(40).collect();
+                assert!(dwells(level, settings, &mut workspace, grid, &mut rows, false, &stop));
+                (dwell, workspace.left().collect::<Vec<_>>())
+            };
+            let (all, none) = dwells_of(u32::MAX);
+            let (mut some, left) = dwells_of(4096);
+            assert!(none.is_empty() && (1..=Workspace::<f64>::MOST_LEFT).contains(&left.len()), "{level:?}: {left:?}");
+            for (column, row) in left {
+                let at = row * 40 + column;
+                assert_eq!(some[at], 0, "{level:?}: {column}, {row}");
+                assert!(all[at] == 0 || all[at] > 32, "{level:?}: {column}, {row} is not late");
+                some[at] = all[at];
+            }
+            assert!(some == all, "{level:?}: a point that is not left differs");
         }
     }
 

@@ -199,6 +199,19 @@ impl<'a> FieldRowsMut<'a> {
         FieldRowsMut { width: self.width, rows, channels }
     }
 
+    /// Writes the values of points, given by columns and rows of the image that are within these rows, in order.
+    pub(crate) fn write_points(&mut self, places: &[(u32, u32)], values: ChannelSlices<'_>) {
+        let (width, top) = (self.width as usize, self.rows.start);
+        let set = values.set();
+        for (number, (column, row)) in places.iter().enumerate() {
+            let pixel = (row - top) as usize * width + *column as usize;
+            self.channels.dwell[pixel] = values.dwell[number];
+            for channel in set.iter() {
+                self.channels[channel][pixel] = values[channel][number];
+            }
+        }
+    }
+
     /// These rows, to read.
     #[must_use]
     pub fn as_rows(&self) -> FieldRows<'_> {

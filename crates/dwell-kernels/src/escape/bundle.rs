@@ -31,7 +31,7 @@ const MAX_STAGE: u32 = 4096;
 /// A bundle is iterated further while at least this many quarters of its lanes are alive; then it is regrouped.
 const MIN_ALIVE_QUARTERS: usize = 3;
 /// A bundle of which lanes have entered cycles is iterated further while one lane in this many is alive.
-const MOST_PER_ALIVE: usize = 4;
+const MOST_PER_ALIVE: usize = 2;
 /// If more than one lane in this many of a bundle escapes in a stage, the next bundle in that stage is tested more
 /// often.
 const MANY_ESCAPES_DIVISOR: usize = 8;
@@ -44,6 +44,10 @@ const STAGE_START: usize = 0;
 /// by a quarter, so that the time between the two z grows without bound, and with it the length of the cycles found. With a
 /// longer time between two replacements, points that enter their cycle soon after one are iterated longer in vain.
 const LONG_START: usize = 1;
+/// After the earlier z at [`LONG_START`] is replaced at n, z is compared with it after every step for n divided by this number
+/// of steps: between batches of 128 steps alone, a cycle of p steps would be found only once 128 p steps have passed, or
+/// fewer where p is even. A step takes about one and a half times as long meanwhile, a thirtieth of all steps.
+const WINDOW_DIVISOR: u32 = 32;
 /// The least number of steps between tests of a bundle.
 const MIN_BATCH: u32 = 8;
 
@@ -138,6 +142,8 @@ struct BatchRun {
     /// The number of earlier z of the bundle that z is compared with, to return when a point may have returned to one
     /// of them: 0, 1 ([`STAGE_START`]), or 2.
     starts: usize,
+    /// Whether x is also compared after every step, with that of [`LONG_START`], to end a batch where they are equal.
+    every_step: bool,
 }
 
 /// The number of batches that were iterated, and why the last of them ended the run.
@@ -145,10 +151,23 @@ struct BatchRun {
 struct BatchResult {
     /// The number of batches iterated.
     batches: u32,
+    /// The number of steps of the last batch.
+    last_steps: u32,
     /// Whether a point escaped in the last batch.
     escaped: bool,
     /// Whether a point may have returned to an earlier z of the bundle.
     maybe_cycle: bool,
+}
+
+/// The lanes in which some vector equals the numbers of that lane in a buffer.
+#[inline(always)]
+fn equal<S: Simd, N: Number, const U: usize>(simd: S, x: &[Vector<S, N>; U], buffer: &[N]) -> Mask<S, N> {
+    let lanes = Vector::<S, N>::LEN;
+    let mut same = x[0].equals(Vector::load(simd, buffer));
+    for j in 1..U {
+        same |= x[j].equals(Vector::load(simd, &buffer[j * lanes..]));
+    }
+    same
 }
 
 impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
@@ -183,16 +202,21 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
         )
     }
 
-    /// Empties all queues at the end of a block: iterates and replays all points, in bundles that need not be full.
-    /// Returns false if `stop` was set.
+    /// Empties all queues at the end of a block: iterates and replays all points, in bundles that need not be full, but for
+    /// those that are left ([`super::Workspace::leave_late`]). Returns false if `stop` was set.
     #[inline(always)]
     pub(super) fn finish_queues<S: Simd, const REGISTERS: usize>(&mut self, simd: S) -> bool {
+        self.finishes = true;
         let full = full_vectors(REGISTERS) * Vector::<S, N>::LEN;
         // The smallest n first: the points that survive may fill a bundle in a queue of greater n.
         let next_queue = |kernel: &Self| {
             [WHOLE_VECTORS].into_iter().chain(0..STAGES).find(|queue| kernel.workspace.queues.len(*queue) > 0)
         };
         while let Some(queue) = next_queue(self) {
+            // All other queues are empty then, so that these are all points that are left.
+            if queue == LONG_QUEUE && self.workspace.leave_long_queue() {
+                continue;
+            }
             let count = self.workspace.queues.len(queue).min(full);
             let completed = simd.vectorize(
                 #[inline(always)]
@@ -254,15 +278,17 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                 let limit = self.settings.limit;
                 let mut finished = queue.map_or([0; U], |queue| self.load_bundle::<S, U>(simd, queue, count));
                 let differing_n = queue == Some(LONG_QUEUE);
+                // A bundle of [`full_vectors`], or a smaller one for the last points of a block.
+                let is_largest = U == 8 || RELOAD && U > 2;
                 // The n of all points or, where it differs, the greatest, so that no point is iterated beyond the
                 // limit.
                 let n = self.workspace.bundle.n[..count].iter().map(|n| n.low_bits()).max().unwrap_or(limit);
                 let mut steps_done = 0;
-                // The number of steps from which on the z for long cycles is replaced.
-                let mut next_long_start = 0;
+                // The number of steps from which on the z for long cycles is replaced, and up to which it is compared after
+                // every step.
+                let (mut next_long_start, mut window_end) = (0, 0);
                 // `z[current]` of the bundle is z after `steps_done` steps.
-                let mut current = 0;
-                let mut alive = count;
+                let (mut current, mut alive) = (0, count);
                 // The number of lanes that were found to cycle while longer cycles were searched for.
                 let mut cycled = 0;
                 // No points join those of the last queue when it holds less than a full bundle.
@@ -276,7 +302,8 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                         return false;
                     }
                     let at = n + steps_done;
-                    if at == limit || alive == 0 {
+                    let leaves = self.finishes && at >= self.workspace.leaves_from();
+                    if at == limit || alive == 0 || leaves && !(is_largest && alive == U * lanes) {
                         break;
                     }
                     let stage = queue_of(at);
@@ -292,11 +319,15 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     if find_long_cycles && steps_done >= next_long_start {
                         self.record_start::<S, U>(simd, LONG_START, current, &finished);
                         next_long_start = (steps_done / 4).saturating_mul(5).max(MAX_STAGE);
+                        window_end = steps_done.saturating_add(at / WINDOW_DIVISOR);
                     }
                     let starts = usize::from(find_cycles) + usize::from(find_long_cycles);
                     while steps_done < end && alive > 0 {
-                        let steps = batch.min(end - steps_done);
-                        let run = BatchRun { max_batches: (end - steps_done) / steps, steps_per_batch: steps, starts };
+                        let every_step = find_long_cycles && steps_done < window_end;
+                        let run_end = if every_step { end.min(window_end) } else { end };
+                        let steps = batch.min(run_end - steps_done);
+                        let max_batches = (run_end - steps_done) / steps;
+                        let run = BatchRun { max_batches, steps_per_batch: steps, starts, every_step };
                         let result = self.iterate_batches::<S, U, RELOAD>(simd, current, run);
                         // All but the last batch: a point that escaped is queued with z and n before that batch.
                         steps_done += (result.batches - 1) * steps;
@@ -312,7 +343,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                             alive = U * lanes
                                 - finished.iter().map(|finished| finished.count_ones() as usize).sum::<usize>();
                         }
-                        steps_done += steps;
+                        steps_done += result.last_steps;
                         current = 1 - current;
                     }
                     self.workspace.bundle.many_escapes[stage] = escapes * MANY_ESCAPES_DIVISOR > U * lanes;
@@ -436,16 +467,27 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                         }
                     };
                 }
-                let mut batches = 0;
+                let (mut batches, mut last_steps) = (0, run.steps_per_batch);
                 loop {
-                    if run.steps_per_batch % 2 == 1 {
-                        step!();
-                    }
-                    // Two steps in each turn of the loop, so that z alternates between two sets of registers and is not
-                    // moved back.
-                    for _ in 0..run.steps_per_batch / 2 {
-                        step!();
-                        step!();
+                    if run.every_step {
+                        let [long_start, _] = &starts[LONG_START];
+                        let mut same = false;
+                        last_steps = 0;
+                        while last_steps < run.steps_per_batch && !same {
+                            step!();
+                            same = bits(equal(simd, &x, long_start)) != 0;
+                            last_steps += 1;
+                        }
+                    } else {
+                        if run.steps_per_batch % 2 == 1 {
+                            step!();
+                        }
+                        // Two steps in each turn of the loop, so that z alternates between two sets of registers and is not
+                        // moved back.
+                        for _ in 0..run.steps_per_batch / 2 {
+                            step!();
+                            step!();
+                        }
                     }
                     batches += 1;
                     let mut escaped = R::norm(x[0], y[0]).not_at_most(radius_squared);
@@ -457,16 +499,9 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                     if run.starts > 0 {
                         // Only x is compared here: it is rarely equal by chance. [`Self::finish_cycles`] compares both
                         // parts.
-                        let [stage_start, _] = &starts[STAGE_START];
-                        let mut same = x[0].equals(Vector::load(simd, stage_start));
-                        for j in 1..U {
-                            same |= x[j].equals(Vector::load(simd, &stage_start[j * lanes..]));
-                        }
+                        let mut same = equal(simd, &x, &starts[STAGE_START][0]);
                         if run.starts > 1 {
-                            let [long_start, _] = &starts[LONG_START];
-                            for j in 0..U {
-                                same |= x[j].equals(Vector::load(simd, &long_start[j * lanes..]));
-                            }
+                            same |= equal(simd, &x, &starts[LONG_START][0]);
                         }
                         maybe_cycle = bits(same) != 0;
                     }
@@ -475,7 +510,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                             x[j].store(&mut after_x[j * lanes..]);
                             y[j].store(&mut after_y[j * lanes..]);
                         }
-                        return BatchResult { batches, escaped, maybe_cycle };
+                        return BatchResult { batches, last_steps, escaped, maybe_cycle };
                     }
                     for j in 0..U {
                         x[j].store(&mut before_x[j * lanes..]);

@@ -102,6 +102,11 @@ impl<N: Number> Queues<N> {
         }
     }
 
+    /// The positions and the n of the points of a queue.
+    pub(super) fn positions_and_n(&self, queue: usize) -> impl Iterator<Item = (u32, u32)> {
+        (queue * CAPACITY..queue * CAPACITY + self.len[queue]).map(|at| self.position_and_n(at))
+    }
+
     /// The position and the n of the point at an index.
     #[inline(always)]
     pub(super) fn position_and_n(&self, at: usize) -> (u32, u32) {

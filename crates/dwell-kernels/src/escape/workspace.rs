@@ -2,8 +2,8 @@
 
 use super::bundle::Bundle;
 use super::payoff::Payoff;
-use super::queues::{Queues, STAGES};
-use super::{MAX_LANES, PROLOGUE_VECTORS};
+use super::queues::{CAPACITY, LONG_QUEUE, Queues, STAGES};
+use super::{MAX_LANES, PROLOGUE_VECTORS, unpack_position};
 use crate::grid::Grid;
 use crate::number::Number;
 use std::collections::TryReserveError;
@@ -29,6 +29,10 @@ pub struct Workspace<N> {
     pub(super) all_survive: bool,
     /// Where proofs that single points are attracted have paid lately.
     pub(super) payoff: Payoff,
+    /// The n from which points are left at the end of a block.
+    leaves_from: u32,
+    /// The positions of those that the last block left.
+    left: Vec<u32>,
 }
 
 impl<N> std::fmt::Debug for Workspace<N> {
@@ -43,6 +47,8 @@ impl<N: Number> Workspace<N> {
     /// # Errors
     /// When an allocation fails.
     pub fn new() -> Result<Self, TryReserveError> {
+        let mut left = Vec::new();
+        left.try_reserve_exact(CAPACITY)?;
         Ok(Self {
             padded_columns: [Vec::new(), Vec::new()],
             padded_from: 0,
@@ -52,7 +58,43 @@ impl<N: Number> Workspace<N> {
             bundle: Box::new(Bundle::new()),
             all_survive: false,
             payoff: Payoff::default(),
+            leaves_from: u32::MAX,
+            left,
         })
+    }
+
+    /// From now on leaves points open that have not escaped after `from` steps, at least 4096, when a block has too few of
+    /// them for full bundles; `u32::MAX`, as at first: none. Their dwell is then 0, and [`Self::left`] tells which they are.
+    /// The last points of a block take as long as a full bundle of them, up to the limit, so a caller collects those of
+    /// several blocks and computes them together.
+    pub fn leave_late(&mut self, from: u32) {
+        self.leaves_from = from.max(1 << 12);
+    }
+
+    /// The points that the last block left open, as columns and rows; at most [`Self::MOST_LEFT`].
+    pub fn left(&self) -> impl ExactSizeIterator<Item = (usize, usize)> {
+        self.left.iter().map(|position| {
+            let (row, column) = unpack_position(*position);
+            (column, row)
+        })
+    }
+
+    /// The most points that a block leaves open.
+    pub const MOST_LEFT: usize = CAPACITY;
+
+    /// The n from which points are left at the end of a block.
+    pub(super) fn leaves_from(&self) -> u32 {
+        self.leaves_from
+    }
+
+    /// Leaves all points of the long queue if one of them is late. Returns whether it did.
+    pub(super) fn leave_long_queue(&mut self) -> bool {
+        let is_late = self.queues.positions_and_n(LONG_QUEUE).any(|(_, n)| n >= self.leaves_from);
+        if is_late {
+            self.left.extend(self.queues.positions_and_n(LONG_QUEUE).map(|(position, _)| position));
+            self.queues.pop(LONG_QUEUE, self.queues.len(LONG_QUEUE));
+        }
+        is_late
     }
 
     /// The bytes that a workspace takes after blocks of up to `width` columns and `height` rows, with z_n kept or not.
@@ -60,7 +102,10 @@ impl<N: Number> Workspace<N> {
     pub fn bytes(width: usize, height: usize, keep_escaped_z: bool) -> usize {
         let escaped_z =
             if keep_escaped_z { 2 * (width.next_multiple_of(MAX_LANES) * height + MAX_GROUP_COLUMNS) } else { 0 };
-        Queues::<N>::BYTES + size_of::<Bundle<N>>() + (escaped_z + 4 * MAX_GROUP_COLUMNS) * size_of::<N>()
+        Queues::<N>::BYTES
+            + size_of::<Bundle<N>>()
+            + CAPACITY * size_of::<u32>()
+            + (escaped_z + 4 * MAX_GROUP_COLUMNS) * size_of::<N>()
     }
 
     /// Makes space for a block, with z_n kept or not, so that computing it allocates no more than a few kilobytes.
@@ -100,6 +145,7 @@ impl<N: Number> Workspace<N> {
             }
         }
         self.queues.clear();
+        self.left.clear();
     }
 
     /// Forgets what earlier blocks were like. It decides in which bundles points are iterated, and so which of the points that

@@ -13,6 +13,12 @@ pub(crate) trait Pieces<E>: Send + Sized {
     /// The number of pieces that are left.
     fn count(&self) -> usize;
 
+    /// How many of the first pieces a thread takes at once, of those that others may take meanwhile: more than one where a
+    /// sequence makes one piece of them that costs less than they do.
+    fn at_once(&self) -> usize {
+        1
+    }
+
     /// Removes the first `count` pieces, at most all, and returns them.
     fn take_front(&mut self, count: usize) -> Result<Self, E>;
 

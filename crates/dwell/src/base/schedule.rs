@@ -122,9 +122,11 @@ impl<P> Dispenser<P> {
         match self {
             Self::Blocks(blocks) => Ok(lock(&blocks[thread]).take().filter(|block| block.count() > 0)),
             Self::Chunks { left, chunk } => front(&mut *lock(left), |_| *chunk),
-            Self::Shrinking { left, threads } => front(&mut *lock(left), |left| left.div_ceil(2 * threads)),
+            Self::Shrinking { left, threads } => front(&mut *lock(left), |left| left.count().div_ceil(2 * threads)),
             Self::Stealing(blocks) => loop {
-                if let Some(own) = front(&mut *lock(&blocks[thread]), |_| 1)? {
+                // A single thread leaves nothing to others.
+                let share = |left: &P| if blocks.len() == 1 { left.count() } else { left.at_once() };
+                if let Some(own) = front(&mut *lock(&blocks[thread]), share)? {
                     return Ok(Some(own));
                 }
                 let counts = blocks.iter().map(|block| lock(block).count());
@@ -146,11 +148,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The first `share(left)` pieces of the `left` that remain, at least one; `None` if none remain.
-fn front<E, P: Pieces<E>>(pieces: &mut P, share: impl Fn(usize) -> usize) -> Result<Option<P>, E> {
-    match pieces.count() {
+/// The first `share(left)` of the pieces that are left, at least one; `None` if none are.
+fn front<E, P: Pieces<E>>(left: &mut P, share: impl Fn(&P) -> usize) -> Result<Option<P>, E> {
+    match left.count() {
         0 => Ok(None),
-        left => pieces.take_front(share(left).clamp(1, left)).map(Some),
+        count => left.take_front(share(left).clamp(1, count)).map(Some),
     }
 }
 

@@ -58,16 +58,7 @@ pub(crate) struct Decided {
 impl Decided {
     /// Writes the values into the rows, which hold all of the pixels.
     pub(crate) fn write(&self, rows: &mut FieldRowsMut<'_>) {
-        let (width, top) = (rows.width() as usize, rows.rows().start);
-        let mut out = rows.channels_mut();
-        let set = self.values.slices().set();
-        for (number, (column, row)) in self.places.iter().enumerate() {
-            let pixel = (row - top) as usize * width + *column as usize;
-            out.dwell[pixel] = self.values.dwell[number];
-            for channel in set.iter() {
-                out[channel][pixel] = self.values[channel][number];
-            }
-        }
+        rows.write_points(&self.places, self.values.slices());
     }
 }
 

@@ -3,11 +3,13 @@
 mod deep;
 mod deep_device;
 mod faster;
+mod left;
 mod worker;
 
 use crate::base::cancel::Cancel;
 use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
+use crate::base::limits::extend;
 use crate::base::place::Parameter;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
@@ -104,6 +106,19 @@ impl CpuEngine {
         self.tile.or(strategy.tile()).unwrap_or_else(fitting)
     }
 
+    /// The tiles of some rows, joined where the strategy works with any size and none is given.
+    fn tiles<'t>(&self, strategy: Strategy, rows: FieldRowsMut<'t>) -> Tiles<'t> {
+        let pixels = u64::from(rows.width()) * rows.rows().len() as u64;
+        let tile = self.tile(strategy, pixels, rows.width());
+        let tiles = Tiles::new(rows, tile);
+        if self.joins(strategy) { tiles.joined() } else { tiles }
+    }
+
+    /// Whether a thread joins tiles of this strategy.
+    fn joins(&self, strategy: Strategy) -> bool {
+        self.tile.or(strategy.tile()).is_none()
+    }
+
     /// Buffers of an earlier call, or new ones.
     fn take_buffers<N: Kernels>(&self) -> Result<Box<Buffers<N>>, InputError> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -186,7 +201,7 @@ impl CpuEngine {
             shortcuts: KernelShortcuts { interior, cycles, traps: false },
             proved: 0,
         };
-        Call { level: self.level, points, settings, cycle_limit: limit, cancel }
+        Call { level: self.level, points, settings, cycle_limit: limit, leaves_from: u32::MAX, cancel }
     }
 
     fn return_buffers<N: Kernels>(&self, buffers: Box<Buffers<N>>) {
@@ -230,19 +245,25 @@ impl Engine for CpuEngine {
         }
         let strategy = self.info().strategy_for(task);
         let tile = self.tile(strategy, u64::from(width) * u64::from(rows), width);
-        let tile = TileSize { width: tile.width.min(width), height: tile.height.min(rows) };
-        struct OfThread(TileSize, ChannelSet, Strategy);
-        impl PointsVisitor for OfThread {
-            type Output = u64;
-            fn direct<N: Kernels>(self, _: &DirectPoints<N>) -> u64 {
-                Buffers::<N>::bytes(self.0, self.1, self.2) as u64
-            }
-        }
-        let of_thread = task.plan.points().visit(OfThread(tile, task.channels, strategy)).unwrap_or_default();
+        let within = |tile: TileSize| TileSize { width: tile.width.min(width), height: tile.height.min(rows) };
+        let largest = within(if self.joins(strategy) { tile.joined() } else { tile });
+        let tile = within(tile);
         // A thread that gets no tile allocates nothing, so at most as many threads as tiles are counted.
         let tiles = u64::from(width.div_ceil(tile.width)) * u64::from(rows.div_ceil(tile.height));
         let threads = (self.pool.threads() as u64).min(tiles);
-        Requirements { host_bytes: threads * of_thread, ..Requirements::default() }
+        let leaves = left::leaves_from(strategy, task.channels, task.plan.direct_limit()) < u32::MAX;
+        let of_threads = |of_thread: usize| threads * of_thread as u64;
+        struct Needs<F>(F, [TileSize; 2], ChannelSet, Strategy, Option<u64>);
+        impl<F: Fn(usize) -> u64> PointsVisitor for Needs<F> {
+            type Output = u64;
+            fn direct<N: Kernels>(self, _: &DirectPoints<N>) -> u64 {
+                let Self(of_threads, [tile, largest], channels, strategy, leaving) = self;
+                let left = leaving.map_or(0, |tiles| left::bytes::<N>(tile, tiles, channels));
+                of_threads(Buffers::<N>::bytes(largest, channels, strategy)) + left
+            }
+        }
+        let needs = Needs(of_threads, [tile, largest], task.channels, strategy, leaves.then_some(tiles));
+        Requirements { host_bytes: task.plan.points().visit(needs).unwrap_or_default(), ..Requirements::default() }
     }
 
     fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
@@ -251,13 +272,10 @@ impl Engine for CpuEngine {
             let problem = format!("{columns} columns, rows {:?} are not of the plan's image", rows.rows());
             return Err(InputError::malformed(problem).about(Parameter::Named("field")).into());
         }
-        let pixels = u64::from(columns) * rows.rows().len() as u64;
         if let Points::Deep(points) = plan.points() {
             return self.run_deep(task, points, rows, control);
         }
-        let strategy = self.info().strategy_for(task);
-        let tiles = Tiles::new(rows, self.tile(strategy, pixels, columns));
-        let times = plan.points().visit(Run { engine: self, task, tiles, control });
+        let times = plan.points().visit(Run { engine: self, task, rows, control });
         let times = times.ok_or_else(|| plan.points().unsupported_by("cpu"))??;
         Ok(Outcome { times, notes: Notes::default() })
     }
@@ -267,7 +285,7 @@ impl Engine for CpuEngine {
 struct Run<'a, 't> {
     engine: &'a CpuEngine,
     task: &'a Task<'a>,
-    tiles: Tiles<'t>,
+    rows: FieldRowsMut<'t>,
     control: &'a Control<'a>,
 }
 
@@ -276,7 +294,7 @@ impl PointsVisitor for Run<'_, '_> {
 
     fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<Times, Error> {
         let began = Instant::now();
-        let Self { engine, task, tiles, control } = self;
+        let Self { engine, task, mut rows, control } = self;
         let Control { cancel, progress } = *control;
         let mut call = engine.call(points, task.plan.direct_limit(), cancel);
         // In f32 orbits return to an earlier z so soon that proofs for single points gain nothing but in lists of points near the
@@ -284,35 +302,43 @@ impl PointsVisitor for Run<'_, '_> {
         let is_double = size_of::<N>() == size_of::<f64>();
         call.settings.shortcuts.traps = task.strategy == Strategy::Proven || engine.shortcuts.cycles && is_double;
         let strategy = engine.info().strategy_for(task);
+        call.leaves_from = left::leaves_from(strategy, task.channels, call.settings.limit);
         let start = || -> Result<_, Error> {
-            let worker = Worker { call: &call, buffers: engine.take_buffers()?, channels: Duration::ZERO };
+            let buffers = engine.take_buffers()?;
+            let worker = Worker { call: &call, buffers, channels: Duration::ZERO, left: Vec::new() };
             Ok((worker, Duration::ZERO))
         };
         let work = |(worker, spent): &mut (Worker<'_, N>, Duration), mut tile: Tile<'_>| -> Result<(), Error> {
             let begun = Instant::now();
             cancel.check()?;
-            let pixels = (tile.width() * tile.height()) as u64;
+            let (pixels, left) = (tile.width() * tile.height(), worker.left.len());
             let mut scratch = std::mem::take(&mut worker.buffers.scratch);
             strategy.fill(&mut tile, worker, &mut scratch)?;
             worker.buffers.scratch = scratch;
-            progress.add(pixels);
+            progress.add((pixels - (worker.left.len() - left)) as u64);
             *spent += begun.elapsed();
             Ok(())
         };
+        let range = rows.rows();
+        let tiles = engine.tiles(strategy, rows.some_rows_mut(range));
         let workers = engine.pool.for_each(engine.schedule, tiles, start, work)?;
         let wall = began.elapsed();
         let mut all = Duration::ZERO;
         let mut channels = Duration::ZERO;
+        let mut left = Vec::new();
         for (worker, spent) in workers {
             all += spent;
             channels += worker.channels;
+            extend(&mut left, worker.left, "points that take long")?;
             engine.return_buffers(worker.buffers);
         }
         cancel.check()?;
         // The wall time is divided in the proportion of the thread times.
         let fraction = if all.is_zero() { 0.0 } else { channels.as_secs_f64() / all.as_secs_f64() };
         let channels = wall.mul_f64(fraction.clamp(0.0, 1.0));
-        Ok(Times { iterate: wall.saturating_sub(channels), channels, ..Times::default() })
+        let waiting = engine.compute_left(&call, left, &mut rows, control)?;
+        cancel.check()?;
+        Ok(Times { iterate: began.elapsed().saturating_sub(channels), channels, waiting })
     }
 }
 

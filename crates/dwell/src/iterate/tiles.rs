@@ -48,6 +48,14 @@ impl TileSize {
         let height = u32::try_from(rows).unwrap_or(Self::MOST).min(Self::MOST) / 4 * 4;
         Self { width, height: height.max(4) }
     }
+
+    /// The largest tile that a thread makes of several of this size, one below the other. At the end of a tile, bundles are
+    /// iterated that are not full. On one thread of an Intel Xeon, [-2,2]^2 at 2048^2 and limit 256, tiles of 2048 x 32
+    /// instead of 2048 x 8 pixels take 0.95 of the time in f32 and 0.98 in f64; at limit 32, 0.92 and 0.96.
+    pub(crate) fn joined(self) -> Self {
+        let rows = (MAX_JOINED_AREA / self.width.max(1)).min(Self::MOST) / self.height.max(1) * self.height;
+        Self { height: rows.max(self.height), ..self }
+    }
 }
 
 impl std::str::FromStr for TileSize {
@@ -81,8 +89,13 @@ const TILES_PER_THREAD: u64 = 32;
 const FEWEST_TILES_PER_THREAD: u64 = 8;
 /// Pixels of a tile below which scheduling it costs more than iterating it.
 const MIN_AREA: u64 = 1024;
-/// Pixels of a tile above which larger tiles are no faster.
+/// Pixels of a tile above which several threads do not share the work well.
 const MAX_AREA: u64 = 1 << 14;
+/// Pixels of a tile that a thread joins of several, above which larger ones are no faster.
+const MAX_JOINED_AREA: u32 = 1 << 16;
+/// A thread takes this part of its rows of tiles at once, so that its tiles become smaller towards the end, and others that
+/// have finished can take half of what is left.
+const SHARES: u32 = 4;
 
 /// A rectangle of a field that a thread fills.
 #[derive(Default)]
@@ -140,6 +153,8 @@ impl Tile<'_> {
 /// tile is cut when a thread takes it, so that their number takes no memory.
 pub(crate) struct Tiles<'a> {
     size: TileSize,
+    /// The most rows of a tile that is made of several, one below the other; not above the height of one where none is.
+    joined_rows: u32,
     /// The rest of a row of tiles.
     first: Option<Tile<'a>>,
     /// Whole rows of tiles.
@@ -151,7 +166,12 @@ pub(crate) struct Tiles<'a> {
 impl<'a> Tiles<'a> {
     /// The tiles of `rows`.
     pub(crate) fn new(rows: FieldRowsMut<'a>, size: TileSize) -> Self {
-        Self { size, first: None, rows, last: None }
+        Self { size, joined_rows: 0, first: None, rows, last: None }
+    }
+
+    /// The same tiles, of which a thread that takes several may get one as large as [`TileSize::joined`].
+    pub(crate) fn joined(self) -> Self {
+        Self { joined_rows: self.size.joined().height, ..self }
     }
 
     /// Bytes of the slices of the rows of a tile that is cut: for a division at most two rows of tiles and a tile.
@@ -175,12 +195,12 @@ impl<'a> Tiles<'a> {
         if columns as usize >= tile.width() { Ok(std::mem::take(tile)) } else { tile.take_left(columns) }
     }
 
-    /// Removes the first whole row of tiles.
-    fn take_row(&mut self) -> Result<Option<Tile<'a>>, InputError> {
+    /// Removes the first whole row of tiles with so many rows of pixels.
+    fn take_row(&mut self, height: u32) -> Result<Option<Tile<'a>>, InputError> {
         if self.rows.rows().is_empty() {
             return Ok(None);
         }
-        let (columns, rows) = (0..self.rows.width(), self.rows.take_top(self.size.height));
+        let (columns, rows) = (0..self.rows.width(), self.rows.take_top(height));
         let tile_rows = rows.rows();
         let out = rows.into_channels().into_rows(columns.len())?;
         Ok(Some(Tile { columns, rows: tile_rows, out }))
@@ -195,8 +215,16 @@ impl<'a> Pieces<Error> for Tiles<'a> {
         self.count_in(self.first.as_ref()) + down * self.across() + self.count_in(self.last.as_ref())
     }
 
+    fn at_once(&self) -> usize {
+        let down = (self.rows.rows().len() as u32).div_ceil(self.size.height);
+        if self.joined_rows <= self.size.height || self.first.is_some() || down == 0 {
+            return 1;
+        }
+        (down / SHARES).clamp(1, self.joined_rows / self.size.height) as usize * self.across()
+    }
+
     fn take_front(&mut self, mut count: usize) -> Result<Self, Error> {
-        let mut front = Self { size: self.size, first: None, rows: self.rows.take_top(0), last: None };
+        let mut front = Self { rows: self.rows.take_top(0), first: None, last: None, ..*self };
         if let Some(mut tile) = self.first.take() {
             let tiles = self.count_in(Some(&tile));
             front.first = Some(self.take_tiles(&mut tile, count)?).filter(|tile| tile.width() > 0);
@@ -211,7 +239,7 @@ impl<'a> Pieces<Error> for Tiles<'a> {
         }
         if self.first.is_none() && count > 0 {
             // The division is within a row of tiles.
-            let row = self.take_row()?;
+            let row = self.take_row(self.size.height)?;
             let is_whole = row.is_some();
             if let Some(mut tile) = row.or_else(|| self.last.take()) {
                 front.last = Some(self.take_tiles(&mut tile, count)?);
@@ -224,7 +252,7 @@ impl<'a> Pieces<Error> for Tiles<'a> {
 
     fn next(&mut self) -> Result<Option<Tile<'a>>, Error> {
         if self.first.is_none() {
-            self.first = self.take_row()?.or_else(|| self.last.take());
+            self.first = self.take_row(self.size.height.max(self.joined_rows))?.or_else(|| self.last.take());
         }
         let Some(mut tile) = self.first.take() else { return Ok(None) };
         let next = self.take_tiles(&mut tile, 1)?;
@@ -292,6 +320,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn threads_join_tiles_and_fewer_towards_the_end() {
+        let (width, rows) = (2048, 512);
+        let mut dwell = vec![0; width as usize * rows as usize];
+        let field_rows = FieldRowsMut::new(width, 0..rows, ChannelSlicesMut::of_dwells(&mut dwell)).unwrap();
+        let mut tiles = Tiles::new(field_rows, TileSize { width, height: 4 }).joined();
+        assert_eq!(tiles.count(), 128);
+        let mut heights = Vec::new();
+        while tiles.count() > 0 {
+            let mut taken = tiles.take_front(tiles.at_once()).unwrap();
+            while let Some(mut tile) = taken.next().unwrap() {
+                heights.push(tile.height());
+                tile.out.dwell.iter_mut().for_each(|row| row.iter_mut().for_each(|dwell| *dwell += 1));
+            }
+        }
+        // No more rows than 65536 pixels have, and a quarter of what is left.
+        assert_eq!((heights[0], heights.iter().sum::<usize>()), (32, rows as usize));
+        assert!(heights.is_sorted_by(|a, b| a >= b) && heights.ends_with(&[4, 4, 4]), "{heights:?}");
+        assert!(dwell.iter().all(|dwell| *dwell == 1));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// Tiles narrower than this are computed as a list of points, since most lanes of a vector would be empty in such rows.
 const NARROW: usize = 24;
 /// Points of a list that are computed at once.
-const LIST: usize = 4096;
+pub(super) const LIST: usize = 4096;
 
 /// The name of the buffers of a thread, for messages.
 const WHAT: &str = "the buffers of a thread";
@@ -29,6 +29,8 @@ pub(super) struct Call<'a, N> {
     pub(super) settings: KernelSettings<N>,
     /// The limit on the search for attracting cycles.
     pub(super) cycle_limit: u32,
+    /// The n from which points are left open where they are few; `u32::MAX`: none are.
+    pub(super) leaves_from: u32,
     pub(super) cancel: &'a Cancel,
 }
 
@@ -38,6 +40,8 @@ pub(super) struct Worker<'a, N> {
     pub(super) buffers: Box<Buffers<N>>,
     /// Time spent on channels beside the dwells.
     pub(super) channels: Duration,
+    /// Points that its tiles leave open, as columns and rows of the image.
+    pub(super) left: Vec<(u32, u32)>,
 }
 
 /// Buffers of a thread, kept from call to call.
@@ -70,6 +74,11 @@ impl<N: Kernels> Buffers<N> {
             scratch: PixelRequests::default(),
             faster: Faster::default(),
         })
+    }
+
+    /// The points that the last computation left open, as columns and rows of its block.
+    pub(super) fn left(&self) -> impl ExactSizeIterator<Item = (usize, usize)> {
+        self.workspace.left()
     }
 }
 
@@ -121,6 +130,7 @@ impl<N: Kernels> Call<'_, N> {
         let stop = self.cancel.flag();
         let bytes = || Workspace::<N>::bytes(grid.width(), grid.height(), keep_ends);
         workspace.reserve(grid, keep_ends).map_err(|_| exhausted(bytes(), WHAT))?;
+        workspace.leave_late(self.leaves_from);
         if !N::dwells(self.level, self.settings, workspace, grid, &mut out.dwell, keep_ends, stop) {
             return Err(Error::Interrupted);
         }
@@ -205,6 +215,8 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
         }
         let grid = self.call.grid(tile);
         self.channels += self.call.compute(&mut self.buffers.workspace, grid, &mut tile.out)?;
+        let place = |(column, row): (usize, usize)| (tile.columns.start + column as u32, tile.rows.start + row as u32);
+        extend(&mut self.left, self.buffers.left().map(place), WHAT)?;
         Ok(())
     }
 
@@ -218,6 +230,11 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
                 .map_err(Error::from)
                 .and_then(|()| self.call.compute_list(&mut self.buffers, grid, places, listed.slices_mut()));
             self.channels += computed?;
+            let place = |(number, _): (usize, usize)| {
+                let (column, row) = places[number];
+                (tile.columns.start + column, tile.rows.start + row)
+            };
+            extend(&mut self.left, self.buffers.left().map(place), WHAT)?;
             for ((column, row), dwell) in places.iter().zip(&listed.dwell) {
                 tile.out.dwell[*row as usize][*column as usize] = *dwell;
             }
