@@ -46,7 +46,8 @@ const STAGE_START: usize = 0;
 const LONG_START: usize = 1;
 /// After the earlier z at [`LONG_START`] is replaced at n, z is compared with it after every step for n divided by this number
 /// of steps: between batches of 128 steps alone, a cycle of p steps would be found only once 128 p steps have passed, or
-/// fewer where p is even. A step takes about one and a half times as long meanwhile, a thirtieth of all steps.
+/// fewer where p is even. These are at most an eighth of the steps, since n grows by a quarter of the steps until the next
+/// replacement, and each has one more comparison.
 const WINDOW_DIVISOR: u32 = 32;
 /// The least number of steps between tests of a bundle.
 const MIN_BATCH: u32 = 8;
@@ -278,7 +279,7 @@ impl<N: Number, R: Rule> DwellKernel<'_, '_, N, R> {
                 let limit = self.settings.limit;
                 let mut finished = queue.map_or([0; U], |queue| self.load_bundle::<S, U>(simd, queue, count));
                 let differing_n = queue == Some(LONG_QUEUE);
-                // A bundle of [`full_vectors`], or a smaller one for the last points of a block.
+                // Whether it has as many vectors as [`full_vectors`], and not fewer for the last points of a block.
                 let is_largest = U == 8 || RELOAD && U > 2;
                 // The n of all points or, where it differs, the greatest, so that no point is iterated beyond the
                 // limit.

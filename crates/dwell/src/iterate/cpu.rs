@@ -329,7 +329,7 @@ impl PointsVisitor for Run<'_, '_> {
         for (worker, spent) in workers {
             all += spent;
             channels += worker.channels;
-            extend(&mut left, worker.left, "points that take long")?;
+            extend(&mut left, worker.left, left::WHAT)?;
             engine.return_buffers(worker.buffers);
         }
         cancel.check()?;

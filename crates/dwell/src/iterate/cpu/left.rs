@@ -26,7 +26,7 @@ const FACTOR: u32 = 16;
 const LISTS_PER_THREAD: usize = 4;
 const FULL_LIST: usize = 1 << 10;
 /// What the memory is for, in messages.
-const WHAT: &str = "points that take long";
+pub(super) const WHAT: &str = "points that take long";
 
 /// The n from which tiles leave points; `u32::MAX` where no tile does. Strategies that infer need the dwells of a tile at once, and
 /// the search for an attracting cycle of a point would be repeated.
@@ -40,10 +40,11 @@ fn next(from: u32, limit: u32) -> u32 {
     if limit / FACTOR >= next { next } else { u32::MAX }
 }
 
-/// Bytes of memory for the points that so many tiles, of so many pixels in all, leave.
+/// Bytes of memory for the points that so many tiles of this size leave. Of a tile that is computed in lists, each list may leave
+/// some, and where both ways to compute a tile are tried, each half of it.
 pub(super) fn bytes<N: Kernels>(tile: TileSize, tiles: u64, channels: ChannelSet) -> u64 {
-    let of_tile = (u64::from(tile.width) * u64::from(tile.height)).min(Workspace::<N>::MOST_LEFT as u64);
-    let most = of_tile * tiles;
+    let pixels = u64::from(tile.width) * u64::from(tile.height);
+    let most = tiles * pixels.min((pixels.div_ceil(LIST as u64) + 1) * Workspace::<N>::MOST_LEFT as u64);
     // Two passes at once, in lists that grow by doubling.
     4 * most * size_of::<(u32, u32)>() as u64 + channels.bytes(most)
 }
