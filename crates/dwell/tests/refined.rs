@@ -109,9 +109,9 @@ fn a_deep_picture_has_the_same_bytes_however_it_is_computed_and_a_bounded_number
         ..scene(Samples::Auto, Depth::Eight)
     };
     let (expected, report) = render(&scene, &CpuEngine::new(Level::best(), 2), Limits::default(), &[Format::Ppm]);
-    // Each pixel costs the same there: 9 / 4 of the cost of one sample for each.
+    // Each pixel costs the same there, and nearly each has contrast: at most 8 times the cost of one sample for each.
     let refined = report.refined_samples.unwrap();
-    assert!((1..=size.pixels() * 5 / 4).contains(&refined), "{refined} of {}", size.pixels());
+    assert!((1..=size.pixels() * 7).contains(&refined), "{refined} of {}", size.pixels());
     for (level, threads, mebibytes) in
         [(Level::available()[0], 1, 4096), (Level::best(), 3, 4096), (Level::best(), 1, 64)]
     {

@@ -31,9 +31,15 @@ const PIXELS_PER_PATCH: u32 = 67;
 /// Pixels on a side of a patch. Those at its border are seen and not counted, since their neighbours are not computed. A
 /// quarter as many patches with twice the side missed the lines of a Julia set, and its picture took 4.5 times the time.
 const PATCH: u32 = 8;
-/// The cost of a picture in multiples of that with one sample a pixel, up to which an effort is accepted.
-const MOST_COST: u64 = 9;
-const MOST_COST_PER: u64 = 4;
+/// The cost of a picture in sixteenths of that with one sample a pixel, up to which an effort is accepted.
+const MOST_COST: u64 = 34;
+/// The same where nearly every pixel has contrast. There one or two samples a pixel give a picture of grains, whatever the
+/// palette, and four of them the structure behind.
+const MOST_COST_IN_NOISE: u64 = 128;
+const COST_UNIT: u64 = 16;
+/// The pixels with contrast, in thousandths of the view, between which the accepted cost grows from one to the other. Of 28
+/// built-in places, none has more than 683.
+const CONTRAST_OF_NOISE: [u64; 2] = [690, 800];
 /// What a pixel takes beside its iterations (colours, encoding, writing), and what another sample takes, in iterations; and
 /// what an iteration of another sample takes, as thirds: scattered points fill vectors less well. Fitted to seven views on
 /// one thread of an Intel Xeon with 512-bit vectors, where an iteration in f64 took 0.15 ns.
@@ -134,6 +140,9 @@ fn patches_of(size: Size) -> Size {
 /// The costs of some pixels, in iterations.
 #[derive(Clone, Copy, Debug, Default)]
 struct Costs {
+    /// The pixels, and those with contrast.
+    pixels: u64,
+    with_contrast: u64,
     /// With one sample each.
     alone: u64,
     /// Of one more sample for each pixel at an edge, and in noise.
@@ -190,6 +199,8 @@ impl Costs {
 
     /// Adds `pixels` pixels of that contrast, and iterations of them.
     fn add(&mut self, contrast: Contrast, pixels: u64, iterations: u64) {
+        self.pixels += pixels;
+        self.with_contrast += if contrast == Contrast::None { 0 } else { pixels };
         self.alone += pixels * OF_PIXEL + iterations;
         let more = pixels * OF_SAMPLE + iterations * THIRDS / 3;
         match contrast {
@@ -204,7 +215,14 @@ impl Costs {
         // About a quarter of the pixels at edges need no more than the first samples.
         let at_edges = most.edge - most.edge.saturating_sub(super::FIRST) / 4;
         let more = u64::from(at_edges) * self.of_edges + u64::from(most.noise) * self.of_noise;
-        (self.alone + more) * MOST_COST_PER <= self.alone * MOST_COST
+        (self.alone + more) * COST_UNIT <= self.alone * self.most_cost()
+    }
+
+    /// The accepted cost, in sixteenths of that with one sample a pixel.
+    fn most_cost(self) -> u64 {
+        let [from, to] = CONTRAST_OF_NOISE;
+        let share = (self.with_contrast * 1000 / self.pixels.max(1)).clamp(from, to);
+        MOST_COST + (MOST_COST_IN_NOISE - MOST_COST) * (share - from) / (to - from)
     }
 }
 
@@ -246,19 +264,33 @@ mod tests {
     #[test]
     fn the_effort_falls_as_more_pixels_have_contrast() {
         let accepted = |of_edges, of_noise| {
-            let costs = Costs { alone: 1000, of_edges, of_noise };
+            let costs = Costs { alone: 1000, of_edges, of_noise, ..Costs::default() };
             EFFORTS.into_iter().position(|most| costs.accept(most))
         };
         assert_eq!(accepted(0, 0), Some(0));
-        assert_eq!(accepted(60, 29), Some(0), "13 x 60 + 16 x 29 <= 1250");
-        assert_eq!(accepted(60, 58), Some(1), "13 x 60 + 8 x 58 <= 1250");
-        assert_eq!(accepted(100, 65), Some(2));
-        assert_eq!(accepted(100, 130), Some(3));
-        assert_eq!(accepted(150, 150), Some(4));
-        assert_eq!(accepted(200, 220), Some(5));
-        assert_eq!(accepted(310, 310), Some(6));
-        assert_eq!(accepted(310, 620), Some(7));
+        assert_eq!(accepted(50, 29), Some(0), "13 x 50 + 16 x 29 <= 1125");
+        assert_eq!(accepted(50, 58), Some(1), "13 x 50 + 8 x 58 <= 1125");
+        assert_eq!(accepted(90, 60), Some(2));
+        assert_eq!(accepted(90, 120), Some(3));
+        assert_eq!(accepted(140, 140), Some(4));
+        assert_eq!(accepted(180, 190), Some(5));
+        assert_eq!(accepted(280, 280), Some(6));
+        assert_eq!(accepted(280, 560), Some(7));
         assert_eq!(accepted(500, 500), Some(8));
         assert_eq!(accepted(700, 700), None);
+    }
+
+    #[test]
+    fn more_is_accepted_where_nearly_every_pixel_has_contrast() {
+        let accepted = |with_contrast| {
+            // Each pixel has a cost of 1000 for one sample, and of 1500 for another.
+            let costs =
+                Costs { pixels: 1000, with_contrast, alone: 1_000_000, of_edges: 0, of_noise: 1500 * with_contrast };
+            (costs.most_cost(), EFFORTS.into_iter().find(|most| costs.accept(*most)).map(|most| most.noise))
+        };
+        assert_eq!(accepted(0), (34, Some(16)));
+        assert_eq!(accepted(700), (42, Some(1)));
+        assert_eq!(accepted(745), (81, Some(2)));
+        assert_eq!(accepted(1000), (128, Some(4)));
     }
 }
