@@ -13,7 +13,8 @@
 //! | [`grid`] | the coordinates of the points of a block |
 //! | [`escape`] | the fast kernel: dwells of a block of points |
 //! | [`blocks`] | proofs that all points of a block have one dwell |
-//! | `enclosure.rs`, `returns.rs` | what proofs about discs share: bounds on roundings, and guesses at periods |
+//! | `enclosure.rs`, `returns.rs` | what proofs about discs and cells share: bounds on roundings, and guesses at periods |
+//! | [`trapping_region`] | proofs that no pixel of a rectangle escapes, for chaotic orbits of folded maps |
 //! | [`cycle`] | whether the orbit of one point returns to an earlier z |
 //! | [`deep`] | dwells of deep views, with proofs, from deltas to a reference orbit |
 //! | [`interior`] | a test for points that never escape, whatever the rounding, with its proof |
@@ -55,6 +56,7 @@ pub mod shortcut_constants;
 pub mod smooth;
 #[cfg(test)]
 mod test_random;
+pub mod trapping_region;
 mod vector;
 
 pub use float_environment::{keep_standard_floats, with_standard_floats};
