@@ -609,9 +609,13 @@ impl Event {
         }
     }
 
-    /// Seconds since an earlier event; both have occurred.
+    /// Waits until it has occurred. Seconds since an event that was recorded before it on the same stream.
+    ///
+    /// A caller that has waited for a copy before this event need not have waited for the event: the time between the two is some
+    /// microseconds, and once in some hundred pictures the driver answered "not ready".
     pub(crate) fn seconds_since(&self, earlier: &Self) -> Result<f64, Fault> {
-        // SAFETY: both were recorded, and waited for by the caller.
+        self.wait()?;
+        // SAFETY: both were recorded, and both have occurred: events of a stream occur in order.
         unsafe { result::event::elapsed(earlier.raw, self.raw) }
             .map(|milliseconds| f64::from(milliseconds) / 1e3)
             .map_err(fault("timing an event"))
