@@ -6,4 +6,3 @@ pub mod peak;
 pub(crate) mod shortcuts;
 pub(crate) mod strategy;
 pub(crate) mod tiles;
-pub(crate) mod trapped;
