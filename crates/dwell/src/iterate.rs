@@ -6,3 +6,4 @@ pub mod peak;
 pub(crate) mod shortcuts;
 pub(crate) mod strategy;
 pub(crate) mod tiles;
+pub(crate) mod trapped;

@@ -25,6 +25,7 @@ use crate::plan::points::{DirectPoints, Points, PointsVisitor};
 use crate::view::Size;
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts};
 use dwell_kernels::{Kernels, Level};
+use left::Leaving;
 use std::any::Any;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -201,7 +202,15 @@ impl CpuEngine {
             shortcuts: KernelShortcuts { interior, cycles, traps: false },
             proved: 0,
         };
-        Call { level: self.level, points, settings, cycle_limit: limit, leaves_from: u32::MAX, cancel }
+        Call {
+            level: self.level,
+            points,
+            settings,
+            cycle_limit: limit,
+            first_limit: limit,
+            leaves_from: u32::MAX,
+            cancel,
+        }
     }
 
     fn return_buffers<N: Kernels>(&self, buffers: Box<Buffers<N>>) {
@@ -251,18 +260,27 @@ impl Engine for CpuEngine {
         // A thread that gets no tile allocates nothing, so at most as many threads as tiles are counted.
         let tiles = u64::from(width.div_ceil(tile.width)) * u64::from(rows.div_ceil(tile.height));
         let threads = (self.pool.threads() as u64).min(tiles);
-        let leaves = left::leaves_from(strategy, task.channels, task.plan.direct_limit()) < u32::MAX;
         let of_threads = |of_thread: usize| threads * of_thread as u64;
-        struct Needs<F>(F, [TileSize; 2], ChannelSet, Strategy, Option<u64>);
-        impl<F: Fn(usize) -> u64> PointsVisitor for Needs<F> {
+        struct Needs<'a, F> {
+            engine: &'a CpuEngine,
+            of_threads: F,
+            tile: TileSize,
+            largest: TileSize,
+            task: &'a Task<'a>,
+            strategy: Strategy,
+            tiles: u64,
+        }
+        impl<F: Fn(usize) -> u64> PointsVisitor for Needs<'_, F> {
             type Output = u64;
-            fn direct<N: Kernels>(self, _: &DirectPoints<N>) -> u64 {
-                let Self(of_threads, [tile, largest], channels, strategy, leaving) = self;
-                let left = leaving.map_or(0, |tiles| left::bytes::<N>(tile, tiles, channels));
+            fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> u64 {
+                let Self { engine, of_threads, tile, largest, task, strategy, tiles } = self;
+                let (channels, limit) = (task.channels, task.plan.direct_limit());
+                let leaving = Leaving::of(strategy, channels, limit, &points.map, engine.shortcuts);
+                let left = leaving.bytes::<N>(tile, tiles, channels, engine.pool.threads() as u64);
                 of_threads(Buffers::<N>::bytes(largest, channels, strategy)) + left
             }
         }
-        let needs = Needs(of_threads, [tile, largest], task.channels, strategy, leaves.then_some(tiles));
+        let needs = Needs { engine: self, of_threads, tile, largest, task, strategy, tiles };
         Requirements { host_bytes: task.plan.points().visit(needs).unwrap_or_default(), ..Requirements::default() }
     }
 
@@ -302,7 +320,8 @@ impl PointsVisitor for Run<'_, '_> {
         let is_double = size_of::<N>() == size_of::<f64>();
         call.settings.shortcuts.traps = task.strategy == Strategy::Proven || engine.shortcuts.cycles && is_double;
         let strategy = engine.info().strategy_for(task);
-        call.leaves_from = left::leaves_from(strategy, task.channels, call.settings.limit);
+        let leaving = Leaving::of(strategy, task.channels, call.settings.limit, &points.map, engine.shortcuts);
+        (call.first_limit, call.leaves_from) = leaving.limits(call.settings.limit);
         let start = || -> Result<_, Error> {
             let buffers = engine.take_buffers()?;
             let worker = Worker { call: &call, buffers, channels: Duration::ZERO, left: Vec::new() };
@@ -336,7 +355,7 @@ impl PointsVisitor for Run<'_, '_> {
         // The wall time is divided in the proportion of the thread times.
         let fraction = if all.is_zero() { 0.0 } else { channels.as_secs_f64() / all.as_secs_f64() };
         let channels = wall.mul_f64(fraction.clamp(0.0, 1.0));
-        let waiting = engine.compute_left(&call, left, &mut rows, control)?;
+        let waiting = engine.compute_left(&call, leaving, left, &mut rows, control)?;
         cancel.check()?;
         Ok(Times { iterate: began.elapsed().saturating_sub(channels), channels, waiting })
     }

@@ -29,6 +29,9 @@ pub(super) struct Call<'a, N> {
     pub(super) settings: KernelSettings<N>,
     /// The limit on the search for attracting cycles.
     pub(super) cycle_limit: u32,
+    /// The limit up to which points are iterated. If it is below that of the settings, all points that reach it without a proof
+    /// are left open.
+    pub(super) first_limit: u32,
     /// The n from which points are left open where they are few; `u32::MAX`: none are.
     pub(super) leaves_from: u32,
     pub(super) cancel: &'a Cancel,
@@ -53,6 +56,8 @@ pub(super) struct Buffers<N> {
     im: Vec<N>,
     places: Vec<(u32, u32)>,
     listed: ChannelBuffers,
+    /// The points that the last computation left open, as columns and rows of its block.
+    left: Vec<(u32, u32)>,
     pub(super) scratch: PixelRequests,
     faster: Faster,
 }
@@ -71,15 +76,29 @@ impl<N: Kernels> Buffers<N> {
             im: Vec::new(),
             places: Vec::new(),
             listed: ChannelBuffers::default(),
+            left: Vec::new(),
             scratch: PixelRequests::default(),
             faster: Faster::default(),
         })
     }
 
     /// The points that the last computation left open, as columns and rows of its block.
-    pub(super) fn left(&self) -> impl ExactSizeIterator<Item = (usize, usize)> {
-        self.workspace.left()
+    pub(super) fn left(&self) -> &[(u32, u32)] {
+        &self.left
     }
+}
+
+/// Written by kernels for points that are proved never to escape, where others are left open.
+const PROVED: u32 = u32::MAX;
+
+/// Makes the dwell of points that are [`PROVED`] 0, and adds those without a dwell to `left`, as columns and rows.
+fn leave_unproved(rows: &mut [&mut [u32]], left: &mut Vec<(u32, u32)>) -> Result<(), InputError> {
+    for (row, dwells) in rows.iter_mut().enumerate() {
+        let open = dwells.iter().enumerate().filter(|(_, dwell)| **dwell == 0);
+        extend(left, open.map(|(column, _)| (column as u32, row as u32)), WHAT)?;
+        dwells.iter_mut().filter(|dwell| **dwell == PROVED).for_each(|dwell| *dwell = 0);
+    }
+    Ok(())
 }
 
 /// Whether z_n of escaped points is needed for some of these channels.
@@ -123,6 +142,7 @@ impl<N: Kernels> Call<'_, N> {
     fn compute(
         &self,
         workspace: &mut Workspace<N>,
+        left: &mut Vec<(u32, u32)>,
         grid: Grid<'_, N>,
         out: &mut ChannelRowsMut<'_>,
     ) -> Result<Duration, Error> {
@@ -131,8 +151,17 @@ impl<N: Kernels> Call<'_, N> {
         let bytes = || Workspace::<N>::bytes(grid.width(), grid.height(), keep_ends);
         workspace.reserve(grid, keep_ends).map_err(|_| exhausted(bytes(), WHAT))?;
         workspace.leave_late(self.leaves_from);
-        if !N::dwells(self.level, self.settings, workspace, grid, &mut out.dwell, keep_ends, stop) {
+        let leaves_all = self.first_limit < self.settings.limit;
+        let proved = if leaves_all { PROVED } else { 0 };
+        let settings = KernelSettings { limit: self.first_limit, proved, ..self.settings };
+        if !N::dwells(self.level, settings, workspace, grid, &mut out.dwell, keep_ends, stop) {
             return Err(Error::Interrupted);
+        }
+        left.clear();
+        if leaves_all {
+            leave_unproved(&mut out.dwell, left)?;
+        } else {
+            extend(left, workspace.left().map(|(column, row)| (column as u32, row as u32)), WHAT)?;
         }
         let begun = Instant::now();
         let map = &self.settings.map;
@@ -170,7 +199,7 @@ impl<N: Kernels> Call<'_, N> {
         out: ChannelSlicesMut<'_>,
     ) -> Result<Duration, Error> {
         let zero = [Grid::<N>::negative_zero()];
-        let Buffers { workspace, re, im, .. } = buffers;
+        let Buffers { workspace, left, re, im, .. } = buffers;
         re.clear();
         im.clear();
         reserve(re, places.len(), WHAT)?;
@@ -181,7 +210,7 @@ impl<N: Kernels> Call<'_, N> {
             im.push(b);
         }
         let mut out = out.into_rows(places.len().max(1))?;
-        self.compute(workspace, Grid::list(re, im, &zero), &mut out)
+        self.compute(workspace, left, Grid::list(re, im, &zero), &mut out)
     }
 
     #[inline]
@@ -214,9 +243,10 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
             return Ok(());
         }
         let grid = self.call.grid(tile);
-        self.channels += self.call.compute(&mut self.buffers.workspace, grid, &mut tile.out)?;
-        let place = |(column, row): (usize, usize)| (tile.columns.start + column as u32, tile.rows.start + row as u32);
-        extend(&mut self.left, self.buffers.left().map(place), WHAT)?;
+        let Buffers { workspace, left, .. } = &mut *self.buffers;
+        self.channels += self.call.compute(workspace, left, grid, &mut tile.out)?;
+        let place = |(column, row): &(u32, u32)| (tile.columns.start + column, tile.rows.start + row);
+        extend(&mut self.left, self.buffers.left().iter().map(place), WHAT)?;
         Ok(())
     }
 
@@ -230,11 +260,11 @@ impl<N: Kernels> TileComputer for Worker<'_, N> {
                 .map_err(Error::from)
                 .and_then(|()| self.call.compute_list(&mut self.buffers, grid, places, listed.slices_mut()));
             self.channels += computed?;
-            let place = |(number, _): (usize, usize)| {
-                let (column, row) = places[number];
+            let place = |(number, _): &(u32, u32)| {
+                let (column, row) = places[*number as usize];
                 (tile.columns.start + column, tile.rows.start + row)
             };
-            extend(&mut self.left, self.buffers.left().map(place), WHAT)?;
+            extend(&mut self.left, self.buffers.left().iter().map(place), WHAT)?;
             for ((column, row), dwell) in places.iter().zip(&listed.dwell) {
                 tile.out.dwell[*row as usize][*column as usize] = *dwell;
             }

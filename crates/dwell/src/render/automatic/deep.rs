@@ -1,6 +1,6 @@
 //! Points of the probe of a deep view.
 
-use super::points::{Computer, Outcome, Point, WHAT, chunk_of};
+use super::points::{Computer, MOST_ADDED, Outcome, Point, WHAT, chunk_of};
 use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::limits::{collected, filled};
@@ -17,6 +17,10 @@ use dwell_kernels::{Fold, Level};
 /// period: those of more than some 300 periods leave pairs of f64 with blocks undecided, and take every single step in fixed point, 10^4 to 10^5 times as long for each
 /// period. Of 9,216 pixels of the copy of period 86,614 in kf-1e50, two such orbits took 4.5 of 4.7 s.
 const MOST_OF_MEDIAN: f64 = 32.0;
+
+/// The iterations that are allowed for points which are not proved to stay, as a mean over all pixels, where the map has a fold: many
+/// of them never are.
+const MOST_ADDED_FOLDED: f64 = 50_000.0;
 
 /// Computes points given by offsets from the centre of a deep view.
 pub(super) struct Deep<'a> {
@@ -59,6 +63,10 @@ impl Computer for Deep<'_> {
 
     fn is_folded(&self) -> bool {
         self.points.shared.map().formula.fold() != Fold::None
+    }
+
+    fn most_added(&self) -> f64 {
+        if self.is_folded() { MOST_ADDED_FOLDED } else { MOST_ADDED }
     }
 
     fn most_of_median(&self) -> f64 {

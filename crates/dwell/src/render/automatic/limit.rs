@@ -70,8 +70,8 @@ impl Escapes {
         between.map(|escape| escape.weight()).sum::<u64>() as f64 / self.total as f64
     }
 
-    /// The limit beyond which about one pixel in 200,000 still escapes, or the greatest of the same grid that does not exceed
-    /// `most`.
+    /// The limit beyond which about one pixel in 200,000 still escapes, or the one of the same grid that is nearest to `most`, if
+    /// that is less.
     ///
     /// The points of a view of the Mandelbrot set that have not escaped after n iterations, without those that never do,
     /// have an area that falls like 1 / n: near a cusp or a root of a component, the time to pass between the remnants of
@@ -86,6 +86,16 @@ impl Escapes {
     /// The result is rounded up to 1, 2 or 5 times a power of ten, so that it is the same for most neighbouring frames of
     /// a zoom.
     pub(super) fn limit(&self, most: f64) -> u64 {
+        rounded_up(self.extrapolated()).min(nearest(most))
+    }
+
+    /// Whether [`Self::limit`] is the one of the grid that is nearest to `most`.
+    pub(super) fn reaches(&self, most: f64) -> bool {
+        rounded_up(self.extrapolated()) >= nearest(most)
+    }
+
+    /// The limit by the rule above, before it is rounded.
+    fn extrapolated(&self) -> f64 {
         let half = self.sorted.iter().map(|escape| escape.weight()).sum::<u64>() / 2;
         let mut above = 0;
         let median = self.sorted.iter().find(|escape| {
@@ -103,7 +113,7 @@ impl Escapes {
             }
             limit = limit.max(median + (escape.dwell() as f64 - median) * (share / TARGET));
         }
-        rounded_up(limit).min(rounded_down(most))
+        limit
     }
 }
 
@@ -117,9 +127,11 @@ fn rounded_up(limit: f64) -> u64 {
     grid().find(|grid| *grid as f64 >= limit).unwrap_or(MOST)
 }
 
-/// The greatest limit of the grid that is not above `limit`, or the least of all.
-fn rounded_down(limit: f64) -> u64 {
-    grid().take_while(|grid| *grid as f64 <= limit).last().unwrap_or(LEAST)
+/// The limit of the grid whose ratio to `limit` is nearest to 1.
+fn nearest(limit: f64) -> u64 {
+    let below = grid().take_while(|grid| *grid as f64 <= limit).last().unwrap_or(LEAST);
+    let above = rounded_up(limit);
+    if below as f64 * above as f64 >= limit * limit { below } else { above }
 }
 
 #[cfg(test)]
@@ -142,14 +154,14 @@ mod tests {
         for (limit, rounded) in [
             (3.0, 1000),
             (1000.0, 1000),
-            (1999.0, 1000),
-            (2000.0, 2000),
-            (4999.9, 2000),
-            (9999.0, 5000),
+            (1414.0, 1000),
+            (1415.0, 2000),
+            (3162.0, 2000),
+            (3163.0, 5000),
             (10_000.0, 10_000),
             (f64::INFINITY, 500_000_000),
         ] {
-            assert_eq!(rounded_down(limit), rounded, "{limit}");
+            assert_eq!(nearest(limit), rounded, "{limit}");
         }
     }
 
@@ -160,6 +172,7 @@ mod tests {
         assert!((40_000..=200_000).contains(&limit), "{limit}");
         assert!(tail(80_000, 20.0).limit(f64::INFINITY) >= 4_000_000);
         assert_eq!(tail(80_000, 20.0).limit(70_000.0), 50_000);
+        assert!(tail(80_000, 20.0).reaches(70_000.0) && !tail(80_000, 0.2).reaches(1e8));
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
-use crate::base::limits::{exhausted, filled, reserve, reserved};
+use crate::base::limits::{collected, exhausted, filled, reserve, reserved};
 use crate::base::pieces::ChunksMut;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
+use crate::iterate::trapped::Trapped;
 use crate::plan::points::DirectPoints;
 use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
@@ -17,6 +18,14 @@ use dwell_kernels::{Fold, Grid, Kernels, Level, cycle};
 const CHUNK: std::ops::RangeInclusive<usize> = 8..=128;
 /// Chunks for each thread, where there are enough points.
 const CHUNKS_PER_THREAD: usize = 4;
+/// The limit beyond which points of a map with a fold are first tried to be proved by trapping regions.
+const TRAPPED_FROM: u64 = 1 << 14;
+/// The iterations of a point for which a trapping region is looked for in a sample: so many that cells are tried that prove most of
+/// a picture's points.
+const TRAPPED_STEPS: u64 = 1 << 22;
+/// The iterations that are allowed for points which are not proved to stay, as a mean over all pixels: most of them are proved
+/// later.
+pub(super) const MOST_ADDED: f64 = 500_000.0;
 /// What the memory is for, in messages.
 pub(super) const WHAT: &str = "the probe";
 
@@ -83,6 +92,9 @@ pub(super) trait Computer {
     /// Whether the map has a fold.
     fn is_folded(&self) -> bool;
 
+    /// Iterations that points which neither escape nor are proved to stay may take, as a mean over all pixels of the view.
+    fn most_added(&self) -> f64;
+
     /// The greatest limit relative to the median dwell of points that escape: infinite unless orbits that escape much later take far longer for each step than others.
     fn most_of_median(&self) -> f64 {
         f64::INFINITY
@@ -110,6 +122,14 @@ struct Buffers<N> {
 
 impl<N: Kernels> Computer for Direct<'_, N> {
     fn run(&self, list: &mut [Point], limit: u64) -> Result<(), Error> {
+        if limit > TRAPPED_FROM && self.is_folded() {
+            self.run(list, TRAPPED_FROM)?;
+            let open = collected(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied(), WHAT)?;
+            let trapped = self.trapped(&open, limit)?;
+            let undecided = list.iter_mut().filter(|point| point.outcome == Outcome::Undecided);
+            let inside = undecided.zip(trapped).filter(|(_, trapped)| *trapped);
+            inside.for_each(|(point, _)| point.outcome = Outcome::Inside);
+        }
         let mut open = Vec::new();
         reserve(&mut open, list.len(), WHAT)?;
         open.extend(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied());
@@ -146,11 +166,19 @@ impl<N: Kernels> Computer for Direct<'_, N> {
             self.cancel.check()
         };
         self.pool.for_each_chunk(Schedule::default(), &mut found, 1, work)?;
+        if self.is_folded() {
+            let trapped = self.trapped(list, TRAPPED_STEPS)?;
+            found.iter_mut().zip(trapped).for_each(|(found, trapped)| *found |= trapped);
+        }
         Ok(found)
     }
 
     fn is_folded(&self) -> bool {
         self.points.map.formula.fold() != Fold::None
+    }
+
+    fn most_added(&self) -> f64 {
+        MOST_ADDED
     }
 }
 
@@ -160,6 +188,13 @@ fn in_32_bits(limit: u64) -> u32 {
 }
 
 impl<N: Kernels> Direct<'_, N> {
+    /// Which points are proved to stay by trapping regions, where each of them would take so many iterations.
+    fn trapped(&self, list: &[Point], steps: u64) -> Result<Vec<bool>, Error> {
+        let places = collected(list.iter().map(|point| point.pixel.into()), WHAT)?;
+        let Self { points, pool, cancel, .. } = *self;
+        Trapped { points, pool, schedule: Schedule::default(), cancel }.find(&places, steps)
+    }
+
     /// Iterates the points of a chunk.
     fn chunk(&self, buffers: &mut Buffers<N>, chunk: &mut [Point], limit: u64) -> Result<(), Error> {
         /// Written for points that are proved never to escape.

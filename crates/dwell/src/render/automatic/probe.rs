@@ -13,7 +13,7 @@ use super::limit::Escapes;
 use super::nominal::Cells;
 use super::points::{Computer, Direct, Outcome, Point, Search, WHAT};
 use crate::base::control::Control;
-use crate::base::error::Error;
+use crate::base::error::{Error, InputError};
 use crate::base::limits::{collected, filled, reserve, resize};
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
@@ -40,14 +40,13 @@ const POINTS: u32 = 9;
 /// Points that have not escaped whose cycles are searched for, at most, and the fewest steps of the search.
 const SEARCHED: usize = 64;
 const SEARCHED_STEPS: u64 = 1 << 17;
-/// Iterations that points without a cycle after so many steps may take, as a mean over all pixels of the view: for maps
-/// without a fold, most of whose points enter one later, and for the others, many of whose points never do.
-const MOST_ADDED: f64 = 500_000.0;
-const MOST_ADDED_FOLDED: f64 = 50_000.0;
-/// Or so many times the iterations of the points that escape, if that is more.
+/// Iterations that points which are not proved to stay may take: [`Computer::most_added`], or so many times the iterations of the points that escape, if that is more.
 const MOST_ADDED_TIMES: f64 = 3.0;
 /// How far beyond the affordable limit points are iterated, in the search for the latest escapes.
 const FAR: f64 = 4.0;
+/// The part of the affordable limit up to which points of a map with a fold are iterated, if the extrapolated limit is beyond it: nearly
+/// all points that are open by then stay so, and take most of the time of the search.
+const NEAR: f64 = 1.0 / 4.0;
 /// Of each so many cells, one has a second point beside its first, for the differences between neighbouring pixels.
 const PAIRED: usize = 4;
 
@@ -161,7 +160,7 @@ fn escapes(list: &[Point], limit: u64) -> (usize, usize) {
 
 /// Iterates one point of each cell, until fewer than one in a thousand escapes in a stage, or none has escaped at a limit
 /// beyond which the search takes too long, or the limit is so far beyond the affordable one that the search would take a
-/// tenth of the time of the picture: [`FAR`] times. Returns the limit of the last stage, and in that case the affordable one.
+/// tenth of the time of the picture: [`FAR`] times, or with a fold [`NEAR`]. Returns the limit of the last stage, and in that case the affordable one.
 /// It is found anew in each stage, since points that escape late are not told from those that never do.
 ///
 /// A stage without undecided points takes no time, so that it makes no difference when they are proved to be inside.
@@ -183,7 +182,8 @@ fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, O
         }
         if escaped > 0 && limit >= SEARCHED_STEPS {
             let most = most_limit(computer, list, limit)?;
-            if limit as f64 >= FAR * most {
+            let is_far = limit as f64 >= FAR * most;
+            if is_far || computer.is_folded() && limit as f64 >= NEAR * most && reaches(list, most)? {
                 return Ok((limit, Some(most)));
             }
         }
@@ -193,6 +193,12 @@ fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, O
         }
         limit = (limit * FACTOR).min(most as u64);
     }
+}
+
+/// Whether points of equal weights have escapes from which a limit of at least `most` is extrapolated.
+fn reaches(list: &[Point], most: f64) -> Result<bool, InputError> {
+    let dwells = list.iter().map(|point| (point.outcome.dwell(), 1));
+    Ok(Escapes::new(dwells, list.len() as u64)?.reaches(most))
 }
 
 /// The greatest limit that the median dwell allows ([`Computer::most_of_median`]), once fewer than one in a hundred points escapes in a stage: before, the median is that of a part of the view.
@@ -208,8 +214,8 @@ fn limit_of_median(computer: &impl Computer, list: &[Point], limit: u64) -> Resu
 }
 
 /// The greatest limit that is affordable. Points that neither escape nor enter a cycle are iterated up to it at every pixel:
-/// near the boundary of a component, cycles are entered late, and chaotic orbits of the Burning Ship stay and never return
-/// to a z. The limit is such that the share of the view with such points, times the limit, is the number of
+/// near the boundary of a component, cycles are entered late, and chaotic orbits of the Burning Ship stay, never return
+/// to a z, and are proved to stay only at some distance from those that escape. The limit is such that the share of the view with such points, times the limit, is the number of
 /// iterations that a picture may take for them.
 ///
 /// Cycles are searched for up to `limit`, to which the list has been iterated: where a fixed point attracts weakly, a point
@@ -229,9 +235,7 @@ fn most_limit(computer: &impl Computer, list: &[Point], limit: u64) -> Result<f6
     let open = computer.proved(&sample, steps)?.iter().filter(|proved| !**proved).count() as f64;
     let cells = list.len() as f64;
     let mean = list.iter().map(|point| point.outcome.dwell() as f64).sum::<f64>() / cells;
-    let folded = computer.is_folded();
-    let added = if folded { MOST_ADDED_FOLDED } else { MOST_ADDED };
-    let of_added = added.max(MOST_ADDED_TIMES * mean) / (open / size * stays.len() as f64 / cells);
+    let of_added = computer.most_added().max(MOST_ADDED_TIMES * mean) / (open / size * stays.len() as f64 / cells);
     Ok(of_added.min(of_median))
 }
 
@@ -284,6 +288,11 @@ fn fine_stages(
         let late = list.iter().zip(weights.iter()).filter(|(point, _)| point.outcome.dwell() > limit / FACTOR);
         let late: u64 = late.map(|(_, weight)| u64::from(*weight)).sum();
         if late * 10_000 <= total || limit >= LAST || limit as f64 >= most / FACTOR as f64 {
+            return Ok(limit);
+        }
+        // Later escapes would only raise the limit that is extrapolated.
+        let dwells = list.iter().map(|point| point.outcome.dwell()).zip(weights.iter().copied());
+        if computer.is_folded() && most.is_finite() && Escapes::new(dwells, total)?.reaches(most) {
             return Ok(limit);
         }
         limit *= FACTOR;
