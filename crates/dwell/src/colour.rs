@@ -24,7 +24,7 @@ pub(crate) use fit::Fit;
 pub use layers::{BlendMode, Coverage, Layer, LayerContent, MOST_LAYERS, Quantity};
 pub use light::EncoderTables;
 #[cfg(all(feature = "png", feature = "toml"))]
-pub(crate) use light::light_of_value;
+pub(crate) use light::of_values as lights_of_values;
 pub use looks::Look;
 pub use mapping::{By, Scale, Suggestion};
 pub(crate) use painter::Wide;

@@ -4,28 +4,64 @@
 //! encoded as the nearest sRGB value, found by the light of the midpoints between neighbouring values.
 
 use super::rgb::Rgb16;
-use super::srgb::linear_from_srgb;
+use super::srgb::{KNEE, OFFSET, linear_from_srgb};
 use crate::base::error::InputError;
-use crate::base::limits::collected;
+use crate::base::limits::{collected, reserved};
 
 /// Full light. Fine enough for the darkest step of 16-bit sRGB, which is 9.9 units; 256 of them fit in 32 bits.
 pub(super) const FULL: u32 = 1 << 23;
+
+/// What the memory is for, in messages.
+const WHAT: &str = "the tables of the colours";
 
 /// The light of a colour.
 pub(super) fn of_colour(colour: Rgb16) -> [u32; 3] {
     colour.map(|channel| light(f64::from(channel) / 65535.0))
 }
 
-/// The light of a 16-bit value of a channel.
-#[cfg(all(feature = "png", feature = "toml"))]
-pub(crate) fn light_of_value(value: u16) -> u32 {
-    light(f64::from(value) / 65535.0)
+/// The light of every 16-bit value of a channel.
+///
+/// # Errors
+/// When the system has not enough memory.
+pub(crate) fn of_values() -> Result<Vec<u32>, InputError> {
+    lights(0.0, u16::MAX, 1 << 16)
 }
 
 /// The light of an sRGB value from 0 to 1.
 fn light(value: f64) -> u32 {
+    rounded(linear_from_srgb(value))
+}
+
+/// Light of a linear value from 0 to 1.
+#[inline]
+fn rounded(linear: f64) -> u32 {
     // 0 to FULL.
-    (linear_from_srgb(value) * f64::from(FULL) + 0.5) as u32
+    (linear * f64::from(FULL) + 0.5) as u32
+}
+
+/// The light of the values `first`, `first` + 1, ..., as parts of `most`, `count` of them.
+///
+/// A power takes some 0.1 us, so that a table of 65536 took 6 ms, a tenth of the time of a picture of 1920x1080 on 16 threads.
+/// So there is one power for 63 neighbouring values v, and beside it, with d = (v - m) / (m + 0.055), the binomial series
+/// ((v + 0.055) / 1.055)^2.4 = ((m + 0.055) / 1.055)^2.4 (1 + 2.4 d + ...). |d| is at most 0.0051, so that the terms after d^6 are below 10^-18.
+fn lights(first: f64, most: u16, count: usize) -> Result<Vec<u32>, InputError> {
+    /// The exponent, and the binomial coefficients (2.4 over k) divided by (2.4 over k - 1).
+    const FACTORS: [f64; 6] = [2.4, 1.4 / 2.0, 0.4 / 3.0, -0.6 / 4.0, -1.6 / 5.0, -2.6 / 6.0];
+    let series = |d: f64| FACTORS.iter().rev().fold(1.0, |sum, factor| 1.0 + factor * d * sum);
+    let value = |number: usize| (number as f64 + first) / f64::from(most);
+    let step = (usize::from(most) / 1024).max(1);
+    let mut lights = reserved(count, WHAT)?;
+    for start in (0..count).step_by(step) {
+        let numbers = start..count.min(start + step);
+        if value(start) <= KNEE {
+            lights.extend(numbers.map(|number| light(value(number))));
+            continue;
+        }
+        let middle = value(start + step / 2);
+        let (linear, part) = (linear_from_srgb(middle), 1.0 / (middle + OFFSET));
+        lights.extend(numbers.map(|number| rounded(linear * series((value(number) - middle) * part))));
+    }
+    Ok(lights)
 }
 
 /// Encodes light as the nearest of the values 0 to 255 or 0 to 65535.
@@ -62,9 +98,7 @@ impl Encoder {
     /// # Errors
     /// When the system has not enough memory.
     pub(super) fn new(most: u16) -> Result<Self, InputError> {
-        const WHAT: &str = "the tables of the colours";
-        let midpoint = |value: u16| light((f64::from(value) + 0.5) / f64::from(most));
-        let midpoints: Vec<u32> = collected((0..most).map(midpoint), WHAT)?;
+        let midpoints = lights(0.5, most, most.into())?;
         let shift = if most == 255 { 11 } else { 7 };
         let mut value = 0_u16;
         let start = (0..=FULL >> shift).map(|bits| {
@@ -91,6 +125,17 @@ impl Encoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_equal_single_values() {
+        for (first, most, count) in
+            [(0.0, u16::MAX, 1 << 16), (0.5, u16::MAX, 65535), (0.5, 255, 255), (0.25, 4000, 900)]
+        {
+            for (number, found) in lights(first, most, count).unwrap().into_iter().enumerate() {
+                assert_eq!(found, light((number as f64 + first) / f64::from(most)), "{number} + {first} of {most}");
+            }
+        }
+    }
 
     #[test]
     fn every_value_is_encoded_as_itself() {

@@ -207,6 +207,12 @@ impl Painter {
             Depth::Sixteen => Codes::Sixteen(Table::of(palette, sixteen)?),
         };
         let most = if depth == Depth::Eight && !dithers { 255 } else { 65535 };
+        let light = if in_light {
+            let of_values = light::of_values()?;
+            collected(colours.map(|colour| colour.map(|value| of_values[usize::from(value)])), WHAT)?
+        } else {
+            Vec::new()
+        };
         let mut painter = Self {
             by: colouring.by,
             scale: colouring.scale,
@@ -219,7 +225,7 @@ impl Painter {
             dithers,
             level: Level::best(),
             codes,
-            light: if in_light { collected(colours.map(light::of_colour), WHAT)? } else { Vec::new() },
+            light,
             encoder: in_light.then(|| Encoder::new(most)).transpose()?,
             layers: Composer::new(&colouring.layers, limit as f64, Level::best())?,
             ranks: Ranks::default(),

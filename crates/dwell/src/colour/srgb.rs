@@ -3,13 +3,15 @@
 use super::elementary::power;
 
 /// The encoded value at which the straight piece ends.
-const KNEE: f64 = 0.04045;
+pub(super) const KNEE: f64 = 0.04045;
+/// What is added to an encoded value beyond it, before its power is taken.
+pub(super) const OFFSET: f64 = 0.055;
 /// The slope of the straight piece.
 const SLOPE: f64 = 12.92;
 
 /// Linear light, 0 to 1, of an encoded value, 0 to 1. Within 1e-15.
 pub(crate) fn linear_from_srgb(v: f64) -> f64 {
-    if v <= KNEE { v / SLOPE } else { power((v + 0.055) / 1.055, 2.4) }
+    if v <= KNEE { v / SLOPE } else { power((v + OFFSET) / (1.0 + OFFSET), 2.4) }
 }
 
 /// The encoded value, 0 to 1, of linear light, 0 to 1. Inverse of [`linear_from_srgb`] within 1e-12.
@@ -17,7 +19,7 @@ pub(crate) fn linear_from_srgb(v: f64) -> f64 {
 /// The standard gives 0.0031308 for the end of the straight piece, which is `KNEE / SLOPE` rounded down. With the
 /// rounded value the function would jump by 3e-8 there, so the quotient itself is used.
 pub(crate) fn srgb_from_linear(v: f64) -> f64 {
-    if v <= KNEE / SLOPE { v * SLOPE } else { 1.055_f64.mul_add(power(v, 1.0 / 2.4), -0.055) }
+    if v <= KNEE / SLOPE { v * SLOPE } else { (1.0 + OFFSET).mul_add(power(v, 1.0 / 2.4), -OFFSET) }
 }
 
 #[cfg(test)]

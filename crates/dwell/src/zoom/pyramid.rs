@@ -2,7 +2,7 @@
 
 use super::strip::WHAT;
 use crate::base::error::InputError;
-use crate::base::limits::{filled, reserved};
+use crate::base::limits::{collected, filled, reserved};
 use crate::colour::Wide;
 use crate::colour::elementary::log2;
 
@@ -11,12 +11,9 @@ use crate::colour::elementary::log2;
 pub(super) struct Lights(Vec<f32>);
 
 impl Lights {
-    /// The light of each value, which `light` gives.
-    pub(super) fn new(light: impl Fn(u16) -> u32) -> Result<Self, InputError> {
-        let mut all = reserved(1 << 16, WHAT)?;
-        // At most 2^23, which f32 holds exactly.
-        all.extend((0..=u16::MAX).map(|value| light(value) as f32));
-        Ok(Self(all))
+    /// From the light of each value, at most 2^23, which f32 holds exactly.
+    pub(super) fn new(lights: &[u32]) -> Result<Self, InputError> {
+        Ok(Self(collected(lights.iter().map(|light| *light as f32), WHAT)?))
     }
 
     fn of(&self, colour: Wide) -> Light {
@@ -111,7 +108,7 @@ mod tests {
 
     #[test]
     fn levels_are_averages_of_light() {
-        let lights = Lights::new(u32::from).unwrap();
+        let lights = Lights::new(&(0..=u32::from(u16::MAX)).collect::<Vec<_>>()).unwrap();
         let colours: Vec<Wide> = (0..32).map(|value: u16| [value * 100, 7, 65535, 0]).collect();
         let pyramid = Pyramid::new(&colours, 8, &lights, 9).unwrap();
         assert_eq!((pyramid.width, pyramid.height, pyramid.levels.len()), (8, 4, 4));

@@ -19,7 +19,7 @@ use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::base::schedule::Schedule;
 use crate::colour::elementary::{exp2, log2};
-use crate::colour::{Depth, Painter, Samples, Wide, light_of_value};
+use crate::colour::{Depth, Painter, Samples, Wide, lights_of_values};
 use crate::encode::png_bytes;
 use crate::field::channels::{Channel, ChannelSet};
 use crate::render::scratch::Scratch;
@@ -91,7 +91,7 @@ impl Resampler {
             geometry,
             channels,
             painter,
-            lights: Lights::new(light_of_value)?,
+            lights: Lights::new(&lights_of_values()?)?,
             places: places(geometry)?,
             blocks: BTreeMap::new(),
             key: None,
