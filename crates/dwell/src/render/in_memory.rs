@@ -20,6 +20,7 @@ use crate::plan::Plan;
 use crate::render::automatic::resolve;
 use crate::render::field_filler::FieldFiller;
 use crate::render::mirror::{self, Mirror};
+use crate::render::pipeline::division::Division;
 use crate::render::refine::Refiner;
 use crate::scene::Automatic;
 use crate::scene::Scene;
@@ -366,8 +367,10 @@ fn paint(
     line: usize,
     picture: &mut [u8],
 ) -> Result<(), Error> {
-    let rows = chunk_rows(line as u64);
     let samples = painter.side();
+    let size = [field.width(), field.rows().len() as u32];
+    let division = Division::for_threads(chunk_rows(line as u64) * samples, samples, size, engine.pool().threads());
+    let rows = division.piece_rows() / samples;
     let chunks = ChunksMut::new(picture, line * rows as usize);
     let work = |(): &mut (), (number, out): (usize, &mut [u8])| {
         let first = number as u32 * rows * samples;

@@ -15,6 +15,7 @@ use crate::iterate::tiles::TileSize;
 use crate::plan::Plan;
 use crate::render::mirror::{self, Mirror};
 use crate::render::pipeline::Pipeline;
+use crate::render::pipeline::division::Division;
 use crate::render::refine::Refiner;
 use crate::render::request::Request;
 
@@ -45,6 +46,8 @@ pub struct Layout {
     pub memory: Vec<(&'static str, u64)>,
     /// Upper bound of the bytes of device memory that the engine allocates.
     pub device_bytes: u64,
+    /// How bands are divided to be painted and encoded.
+    pub(crate) division: Division,
     /// The channels to compute for each sample.
     pub(crate) channels: ChannelSet,
     /// Whether the whole field is kept.
@@ -110,6 +113,8 @@ impl Layout {
         let row_bytes = pixels_across * if with_picture { paint.depth.bytes_per_pixel() as u64 } else { 4 };
         let chunk_rows = encode::chunk_rows(row_bytes).min(size.height / samples) * samples;
         let chunk_samples = u64::from(chunk_rows) * u64::from(size.width);
+        let threads = engine.pool().threads();
+        let division = Division::for_threads(chunk_rows, samples, [size.width, size.height], threads);
         let chunks = u32::try_from(band_samples / chunk_samples).unwrap_or(u32::MAX).max(1);
         let band_rows = chunk_rows.saturating_mul(chunks).min(size.height);
         let overhang = match engine.info().tile_for(&task) {
@@ -127,13 +132,16 @@ impl Layout {
         let mirrored_bytes = if mirror::is_needed(engine, &task) { mirrored_bytes } else { 0 };
         let one_band = row(channels) * (band + u64::from(overhang + 2 * beside)).min(u64::from(size.height));
         let bands = u64::from(size.height).div_ceil(band).min(MAX_BANDS);
-        let threads = engine.pool().threads() as u64;
+        let threads = threads as u64;
         // At most the encoded bytes of every format for all rows of the bands that are painted, encoded and written.
         let encoded: u64 = formats.iter().map(|format| format.max_row_bytes(size.width / samples, paint.depth)).sum();
         let rows_in_pipeline = (bands - 1).max(1) * band / u64::from(samples);
         let picture_chunk_bytes = if with_picture { row_bytes * u64::from(chunk_rows / samples) } else { 0 };
         let octaves = octaves(paint.colouring.by, plan.limit());
-        let chunks_of_image = u64::from(size.height.div_ceil(chunk_rows));
+        let image = 0..size.height;
+        let refining = threads.min(division.pieces(&image) as u64);
+        let saves = request.journaling.as_ref().is_some_and(|journaling| journaling.interval.is_some());
+        let saved = if kept { channels.bytes(size.pixels()) } else { one_band };
         let memory = vec![
             ("program", BASE_BYTES),
             ("coordinates", plan.bytes() + if refines { plan.finer_bytes() } else { 0 }),
@@ -150,30 +158,18 @@ impl Layout {
                 },
             ),
             ("counts for the colours", if counted { OCTAVE_BYTES * octaves * (threads + 1) } else { 0 }),
-            // Twice the picture of a chunk, since the encoder copies it.
-            ("painting threads", threads.min(chunks_of_image).saturating_mul(picture_chunk_bytes).saturating_mul(2)),
-            (
-                "refining threads",
-                if refines { refining_bytes(plan, channels, threads.min(chunks_of_image)) } else { 0 },
-            ),
+            ("painting threads", painting_bytes(picture_chunk_bytes, threads, division.chunks(&image) as u64)),
+            ("refining threads", if refines { refining_bytes(plan, channels, refining) } else { 0 }),
             ("encoded rows", encoded.saturating_mul(rows_in_pipeline)),
-            ("lists of chunks", Pipeline::list_bytes(band.div_ceil(u64::from(chunk_rows)) * bands)),
+            ("lists of chunks", Pipeline::list_bytes(division, &(0..band_rows)).saturating_mul(bands)),
             // A copy of the computed rows, while the journal is written.
-            (
-                "journal",
-                if request.journaling.as_ref().is_none_or(|journaling| journaling.interval.is_none()) {
-                    0
-                } else if kept {
-                    channels.bytes(size.pixels())
-                } else {
-                    one_band
-                },
-            ),
+            ("journal", if saves { saved } else { 0 }),
         ];
         let passes = if counted && !kept { 2 } else { 1 };
         Self {
             band_rows,
             chunk_rows,
+            division,
             passes,
             memory,
             device_bytes: requirements.device_bytes,
@@ -204,6 +200,12 @@ fn octaves(by: By, limit: u64) -> u64 {
         By::Banded | By::Smooth => u64::from(limit.saturating_add(1).ilog2() + 1),
         By::Distance => DISTANCE_OCTAVES,
     }
+}
+
+/// Bytes of the pictures of chunks, of so many bytes each, on so many threads: twice as many, since each is joined from its pieces, and
+/// copied by the encoder. All pieces of one chunk may have been taken while a thread works on each of the others.
+fn painting_bytes(of_chunk: u64, threads: u64, chunks: u64) -> u64 {
+    (threads + 1).min(chunks).saturating_mul(of_chunk).saturating_mul(2)
 }
 
 /// Bytes of the buffers in which so many threads refine pixels.

@@ -1,19 +1,22 @@
-//! The pipeline from computed rows to files: rows are painted and encoded in chunks on free threads, and then counted, hashed
+//! The pipeline from computed rows to files: rows are painted and encoded in parts on free threads, and then counted, hashed
 //! and written in order.
 //!
-//! A *band* is a range of rows that is computed at once. It is divided into *chunks*, ranges of rows that are painted
-//! and encoded at once. Rows are rows of samples: a pixel of the picture is the average of one or more samples. The
-//! *computing thread* is the one that calls [`Pipeline::run`] and submits bands.
+//! A *band* is a range of rows that is computed at once. It is divided into *chunks*, ranges of rows that are encoded at once, and
+//! these into *pieces*, which are painted at once ([`division`]). The thread that paints the last piece of a chunk encodes it.
+//! Rows are rows of samples: a pixel of the picture is the average of one or more samples. The *computing thread* is the one that
+//! calls [`Pipeline::run`] and submits bands.
 //!
-//! A band goes from the thread that computes it to the background jobs of the thread pool, chunk by chunk, and from them to
+//! A band goes from the thread that computes it to the background jobs of the thread pool, piece by piece, and from them to
 //! the writer, which restores the order of the bands. Band buffers are reused, and a buffer is free only when its rows are
 //! written, so that no more bands are in memory than there are buffers. While the computing thread waits for a free buffer, it
-//! processes chunks itself. So no thread is idle while there is work, and the time in which bands are computed includes no
+//! processes pieces itself. So no thread is idle while there is work, and the time in which bands are computed includes no
 //! other work.
+
+pub(crate) mod division;
 
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
-use crate::base::limits::{collected, resize};
+use crate::base::limits::{collected, filled};
 use crate::base::thread_pool::BackgroundJobs;
 use crate::colour::Painter;
 use crate::encode::{Adler, Encoder, error_of_writing};
@@ -21,6 +24,7 @@ use crate::field::{Field, FieldRows};
 use crate::render::field_hash::HashedGroups;
 use crate::render::refine::{Refined, Refiner};
 use crate::render::writer::{Reached, Writer};
+use division::{Division, joined};
 use dwell_kernels::keep_standard_floats;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
@@ -35,13 +39,14 @@ const WAIT: Duration = Duration::from_millis(10);
 /// Samples that are painted, or dwells that are encoded, between two checks for cancellation, at least a row: a few
 /// milliseconds. A chunk of a wide image has up to 2^24 of them.
 const BETWEEN_CHECKS: usize = 1 << 18;
+/// What the memory is for, in messages.
+const WHAT: &str = "the parts of a band";
 
 /// How bands are painted and encoded.
 pub(crate) struct PipelineSettings<'a> {
     pub(crate) painter: Option<&'a Painter>,
     pub(crate) encoders: &'a [Encoder],
-    /// Rows of samples of a chunk. The last chunk of a band may have fewer.
-    pub(crate) chunk_rows: u32,
+    pub(crate) division: Division,
     /// Samples along one side of a pixel: a pixel is the average of `samples * samples`.
     pub(crate) samples: u32,
     /// Paints with more samples where they are needed, if the painter does.
@@ -93,22 +98,28 @@ struct Band<'a> {
     /// Its rows of samples, numbered as in the image.
     range: Range<u32>,
     rows: BandRows<'a>,
-    /// The number of the next chunk that a thread takes, counted within the band.
+    division: Division,
+    /// The number of the next piece that a thread takes, counted within the band.
     next: AtomicUsize,
-    /// The number of chunks that are not finished.
+    /// The number of pieces that are not finished.
     left: AtomicUsize,
-    /// By number. Each is empty until it is finished.
+    /// By number.
     chunks: Vec<Mutex<Chunk>>,
 }
 
-/// A finished chunk.
+/// A chunk, of which the first fields are kept until it is finished, and the others are empty before.
 #[derive(Default)]
 struct Chunk {
+    /// The pictures of its pieces, empty where nothing is painted here.
+    painted: Vec<Vec<u8>>,
+    /// The number of pieces that are not painted.
+    unpainted: usize,
+    /// What its pieces add up to.
+    refined: Refined,
     /// For each encoder, the encoded bytes and the checksum that is combined with that of the file so far.
     files: Vec<(Vec<u8>, Adler)>,
     iterations: u128,
     interior_pixels: u64,
-    refined: Refined,
     /// The groups of its dwells, if the field is hashed.
     hashed: HashedGroups,
 }
@@ -154,9 +165,9 @@ struct ReorderBuffer<'a> {
     items: BTreeMap<u64, Item<'a>>,
 }
 
-/// What the threads that process chunks share.
+/// What the threads that process pieces share.
 struct Shared<'a> {
-    /// Bands with chunks that no thread has taken.
+    /// Bands with pieces that no thread has taken.
     unfinished: VecDeque<Arc<Band<'a>>>,
     /// Buffers that hold no submitted band.
     free: Vec<BandBuffers>,
@@ -166,7 +177,7 @@ struct Shared<'a> {
     error: Option<Error>,
 }
 
-/// Stops the pipeline when its thread panics, so that no other thread waits for a chunk that will never be finished. The
+/// Stops the pipeline when its thread panics, so that no other thread waits for a piece that will never be finished. The
 /// scope of the thread passes the panic on.
 struct StopOnPanic<'p, 'a>(&'p Pipeline<'a>);
 
@@ -220,7 +231,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Runs `iterate`, which submits bands, while another thread, the writer's, writes them. If the system refuses to
-    /// start that thread, bands are written by the thread that finishes their last chunk. Returns when all bytes are
+    /// start that thread, bands are written by the thread that finishes their last piece. Returns when all bytes are
     /// passed to the system.
     pub(crate) fn run(&self, iterate: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         let (sender, receiver) = channel();
@@ -251,18 +262,18 @@ impl<'a> Pipeline<'a> {
         self.settings.cancel
     }
 
-    /// Takes free buffers for a band. Processes chunks, or waits, until there are some.
+    /// Takes free buffers for a band. Processes pieces, or waits, until there are some.
     pub(crate) fn free_buffers(&self) -> Result<BandBuffers, Error> {
         self.wait_for(|shared| shared.free.pop())
     }
 
-    /// Processes chunks, or waits, until everything submitted is written.
+    /// Processes pieces, or waits, until everything submitted is written.
     fn drain(&self) -> Result<(), Error> {
         let number = self.submitted.load(Ordering::Relaxed);
         self.wait_for(|_| (self.written.load(Ordering::Acquire) == number).then_some(()))
     }
 
-    /// Processes chunks, or waits where there are none to process, until `ready` returns a value. Fails if the render
+    /// Processes pieces, or waits where there are none to process, until `ready` returns a value. Fails if the render
     /// was cancelled or has failed.
     fn wait_for<T>(&self, mut ready: impl FnMut(&mut Shared<'a>) -> Option<T>) -> Result<T, Error> {
         loop {
@@ -278,17 +289,17 @@ impl<'a> Pipeline<'a> {
                 drop(self.changed.wait_timeout(shared, WAIT));
             } else {
                 drop(shared);
-                self.process_chunk();
+                self.process_piece();
             }
         }
     }
 
-    /// Submits the rows `range` as a band, divides it into chunks from its first row on, and queues a background job
-    /// for each chunk. `range` begins at a multiple of `chunk_rows`. The computing thread processes chunks too,
+    /// Submits the rows `range` as a band, divides it into chunks and pieces from its first row on, and queues a background job
+    /// for each piece. `range` begins at a multiple of the rows of a chunk. The computing thread processes pieces too,
     /// whenever it waits.
     ///
     /// # Errors
-    /// When the system has not enough memory for the list of chunks.
+    /// When the system has not enough memory for the lists of chunks and pieces.
     pub(crate) fn submit<'s>(
         &'s self,
         rows: BandRows<'a>,
@@ -298,26 +309,37 @@ impl<'a> Pipeline<'a> {
     where
         'a: 's,
     {
-        let count = range.len().div_ceil(self.settings.chunk_rows as usize);
-        let chunks = collected((0..count).map(|_| Mutex::default()), "the chunks of a band")?;
+        // What an engine has painted is encoded only.
+        let division = self.settings.division;
+        let division = if rows.field().is_some() { division } else { division.of_whole_chunks() };
+        let (chunks, pieces) = (division.chunks(&range), division.pieces(&range));
+        let mut unfinished = collected((0..chunks).map(|_| Chunk::default()), WHAT)?;
+        (0..pieces).for_each(|piece| unfinished[division.chunk_of(piece)[0]].unpainted += 1);
+        for chunk in &mut unfinished {
+            chunk.painted = filled(chunk.unpainted, Vec::new(), WHAT)?;
+        }
+        let chunks = collected(unfinished.into_iter().map(Mutex::new), WHAT)?;
         let number = self.submitted.fetch_add(1, Ordering::Relaxed);
-        let band = Band { number, range, rows, next: AtomicUsize::new(0), left: AtomicUsize::new(count), chunks };
+        let (next, left) = (AtomicUsize::new(0), AtomicUsize::new(pieces));
+        let band = Band { number, range, rows, division, next, left, chunks };
         lock(&self.shared).unfinished.push_back(Arc::new(band));
-        for _ in 0..count {
+        for _ in 0..pieces {
             jobs.spawn(|| {
-                self.process_chunk();
+                self.process_piece();
             });
         }
-        // Without a thread for the writer, all chunks are taken before the next band is computed.
+        // Without a thread for the writer, all pieces are taken before the next band is computed.
         if lock(&self.sender).is_none() {
-            while self.process_chunk() {}
+            while self.process_piece() {}
         }
         Ok(())
     }
 
-    /// Bytes of the list of chunks of a band.
-    pub(crate) fn list_bytes(chunks: u64) -> u64 {
-        chunks.saturating_mul(size_of::<Mutex<Chunk>>() as u64)
+    /// Bytes of the lists of the chunks and pieces of a band of these rows.
+    pub(crate) fn list_bytes(division: Division, band: &Range<u32>) -> u64 {
+        // Chunks are listed before they are shared, too.
+        let of_chunk = size_of::<Mutex<Chunk>>() + size_of::<Chunk>();
+        (division.chunks(band) * of_chunk + division.pieces(band) * size_of::<Vec<u8>>()) as u64
     }
 
     /// Saves how far the render is once everything submitted so far is written. Does nothing while an earlier checkpoint is
@@ -329,8 +351,8 @@ impl<'a> Pipeline<'a> {
         if self.saving.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        // Otherwise the checkpoint could wait long for chunks that no thread has taken.
-        while self.process_chunk() {}
+        // Otherwise the checkpoint could wait long for pieces that no thread has taken.
+        while self.process_piece() {}
         let reached = Box::new(reached()?);
         let number = self.submitted.fetch_add(1, Ordering::Relaxed);
         self.deliver(Item::Checkpoint(number, reached));
@@ -348,7 +370,7 @@ impl<'a> Pipeline<'a> {
         (shared.free, self.writer.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Drops the chunks that no thread has taken, and makes the writer drop what it has not written.
+    /// Drops the pieces that no thread has taken, and makes the writer drop what it has not written.
     fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
         lock(&self.shared).unfinished.clear();
@@ -363,24 +385,21 @@ impl<'a> Pipeline<'a> {
         self.changed.notify_all();
     }
 
-    /// Takes the next chunk of the first band that has one left, paints and encodes it, and passes the band on to the
-    /// writer if all its chunks are finished. Returns false if no chunk is left to take.
-    fn process_chunk(&self) -> bool {
+    /// Takes the next piece of the first band that has one left, paints it, and encodes its chunk if it is the last of it; passes the band
+    /// on to the writer if all its pieces are finished. Returns false if no piece is left to take.
+    fn process_piece(&self) -> bool {
         let _stop = StopOnPanic(self);
-        let (band, number, buffers) = {
+        let (band, piece) = {
             let mut shared = lock(&self.shared);
             let Some(band) = shared.unfinished.front() else { return false };
-            let (band, number) = (Arc::clone(band), band.next.fetch_add(1, Ordering::Relaxed));
-            if number + 1 >= band.chunks.len() {
+            let (band, piece) = (Arc::clone(band), band.next.fetch_add(1, Ordering::Relaxed));
+            if piece + 1 >= band.division.pieces(&band.range) {
                 shared.unfinished.pop_front();
             }
-            let buffers: Vec<Vec<u8>> =
-                (0..self.settings.encoders.len()).map(|_| shared.spare.pop().unwrap_or_default()).collect();
-            (band, number, buffers)
+            (band, piece)
         };
-        match self.paint_and_encode(&band, number, buffers) {
-            Ok(done) => *lock(&band.chunks[number]) = done,
-            Err(error) => self.fail(error),
+        if let Err(error) = self.paint_and_encode(&band, piece) {
+            self.fail(error);
         }
         if band.left.fetch_sub(1, Ordering::AcqRel) == 1 && !self.stopped.load(Ordering::Relaxed) {
             self.deliver(Item::Band(band));
@@ -388,57 +407,75 @@ impl<'a> Pipeline<'a> {
         true
     }
 
-    /// Paints a chunk, unless the engine has painted the band or there is no painter, and encodes and counts it.
-    /// `number` is counted within the band; `buffers` are reused for the encoded bytes.
-    fn paint_and_encode(&self, band: &Band<'_>, number: usize, buffers: Vec<Vec<u8>>) -> Result<Chunk, Error> {
-        let PipelineSettings { painter, chunk_rows, samples, limit, .. } = self.settings;
-        let first = band.range.start + number as u32 * chunk_rows;
-        let chunk = first..band.range.end.min(first.saturating_add(chunk_rows));
-        if let BandRows::Picture { buffers: band_buffers, iterations, interior_pixels } = &band.rows {
-            // Rows of pixels, of which each has `samples` rows of samples.
-            let pixel_rows = band.range.len() / samples as usize;
-            let row_bytes = band_buffers.picture.len() / pixel_rows.max(1);
-            let at = |row: u32| ((row - band.range.start) / samples) as usize * row_bytes;
-            let files = self.encode(None, &band_buffers.picture[at(chunk.start)..at(chunk.end)], buffers)?;
-            // The engine counts iterations for the whole band. They are added to its first chunk.
-            let (iterations, interior_pixels) = if number == 0 { (*iterations, *interior_pixels) } else { (0, 0) };
-            return Ok(Chunk { files, iterations: u128::from(iterations), interior_pixels, ..Chunk::default() });
-        }
-        // Only a painted band has no field, and those were returned above.
-        let Some(field) = band.rows.field() else { return Ok(Chunk::default()) };
-        let rows = field.some_rows(chunk.clone());
-        let begun = Instant::now();
-        let mut picture = Vec::new();
-        let mut refined = Refined::default();
-        if let Some(painter) = painter {
-            let pixels = rows.dwell().len() / (samples * samples) as usize;
-            resize(&mut picture, pixels * painter.bytes_per_pixel(), 0, "the picture")?;
-            refined = self.paint(painter, field, chunk, &mut picture)?;
-        }
-        self.colour.fetch_add(nanos(begun.elapsed()), Ordering::Relaxed);
-        let (iterations, interior_pixels) = (rows.iterations(limit), rows.interior_pixels());
-        let files = self.encode(Some(rows), &picture, buffers)?;
-        Ok(Chunk { files, iterations, interior_pixels, refined, hashed: self.hash(rows, first)? })
+    /// Paints a piece, unless the engine has painted the band or there is no painter; encodes and counts its chunk if it is the last
+    /// of its pieces. `piece` is counted within the band.
+    fn paint_and_encode(&self, band: &Band<'_>, piece: usize) -> Result<(), Error> {
+        let [number, within] = band.division.chunk_of(piece);
+        let (picture, refined) = match (self.settings.painter, band.rows.field()) {
+            (Some(painter), Some(field)) => self.paint(painter, field, band.division.piece(&band.range, piece))?,
+            _ => Default::default(),
+        };
+        let pictures = {
+            let mut chunk = lock(&band.chunks[number]);
+            chunk.painted[within] = picture;
+            chunk.refined.add(refined);
+            chunk.unpainted -= 1;
+            if chunk.unpainted > 0 {
+                return Ok(());
+            }
+            std::mem::take(&mut chunk.painted)
+        };
+        let finished = self.finish_chunk(band, number, pictures)?;
+        let mut chunk = lock(&band.chunks[number]);
+        *chunk = Chunk { refined: chunk.refined, ..finished };
+        Ok(())
     }
 
-    /// Paints the rows of a chunk, a few at a time.
-    fn paint(&self, painter: &Painter, field: &Field, chunk: Range<u32>, picture: &mut [u8]) -> Result<Refined, Error> {
-        if let Some(refiner) = self.settings.refiner {
-            return refiner.paint(field, chunk, picture);
-        }
-        let pixel_rows = chunk.len() / self.settings.samples as usize;
-        let row_bytes = picture.len() / pixel_rows.max(1);
+    /// Encodes and counts a chunk, of which all pieces are painted.
+    fn finish_chunk(&self, band: &Band<'_>, number: usize, pictures: Vec<Vec<u8>>) -> Result<Chunk, Error> {
+        let PipelineSettings { samples, limit, .. } = self.settings;
+        let rows = band.division.chunk(&band.range, number);
+        let field = match &band.rows {
+            BandRows::Field(buffers) => &buffers.field,
+            BandRows::Kept(field) => field,
+            BandRows::Picture { buffers, iterations, interior_pixels } => {
+                // Rows of pixels, of which each has `samples` rows of samples.
+                let pixel_rows = band.range.len() / samples as usize;
+                let row_bytes = buffers.picture.len() / pixel_rows.max(1);
+                let at = |row: u32| ((row - band.range.start) / samples) as usize * row_bytes;
+                let files = self.encode(None, &buffers.picture[at(rows.start)..at(rows.end)])?;
+                // The engine counts iterations for the whole band. They are added to its first chunk.
+                let (iterations, interior_pixels) = if number == 0 { (*iterations, *interior_pixels) } else { (0, 0) };
+                return Ok(Chunk { files, iterations: iterations.into(), interior_pixels, ..Chunk::default() });
+            }
+        };
+        let (first, rows) = (rows.start, field.some_rows(rows));
+        let (iterations, interior_pixels) = (rows.iterations(limit), rows.interior_pixels());
+        let files = self.encode(Some(rows), &joined(pictures)?)?;
+        Ok(Chunk { files, iterations, interior_pixels, hashed: self.hash(rows, first)?, ..Chunk::default() })
+    }
+
+    /// Paints the rows of a piece, a few at a time.
+    fn paint(&self, painter: &Painter, field: &Field, piece: Range<u32>) -> Result<(Vec<u8>, Refined), Error> {
+        let begun = Instant::now();
         let samples = self.settings.samples as usize;
-        // The samples of a row of pixels.
-        let row_samples = row_bytes / painter.bytes_per_pixel() * samples * samples;
-        let rows = (BETWEEN_CHECKS / row_samples.max(1)).max(1);
-        let starts = chunk.clone().step_by(rows * samples);
-        for (first, picture) in starts.zip(picture.chunks_mut(rows * row_bytes)) {
-            self.settings.cancel.check()?;
-            let end = chunk.end.min(first.saturating_add((rows * samples) as u32));
-            painter.paint(field.some_rows(first..end), first / samples as u32, picture);
+        let width = field.width() as usize / samples;
+        let row_bytes = width * painter.bytes_per_pixel();
+        let mut picture = filled(piece.len() / samples * row_bytes, 0, "the picture")?;
+        let mut refined = Refined::default();
+        if let Some(refiner) = self.settings.refiner {
+            refined = refiner.paint(field, piece, &mut picture)?;
+        } else {
+            let rows = (BETWEEN_CHECKS / (width * samples * samples).max(1)).max(1);
+            let starts = piece.clone().step_by(rows * samples);
+            for (first, picture) in starts.zip(picture.chunks_mut(rows * row_bytes)) {
+                self.settings.cancel.check()?;
+                let end = piece.end.min(first.saturating_add((rows * samples) as u32));
+                painter.paint(field.some_rows(first..end), first / samples as u32, picture);
+            }
         }
-        Ok(Refined::default())
+        self.colour.fetch_add(nanos(begun.elapsed()), Ordering::Relaxed);
+        Ok((picture, refined))
     }
 
     /// Hashes the groups of the dwells of a chunk whose first row is `first`, if the writer is to hash them.
@@ -456,13 +493,12 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Encodes a chunk in every format: pictures from `picture`, dwells from `rows`.
-    fn encode(
-        &self,
-        rows: Option<FieldRows<'_>>,
-        picture: &[u8],
-        buffers: Vec<Vec<u8>>,
-    ) -> Result<Vec<(Vec<u8>, Adler)>, Error> {
+    fn encode(&self, rows: Option<FieldRows<'_>>, picture: &[u8]) -> Result<Vec<(Vec<u8>, Adler)>, Error> {
         let begun = Instant::now();
+        let buffers: Vec<Vec<u8>> = {
+            let spare = &mut lock(&self.shared).spare;
+            self.settings.encoders.iter().map(|_| spare.pop().unwrap_or_default()).collect()
+        };
         let mut files = Vec::with_capacity(buffers.len());
         for (number, (encoder, mut buffer)) in self.settings.encoders.iter().zip(buffers).enumerate() {
             buffer.clear();
@@ -628,7 +664,7 @@ mod tests {
         let settings = PipelineSettings {
             painter: None,
             encoders: &encoders,
-            chunk_rows: 8,
+            division: Division::of_chunks(8),
             samples: 1,
             refiner: None,
             limit: 1,
@@ -695,7 +731,7 @@ mod tests {
         let settings = PipelineSettings {
             painter: None,
             encoders: &encoders,
-            chunk_rows: 8,
+            division: Division::of_chunks(8),
             samples: 1,
             refiner: None,
             limit: 1,

@@ -212,7 +212,7 @@ impl<'r> Session<'r> {
         let settings = PipelineSettings {
             painter,
             encoders: &self.encoders,
-            chunk_rows: self.layout.chunk_rows,
+            division: self.layout.division,
             samples: request.paint.samples.side(),
             refiner: refiner.as_ref(),
             limit: request.plan.limit(),
