@@ -20,9 +20,9 @@ const CHUNK: std::ops::RangeInclusive<usize> = 8..=128;
 const CHUNKS_PER_THREAD: usize = 4;
 /// The limit beyond which points of a map with a fold are first tried to be proved by trapping regions.
 const TRAPPED_FROM: u64 = 1 << 14;
-/// The iterations of a point for which a trapping region is looked for in a sample: so many that the finest cells are tried. A picture
-/// tries them for many points at once.
-const TRAPPED_STEPS: u64 = 1 << 25;
+/// The iterations of a point for which a trapping region is looked for in a sample: so many that cells are tried that prove most of
+/// a picture's points.
+const TRAPPED_STEPS: u64 = 1 << 22;
 /// The iterations that are allowed for points which are not proved to stay, as a mean over all pixels: most of them are proved
 /// later.
 pub(super) const MOST_ADDED: f64 = 500_000.0;
