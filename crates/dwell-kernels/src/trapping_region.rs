@@ -44,7 +44,8 @@
 //! failed attempt as much. Beside Re c = 0.21, Im c = -1.11, they prove 65, 20 and 8 % of the points that are alive after 16,384
 //! steps; the rest escapes, or is too near to those that do.
 //!
-//! *Tried:* all cells mapped, not those of the frontier alone, took 2.5 times as long with 128 cells in a unit. To try the way by which
+//! *Tried:* 1024 and 2048 cells in a unit prove 1 % more of those points each, and take 9 and 35 ms on a Zen 3, where 512 take 2.5 ms.
+//! All cells mapped, not those of the frontier alone, took 2.5 times as long with 128 cells in a unit. To try the way by which
 //! the attempt before left the radius first was of no use: it ends differently for the next pixel. Sweeps that map only cells
 //! found in an earlier sweep took 5 % longer.
 

@@ -1,5 +1,5 @@
 //! The cells of a quadrant outside a set of its cells: those that a way leads to from infinity, over sides of cells that are not in the
-//! set. A corner at which two cells meet is no way between cells of the set, since the set is closed and contains it.
+//! set. No way leads over a corner between two cells of the set, since the set is closed and contains the corner.
 //!
 //! A sweep goes over all rows and back, and fills each row word by word; sweeps are repeated until nothing changes.
 
