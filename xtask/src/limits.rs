@@ -132,7 +132,9 @@ fn views(count: u32, chosen: &[u32], engine: &CpuEngine) -> Result<Total, Box<dy
             continue;
         }
         let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+        let began = Instant::now();
         let scene = dwell::resolve(&scene, engine, &Limits::default(), &control)?.scene;
+        let search = began.elapsed().as_secs_f64();
         let limit = scene.settings.limit;
         let (field, _) = dwells(&scene, limit.saturating_mul(HIGHER).min(u64::from(u32::MAX - 1)), engine)?;
         let falsely_black = field.iter().filter(|n| **n > limit).count() as u64;
@@ -146,7 +148,8 @@ fn views(count: u32, chosen: &[u32], engine: &CpuEngine) -> Result<Total, Box<dy
         let seconds = [dwells(&scene, limit, engine)?.1, dwells(&scene, least, engine)?.1];
         total.seconds.iter_mut().zip(seconds).for_each(|(total, seconds)| *total += seconds);
         println!(
-            "{number:3}: limit {limit:9}, latest {latest:9}, {falsely_black:5} falsely black, {:.0} % more time than at {least}; {name}",
+            "{number:3}: limit {limit:9}, latest {latest:9}, {falsely_black:5} falsely black, search {search:.3} s, render {:.3} s, {:.0} % more than at {least}; {name}",
+            seconds[0],
             100.0 * (seconds[0] / seconds[1] - 1.0)
         );
     }

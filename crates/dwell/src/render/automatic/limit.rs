@@ -14,7 +14,7 @@ const TARGET: f64 = 5e-6;
 /// The latest escapes that are extrapolated, as a share of the view: 1 in 10,000, which are 8 points in cells with nine.
 const TAIL: f64 = 1e-4;
 
-/// A dwell and, in the lower 32 bits, a weight: one number is compared without branches, so that sorting is faster than that of
+/// A dwell and, in the lower 32 bits, a weight: one number is compared without branches, so that selection is faster than that of
 /// pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Escape(u128);
@@ -33,13 +33,41 @@ impl Escape {
     }
 }
 
+/// What bounds the limit of a view from above.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    /// The share of the view whose points neither escape nor are proved to stay, so that a picture iterates them up to the limit.
+    pub(super) open: f64,
+    /// The same as a share of the points that do not escape.
+    pub(super) open_of_staying: f64,
+    /// The iterations that one pixel less is worth which is falsely black.
+    pub(super) price: f64,
+    /// A limit that is allowed whatever it costs.
+    pub(super) allowed: f64,
+    /// The greatest limit, whatever it spares.
+    pub(super) most: f64,
+}
+
+impl Bound {
+    /// No bound.
+    pub(super) const NONE: Self =
+        Self { open: 0.0, open_of_staying: 0.0, price: 1.0, allowed: 0.0, most: f64::INFINITY };
+
+    /// A bound that allows this limit, too.
+    pub(super) fn allowing(self, limit: f64) -> Self {
+        Self { allowed: self.allowed.max(limit), most: self.most.max(limit), ..self }
+    }
+}
+
 /// The escapes of a probe: dwells with weights, the parts of the view that the points stand for.
 #[derive(Clone, Debug)]
 pub(super) struct Escapes {
-    /// Dwells and weights, latest first.
-    sorted: Vec<Escape>,
+    /// Dwells and weights: the latest of them first, and the others in no order.
+    escapes: Vec<Escape>,
     /// The weight of all points, escaped or not.
     total: u64,
+    /// The limit beyond which a share of [`TARGET`] still escapes.
+    extrapolated: f64,
 }
 
 impl Escapes {
@@ -50,28 +78,28 @@ impl Escapes {
     /// When the system has not enough memory.
     pub(super) fn new(points: impl Iterator<Item = (u64, u32)>, total: u64) -> Result<Self, InputError> {
         let escapes = points.filter(|(dwell, _)| *dwell > 0).map(|(dwell, weight)| Escape::new(dwell, weight));
-        let mut sorted = collected(escapes, WHAT)?;
-        sorted.sort_unstable_by(|a, b| b.cmp(a));
-        Ok(Self { sorted, total: total.max(1) })
+        let (mut escapes, total) = (collected(escapes, WHAT)?, total.max(1));
+        let extrapolated = extrapolated(&mut escapes, total);
+        Ok(Self { escapes, total, extrapolated })
     }
 
     pub(super) fn count(&self) -> u64 {
-        self.sorted.len() as u64
+        self.escapes.len() as u64
     }
 
     /// The greatest dwell; 0 without escapes.
     pub(super) fn latest(&self) -> u64 {
-        self.sorted.first().map_or(0, |escape| escape.dwell())
+        self.escapes.first().map_or(0, |escape| escape.dwell())
     }
 
     /// The share of the view with a dwell above `from`, up to `to`.
     pub(super) fn share_between(&self, from: u64, to: u64) -> f64 {
-        let between = self.sorted.iter().filter(|escape| (from + 1..=to).contains(&escape.dwell()));
+        let between = self.escapes.iter().filter(|escape| (from + 1..=to).contains(&escape.dwell()));
         between.map(|escape| escape.weight()).sum::<u64>() as f64 / self.total as f64
     }
 
-    /// The limit beyond which about one pixel in 200,000 still escapes, or the one of the same grid that is nearest to `most`, if
-    /// that is less.
+    /// The limit beyond which about one pixel in 200,000 still escapes, or the one of the same grid that is nearest to the
+    /// affordable one ([`Self::affordable`]), if that is less.
     ///
     /// The points of a view of the Mandelbrot set that have not escaped after n iterations, without those that never do,
     /// have an area that falls like 1 / n: near a cusp or a root of a component, the time to pass between the remnants of
@@ -85,40 +113,77 @@ impl Escapes {
     ///
     /// The result is rounded up to 1, 2 or 5 times a power of ten, so that it is the same for most neighbouring frames of
     /// a zoom.
-    pub(super) fn limit(&self, most: f64) -> u64 {
-        rounded_up(self.extrapolated()).min(nearest(most))
+    pub(super) fn limit(&self, bound: &Bound) -> u64 {
+        rounded_up(self.extrapolated).min(nearest(self.affordable(bound)))
     }
 
-    /// Whether [`Self::limit`] is the one of the grid that is nearest to `most`.
-    pub(super) fn reaches(&self, most: f64) -> bool {
-        rounded_up(self.extrapolated()) >= nearest(most)
+    /// The greatest limit that is affordable: the greatest at which a pixel that is spared costs no more than its price.
+    pub(super) fn affordable(&self, bound: &Bound) -> f64 {
+        // The limit at which the cost of a pixel is its price, if the share beyond it is as extrapolated.
+        let by_tail = (4.0 * bound.price * self.extrapolated * TARGET / bound.open).sqrt();
+        let by_escapes = grid().rev().find(|limit| self.cost(*limit, bound.open) <= bound.price).unwrap_or(LEAST);
+        by_tail.max(by_escapes as f64).max(bound.allowed).min(bound.most)
     }
 
-    /// The limit by the rule above, before it is rounded.
-    fn extrapolated(&self) -> f64 {
-        let half = self.sorted.iter().map(|escape| escape.weight()).sum::<u64>() / 2;
-        let mut above = 0;
-        let median = self.sorted.iter().find(|escape| {
-            above += escape.weight();
-            above >= half
-        });
-        let median = median.map_or(0.0, |escape| escape.dwell() as f64);
-        let mut above = 0;
-        let mut limit = LEAST as f64;
-        for escape in &self.sorted {
-            above += escape.weight();
-            let share = above as f64 / self.total as f64;
-            if share > TAIL && above > escape.weight() {
-                break;
-            }
-            limit = limit.max(median + (escape.dwell() as f64 - median) * (share / TARGET));
-        }
-        limit
+    /// The iterations that a limit takes for each pixel that it spares from being falsely black, compared with a quarter of the limit, where
+    /// a share `open` of the view is iterated up to the limit.
+    ///
+    /// The pixels spared are those that escape between the two. Where the points of the probe are too few to show them, they
+    /// are 3 K / n for the limit n, if the share that escapes beyond it is K / n.
+    pub(super) fn cost(&self, limit: u64, open: f64) -> f64 {
+        let (n, quarter) = (limit as f64, limit / 4);
+        let by_tail = 3.0 * self.extrapolated * TARGET / n;
+        0.75 * n * open / self.share_between(quarter, limit).max(by_tail)
     }
 }
 
+/// The limit by the rule of [`Escapes::limit`], before it is rounded. Moves the latest escapes to the front, latest first.
+fn extrapolated(escapes: &mut [Escape], total: u64) -> f64 {
+    let median = median(escapes) as f64;
+    // Weights are at least 1, so the tail has no more escapes than this.
+    let latest = ((TAIL * total as f64) as usize + 2).min(escapes.len());
+    if latest < escapes.len() {
+        escapes.select_nth_unstable_by(latest, latest_first);
+    }
+    escapes[..latest].sort_unstable_by(latest_first);
+    let (mut above, mut limit) = (0, LEAST as f64);
+    for escape in &escapes[..latest] {
+        above += escape.weight();
+        let share = above as f64 / total as f64;
+        if share > TAIL && above > escape.weight() {
+            break;
+        }
+        limit = limit.max(median + (escape.dwell() as f64 - median) * (share / TARGET));
+    }
+    limit
+}
+
+/// The median dwell by weight; 0 without escapes. Changes the order. Selection takes a tenth of the time of sorting, which one thread
+/// would need half a millisecond for.
+fn median(mut escapes: &mut [Escape]) -> u64 {
+    let mut wanted = escapes.iter().map(|escape| escape.weight()).sum::<u64>() / 2;
+    while !escapes.is_empty() {
+        let middle = escapes.len() / 2;
+        let (later, escape, earlier) = escapes.select_nth_unstable_by(middle, latest_first);
+        let above = later.iter().map(|escape| escape.weight()).sum::<u64>();
+        if above >= wanted && !later.is_empty() {
+            escapes = later;
+        } else if above + escape.weight() >= wanted {
+            return escape.dwell();
+        } else {
+            wanted -= above + escape.weight();
+            escapes = earlier;
+        }
+    }
+    0
+}
+
+fn latest_first(a: &Escape, b: &Escape) -> std::cmp::Ordering {
+    b.cmp(a)
+}
+
 /// The limits that may be chosen: 1, 2 and 5 times the powers of ten from 1000 to 5 * 10^8.
-fn grid() -> impl Iterator<Item = u64> {
+fn grid() -> impl DoubleEndedIterator<Item = u64> {
     (3..9).flat_map(|power| [1, 2, 5].map(|factor| factor * 10_u64.pow(power)))
 }
 
@@ -168,24 +233,68 @@ mod tests {
     #[test]
     fn the_tail_is_extrapolated() {
         // A share 0.2 / n escapes after n: one in 200,000 after 40,000, and the latest of 80,000 points after 32,000.
-        let limit = tail(80_000, 0.2).limit(f64::INFINITY);
+        let limit = tail(80_000, 0.2).limit(&Bound::NONE);
         assert!((40_000..=200_000).contains(&limit), "{limit}");
-        assert!(tail(80_000, 20.0).limit(f64::INFINITY) >= 4_000_000);
-        assert_eq!(tail(80_000, 20.0).limit(70_000.0), 50_000);
-        assert!(tail(80_000, 20.0).reaches(70_000.0) && !tail(80_000, 0.2).reaches(1e8));
+        assert!(tail(80_000, 20.0).limit(&Bound::NONE) >= 4_000_000);
+        let most = |most| Bound { most, ..Bound::NONE };
+        assert_eq!(tail(80_000, 20.0).limit(&most(70_000.0)), 50_000);
+    }
+
+    #[test]
+    fn pixels_that_are_spared_cost_no_more_than_their_price() {
+        // A share of about 20 / n escapes after n, of which the points show what escapes before 10^6: the cost is open n^2 / 80.
+        let tail = tail(80_000, 20.0);
+        let bound = Bound { open: 0.01, price: 1e8, ..Bound::NONE };
+        for limit in [10_000, 100_000, 10_000_000] {
+            let expected = 0.01 * (limit as f64).powi(2) / 80.0;
+            // The latest escape stands for twice its share.
+            assert!((0.4..1.2).contains(&(tail.cost(limit, 0.01) / expected)), "{limit}");
+        }
+        let n = tail.affordable(&bound);
+        assert!((0.8e6..1.5e6).contains(&n), "{n}");
+        assert_eq!(tail.limit(&bound), 1_000_000);
+        assert_eq!(tail.limit(&bound.allowing(2e6)), 2_000_000);
+        assert_eq!(tail.limit(&Bound { most: 1e5, ..bound }), 100_000);
+        assert_eq!(tail.limit(&Bound { open: 0.0, ..bound }), tail.limit(&Bound::NONE));
+        // Where points escape at one rate, few escape early: those that escape later are not what the early ones let expect.
+        let dwell = |i: u32| {
+            #[expect(clippy::disallowed_methods, reason = "no value is compared with one of another machine")]
+            let rest = (f64::from(i) / 80_000.0).ln();
+            (-5e6 * rest) as u64 + 1
+        };
+        let steady = Escapes::new((1..80_000).map(|i| (dwell(i), 1)), 80_000).unwrap();
+        assert!(steady.cost(100_000, 1.0) < 1e7 && steady.cost(100_000_000, 1.0) > 1e9);
+        assert!(steady.limit(&Bound { open: 1.0, ..bound }) >= 20_000_000);
+    }
+
+    #[test]
+    fn medians_are_by_weight() {
+        for count in 0..200_u32 {
+            let of = |i: u32| Escape::new(u64::from(1 + i * i * 7919 % 23), 1 + i * 31 % 9);
+            let mut escapes: Vec<Escape> = (count..2 * count).map(of).collect();
+            let mut sorted = escapes.clone();
+            sorted.sort_unstable_by(latest_first);
+            let half = sorted.iter().map(|escape| escape.weight()).sum::<u64>() / 2;
+            let mut above = 0;
+            let expected = sorted.iter().find(|escape| {
+                above += escape.weight();
+                above >= half
+            });
+            assert_eq!(median(&mut escapes), expected.map_or(0, |escape| escape.dwell()));
+        }
     }
 
     #[test]
     fn a_few_late_points_raise_the_limit() {
         let early = (0..80_000).map(|_| (20, 1));
-        assert_eq!(Escapes::new(early.clone(), 80_000).unwrap().limit(f64::INFINITY), 1000);
-        assert_eq!(Escapes::new(early.chain([(30_000, 1)]), 80_000).unwrap().limit(f64::INFINITY), 100_000);
+        assert_eq!(Escapes::new(early.clone(), 80_000).unwrap().limit(&Bound::NONE), 1000);
+        assert_eq!(Escapes::new(early.chain([(30_000, 1)]), 80_000).unwrap().limit(&Bound::NONE), 100_000);
     }
 
     #[test]
     fn without_escapes_the_limit_is_the_least() {
         let none = Escapes::new([(0, 9); 20].into_iter(), 180).unwrap();
-        assert_eq!((none.limit(f64::INFINITY), none.latest(), none.count()), (1000, 0, 0));
+        assert_eq!((none.limit(&Bound::NONE), none.latest(), none.count()), (1000, 0, 0));
     }
 
     #[test]

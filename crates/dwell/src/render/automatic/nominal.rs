@@ -1,5 +1,8 @@
 //! The nominal picture of a probe: the view at about 1920 x 1080 pixels, whatever its own size.
 
+use super::points::WHAT;
+use crate::base::error::InputError;
+use crate::base::limits::collected;
 use crate::view::Size;
 
 /// Pixels of a nominal picture.
@@ -52,12 +55,22 @@ impl Cells {
         (mixed(!(cell as u64)) >> 32) as u32 % 9
     }
 
-    /// The cells within one of a cell, itself included.
-    pub(super) fn around(self, cell: usize) -> impl Iterator<Item = usize> {
-        let (column, row) = (cell as u32 % self.columns, cell as u32 / self.columns);
-        let near = |at: u32, count: u32| at.saturating_sub(1)..(at + 2).min(count);
-        near(row, self.rows)
-            .flat_map(move |row| near(column, self.columns).map(move |column| (row * self.columns + column) as usize))
+    /// For each cell, the values of the cells within one of it, itself included, in one: `combined` must not depend on the order of values or on
+    /// how often one is given.
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(super) fn around<T: Copy>(self, values: Vec<T>, combined: impl Fn(T, T) -> T) -> Result<Vec<T>, InputError> {
+        let columns = self.columns as usize;
+        // Three values that are `step` apart, or fewer at the ends of a row or a column, in which the place of a value is `at` of `count`.
+        let three = |values: &[T], i: usize, step: usize, at: usize, count: usize| {
+            let before = if at > 0 { values[i - step] } else { values[i] };
+            let after = if at + 1 < count { values[i + step] } else { values[i] };
+            combined(combined(before, values[i]), after)
+        };
+        let in_rows = collected((0..values.len()).map(|i| three(&values, i, 1, i % columns, columns)), WHAT)?;
+        let rows = self.rows as usize;
+        collected((0..values.len()).map(|i| three(&in_rows, i, columns, i / columns, rows)), WHAT)
     }
 }
 
@@ -96,7 +109,16 @@ mod tests {
                     assert!(x < nominal.width && y < nominal.height);
                     assert_eq!((y / CELL * cells.columns + x / CELL) as usize, cell);
                 }
-                assert!(cells.around(cell).any(|near| near == cell) && cells.around(cell).count() <= 9);
+            }
+            // The rows and columns of the cells around each.
+            let places = (0..cells.count()).map(|cell| [cell, cell]).collect();
+            let around = cells.around(places, |[a, b], [c, d]| [a.min(c), b.max(d)]).unwrap();
+            let [columns, rows] = [cells.columns, cells.rows].map(|count| count as usize);
+            for (cell, around) in around.into_iter().enumerate() {
+                let (column, row) = (cell % columns, cell / columns);
+                let least = row.saturating_sub(1) * columns + column.saturating_sub(1);
+                let greatest = (row + 1).min(rows - 1) * columns + (column + 1).min(columns - 1);
+                assert_eq!(around, [least, greatest]);
             }
         }
     }

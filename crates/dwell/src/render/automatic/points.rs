@@ -20,12 +20,16 @@ const CHUNK: std::ops::RangeInclusive<usize> = 8..=128;
 const CHUNKS_PER_THREAD: usize = 4;
 /// The limit beyond which points of a map with a fold are first tried to be proved by trapping regions.
 const TRAPPED_FROM: u64 = 1 << 14;
-/// The iterations of a point for which a trapping region is looked for in a sample: so many that cells are tried that prove most of
-/// a picture's points.
+/// The iterations of a point for which a trapping region is looked for in a sample, at least: so many that cells are tried that prove most of
+/// a picture's points. And their number as a multiple of the steps taken, which are some part of the limit.
 const TRAPPED_STEPS: u64 = 1 << 22;
-/// The iterations that are allowed for points which are not proved to stay, as a mean over all pixels: most of them are proved
-/// later.
-pub(super) const MOST_ADDED: f64 = 500_000.0;
+const TRAPPED_TIMES: u64 = 8;
+/// The steps after which a cycle is looked for no further in a sample of points of a map with a fold, where nearly all that have no trapping region
+/// are chaotic.
+const CYCLE_STEPS_FOLDED: u64 = 1 << 22;
+/// The iterations that one pixel less is worth which is falsely black, without a fold and with one.
+const PRICE: f64 = 5e9;
+const PRICE_FOLDED: f64 = 1e9;
 /// What the memory is for, in messages.
 pub(super) const WHAT: &str = "the probe";
 
@@ -48,6 +52,8 @@ pub(super) enum Outcome {
     Inside,
     /// It has this dwell.
     Escaped(u64),
+    /// It has not escaped and is not iterated further: others stand for it.
+    Skipped,
 }
 
 impl Outcome {
@@ -92,8 +98,8 @@ pub(super) trait Computer {
     /// Whether the map has a fold.
     fn is_folded(&self) -> bool;
 
-    /// Iterations that points which neither escape nor are proved to stay may take, as a mean over all pixels of the view.
-    fn most_added(&self) -> f64;
+    /// The iterations that one pixel less is worth which is falsely black.
+    fn price(&self) -> f64;
 
     /// The greatest limit relative to the median dwell of points that escape: infinite unless orbits that escape much later take far longer for each step than others.
     fn most_of_median(&self) -> f64 {
@@ -153,23 +159,23 @@ impl<N: Kernels> Computer for Direct<'_, N> {
     }
 
     fn proved(&self, list: &[Point], steps: u64) -> Result<Vec<bool>, Error> {
-        let (axes, steps) = (self.points.axes.arrays(), in_32_bits(steps));
+        let (mut found, mut cycle_steps) = (filled(list.len(), false, WHAT)?, steps);
+        if self.is_folded() {
+            found = self.trapped(list, TRAPPED_STEPS.max(TRAPPED_TIMES.saturating_mul(steps)))?;
+            cycle_steps = steps.min(CYCLE_STEPS_FOLDED);
+        }
+        let (axes, cycle_steps) = (self.points.axes.arrays(), in_32_bits(cycle_steps));
         let of = |point: &Point| {
             let [column, row] = point.pixel.map(|at| at as usize);
             let pixel = [axes[0][column] + axes[2][row], axes[1][column] + axes[3][row]];
-            cycle::proved_after(&self.points.map, pixel, steps, self.cancel.flag()).is_some()
+            cycle::proved_after(&self.points.map, pixel, cycle_steps, self.cancel.flag()).is_some()
         };
-        let mut found = filled(list.len(), false, WHAT)?;
         // One point at a time: a search takes up to a millisecond.
         let work = |number: usize, found: &mut [bool]| {
-            found.iter_mut().zip(&list[number..]).for_each(|(found, point)| *found = of(point));
+            found.iter_mut().zip(&list[number..]).for_each(|(found, point)| *found = *found || of(point));
             self.cancel.check()
         };
         self.pool.for_each_chunk(Schedule::default(), &mut found, 1, work)?;
-        if self.is_folded() {
-            let trapped = self.trapped(list, TRAPPED_STEPS)?;
-            found.iter_mut().zip(trapped).for_each(|(found, trapped)| *found |= trapped);
-        }
         Ok(found)
     }
 
@@ -177,8 +183,8 @@ impl<N: Kernels> Computer for Direct<'_, N> {
         self.points.map.formula.fold() != Fold::None
     }
 
-    fn most_added(&self) -> f64 {
-        MOST_ADDED
+    fn price(&self) -> f64 {
+        if self.is_folded() { PRICE_FOLDED } else { PRICE }
     }
 }
 

@@ -9,11 +9,11 @@
 //! result does not depend on when a kernel proves this, which differs with the width of its vectors.
 
 use super::deep::Deep;
-use super::limit::Escapes;
+use super::limit::{Bound, Escapes};
 use super::nominal::Cells;
 use super::points::{Computer, Direct, Outcome, Point, Search, WHAT};
 use crate::base::control::Control;
-use crate::base::error::{Error, InputError};
+use crate::base::error::Error;
 use crate::base::limits::{collected, filled, reserve, resize};
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
@@ -31,22 +31,27 @@ const SCOUTS_FROM: u64 = 1 << 18;
 const SCOUT: usize = 64;
 /// The limit of the last stage if no point has escaped by then.
 const LAST_WITHOUT_ESCAPE: u64 = 1 << 26;
-/// The limit of the last stage.
+/// The limit of the last stage, and that with a fold, where points that stay without a proof take nearly all the time.
 const LAST: u64 = 1 << 28;
+const LAST_FOLDED: u64 = 1 << 26;
 /// Cells that get eight more points.
 const REFINED: usize = 2048;
 /// The points of a cell that is refined.
 const POINTS: u32 = 9;
-/// Points that have not escaped whose cycles are searched for, at most, and the fewest steps of the search.
+/// Points that have not escaped whose cycles are searched for, at most, and the fewest steps of the search; and such points of a map with a
+/// fold, where a hundredth of them may be chaotic and take nearly all the time.
 const SEARCHED: usize = 64;
 const SEARCHED_STEPS: u64 = 1 << 17;
-/// Iterations that points which are not proved to stay may take: [`Computer::most_added`], or so many times the iterations of the points that escape, if that is more.
-const MOST_ADDED_TIMES: f64 = 3.0;
+const SEARCHED_FOLDED: usize = 128;
+/// Iterations that points which are not proved to stay may take whatever they spare, as a multiple of the iterations of the points that escape.
+const ALLOWED_TIMES: f64 = 3.0;
 /// How far beyond the affordable limit points are iterated, in the search for the latest escapes.
 const FAR: f64 = 4.0;
-/// The part of the affordable limit up to which points of a map with a fold are iterated, if the extrapolated limit is beyond it: nearly
-/// all points that are open by then stay so, and take most of the time of the search.
-const NEAR: f64 = 1.0 / 4.0;
+/// The limit from which on only some of the points of a map with a fold are iterated, of which so many are never proved to stay, if their share
+/// is that of the view: each of those takes the time of some thousand points of the picture that escape. At the edges, where
+/// cells have nine points, the share is several times as high.
+const THINNED_FROM: u64 = 1 << 20;
+const THINNED: usize = 48;
 /// Of each so many cells, one has a second point beside its first, for the differences between neighbouring pixels.
 const PAIRED: usize = 4;
 
@@ -57,8 +62,8 @@ pub(super) struct Findings {
     pub(super) points: u64,
     /// The limit up to which no point escaped, while some are not proved to be inside.
     undecided_at: Option<u64>,
-    /// The greatest limit that the points without a cycle allow.
-    most: f64,
+    /// What bounds the limit.
+    bound: Bound,
     /// The quantity at the escaped points, one in each cell.
     pub(super) values: Vec<f64>,
     /// The quantity at neighbouring pixels that have escaped.
@@ -68,7 +73,7 @@ pub(super) struct Findings {
 impl Findings {
     /// The limit by the rule of [`Escapes::limit`].
     pub(super) fn limit(&self) -> u64 {
-        self.escapes.limit(self.most)
+        self.escapes.limit(&self.bound)
     }
 
     /// What the user is told of a search that ended without a result.
@@ -120,21 +125,21 @@ impl Probe<'_> {
         let first = |cell| Point::new(cells.pixel(cell, Cells::first_block(cell)), cell);
         let mut list = collected((0..cells.count()).map(first), WHAT)?;
         let mut weights = filled(list.len(), POINTS, WHAT)?;
-        let mut most = f64::INFINITY;
+        let mut bound = Bound::NONE;
         let (limit, undecided_at) = match search.fixed_limit {
             Some(limit) => {
                 computer.run(&mut list, limit)?;
                 (limit, None)
             }
             None => {
-                let (limit, affordable) = coarse_stages(computer, &mut list)?;
+                let (limit, found) = coarse_stages(computer, &mut list)?;
                 if escapes(&list, limit).0 > 0 {
-                    most = match affordable {
-                        Some(most) => most,
-                        None => most_limit(computer, &list, limit)?.max(limit as f64),
+                    bound = match found {
+                        Some(bound) => bound,
+                        None => bound_of(computer, &list, limit)?.allowing(limit as f64),
                     };
                     refine(cells, &mut list, &mut weights)?;
-                    (fine_stages(computer, &mut list, &mut weights, limit, most)?, None)
+                    (fine_stages(computer, &mut list, &mut weights, limit, &bound)?, None)
                 } else {
                     let open = list.iter().any(|point| point.outcome == Outcome::Undecided);
                     (limit, open.then_some(limit))
@@ -148,8 +153,13 @@ impl Probe<'_> {
         let total = cells.count() as u64 * u64::from(POINTS);
         let dwells = list.iter().map(|point| point.outcome.dwell()).zip(weights.iter().copied());
         let (escapes, points) = (Escapes::new(dwells, total)?, list.len() as u64);
-        Ok(Findings { escapes, points, undecided_at, most, values, neighbours })
+        Ok(Findings { escapes, points, undecided_at, bound, values, neighbours })
     }
+}
+
+/// The limit of the last stage where points escape.
+fn last(computer: &impl Computer) -> u64 {
+    if computer.is_folded() { LAST_FOLDED } else { LAST }
 }
 
 /// The numbers of points that have escaped, and that have escaped after a quarter of the limit.
@@ -159,12 +169,11 @@ fn escapes(list: &[Point], limit: u64) -> (usize, usize) {
 }
 
 /// Iterates one point of each cell, until fewer than one in a thousand escapes in a stage, or none has escaped at a limit
-/// beyond which the search takes too long, or the limit is so far beyond the affordable one that the search would take a
-/// tenth of the time of the picture: [`FAR`] times, or with a fold [`NEAR`]. Returns the limit of the last stage, and in that case the affordable one.
-/// It is found anew in each stage, since points that escape late are not told from those that never do.
+/// beyond which the search takes too long, or the limit is far beyond the affordable one ([`is_beyond`]). Returns the limit of the last
+/// stage, and in that case what bounds it. It is found anew in each stage, since points that escape late are not told from those that never do.
 ///
 /// A stage without undecided points takes no time, so that it makes no difference when they are proved to be inside.
-fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, Option<f64>), Error> {
+fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, Option<Bound>), Error> {
     let mut limit = FIRST;
     loop {
         if limit > SCOUTS_FROM && escapes(list, limit).0 == 0 {
@@ -176,29 +185,32 @@ fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, O
             computer.run(list, limit)?;
         }
         let (escaped, late) = escapes(list, limit);
-        let last = if escaped > 0 { LAST } else { LAST_WITHOUT_ESCAPE };
+        let last = if escaped > 0 { last(computer) } else { LAST_WITHOUT_ESCAPE };
         if (escaped > 0 && late * 1000 <= list.len()) || limit >= last {
             return Ok((limit, None));
         }
         if escaped > 0 && limit >= SEARCHED_STEPS {
-            let most = most_limit(computer, list, limit)?;
-            let is_far = limit as f64 >= FAR * most;
-            if is_far || computer.is_folded() && limit as f64 >= NEAR * most && reaches(list, most)? {
-                return Ok((limit, Some(most)));
+            let bound = bound_of(computer, list, limit)?;
+            let equal = Escapes::new(list.iter().map(|point| (point.outcome.dwell(), 1)), list.len() as u64)?;
+            if is_beyond(computer, &equal, &bound, limit, FAR) {
+                return Ok((limit, Some(bound)));
             }
         }
         let most = limit_of_median(computer, list, limit)?;
         if limit as f64 >= most {
-            return Ok((limit, Some(most)));
+            return Ok((limit, Some(Bound { most, ..Bound::NONE })));
         }
         limit = (limit * FACTOR).min(most as u64);
     }
 }
 
-/// Whether points of equal weights have escapes from which a limit of at least `most` is extrapolated.
-fn reaches(list: &[Point], most: f64) -> Result<bool, InputError> {
-    let dwells = list.iter().map(|point| (point.outcome.dwell(), 1));
-    Ok(Escapes::new(dwells, list.len() as u64)?.reaches(most))
+/// Whether a search need not go on, which has iterated its points up to a limit: it is as far as `times` the affordable limit. With a
+/// fold, where many points escape much later than the first ones let expect, it is one that costs too much for what it spares.
+fn is_beyond(computer: &impl Computer, escapes: &Escapes, bound: &Bound, limit: u64, times: f64) -> bool {
+    if computer.is_folded() {
+        return limit as f64 >= bound.allowed && escapes.cost(limit, bound.open) > bound.price;
+    }
+    limit as f64 >= times * escapes.affordable(bound)
 }
 
 /// The greatest limit that the median dwell allows ([`Computer::most_of_median`]), once fewer than one in a hundred points escapes in a stage: before, the median is that of a part of the view.
@@ -213,45 +225,44 @@ fn limit_of_median(computer: &impl Computer, list: &[Point], limit: u64) -> Resu
     Ok(most * *median as f64)
 }
 
-/// The greatest limit that is affordable. Points that neither escape nor enter a cycle are iterated up to it at every pixel:
+/// What bounds the limit. Points that neither escape nor enter a cycle are iterated up to it at every pixel:
 /// near the boundary of a component, cycles are entered late, and chaotic orbits of the Burning Ship stay, never return
-/// to a z, and are proved to stay only at some distance from those that escape. The limit is such that the share of the view with such points, times the limit, is the number of
-/// iterations that a picture may take for them.
+/// to a z, and are proved to stay only at some distance from those that escape. Their share of the view is found from a sample.
 ///
 /// Cycles are searched for up to `limit`, to which the list has been iterated: where a fixed point attracts weakly, a point
 /// enters its cycle as late as points beside it escape.
-fn most_limit(computer: &impl Computer, list: &[Point], limit: u64) -> Result<f64, Error> {
-    let of_median = limit_of_median(computer, list, limit)?;
+fn bound_of(computer: &impl Computer, list: &[Point], limit: u64) -> Result<Bound, Error> {
+    let most = limit_of_median(computer, list, limit)?;
     let stays = collected(list.iter().filter(|point| point.outcome.dwell() == 0).copied(), WHAT)?;
     if stays.is_empty() {
-        return Ok(of_median);
+        return Ok(Bound { most, ..Bound::NONE });
     }
-    let mut sample = collected(stays.iter().step_by(stays.len().div_ceil(SEARCHED)).copied(), WHAT)?;
+    let searched = if computer.is_folded() { SEARCHED_FOLDED } else { SEARCHED };
+    let mut sample = collected(stays.iter().step_by(stays.len().div_ceil(searched)).copied(), WHAT)?;
     let size = sample.len() as f64;
     // Without those that escape soon.
     let steps = limit.max(SEARCHED_STEPS);
     computer.run(&mut sample, steps)?;
     sample.retain(|point| point.outcome.dwell() == 0);
     let open = computer.proved(&sample, steps)?.iter().filter(|proved| !**proved).count() as f64;
+    // The expected share by Jeffreys' rule: a sample may miss the few chaotic points of a folded map.
+    let open_of_staying = if computer.is_folded() { (open + 0.5) / (size + 1.0) } else { open / size };
     let cells = list.len() as f64;
+    let open = open_of_staying * stays.len() as f64 / cells;
     let mean = list.iter().map(|point| point.outcome.dwell() as f64).sum::<f64>() / cells;
-    let of_added = computer.most_added().max(MOST_ADDED_TIMES * mean) / (open / size * stays.len() as f64 / cells);
-    Ok(of_added.min(of_median))
+    let allowed = ALLOWED_TIMES * mean / open;
+    Ok(Bound { open, open_of_staying, price: computer.price(), allowed, most })
 }
 
 /// Adds eight points to each of the cells where points escape latest or do not escape beside some that do.
 fn refine(cells: Cells, list: &mut Vec<Point>, weights: &mut [u32]) -> Result<(), Error> {
+    // The latest and the earliest dwell in and around each cell, where 0 is a point that does not escape.
+    let dwells = collected(list.iter().map(|point| [point.outcome.dwell(); 2]), WHAT)?;
+    let around = cells.around(dwells, |[latest, earliest], [a, b]| [latest.max(a), earliest.min(b)]);
     // How late the points in and around a cell escape; 0 where none escapes.
-    let lateness = |cell: usize| {
-        let (mut latest, mut stays) = (0, false);
-        for near in cells.around(cell) {
-            let dwell = list[near].outcome.dwell();
-            latest = latest.max(dwell);
-            stays |= dwell == 0;
-        }
-        if latest > 0 && stays { u64::MAX } else { latest }
-    };
-    let mut ranked: Vec<(u64, usize)> = collected((0..cells.count()).map(|cell| (lateness(cell), cell)), WHAT)?;
+    let lateness = |[latest, earliest]: [u64; 2]| if latest > 0 && earliest == 0 { u64::MAX } else { latest };
+    let ranked = around?.into_iter().enumerate().map(|(cell, dwells)| (lateness(dwells), cell));
+    let mut ranked: Vec<(u64, usize)> = collected(ranked, WHAT)?;
     ranked.retain(|(lateness, _)| *lateness > 0);
     // The latest; cells at edges, which are equally late, are taken at even spacing.
     let edge = ranked.iter().filter(|(lateness, _)| *lateness == u64::MAX).count();
@@ -272,30 +283,54 @@ fn refine(cells: Cells, list: &mut Vec<Point>, weights: &mut [u32]) -> Result<()
 }
 
 /// Iterates all points, from the stage with this limit on, until fewer than one in ten thousand of the view escapes in a
-/// stage, or the greatest affordable limit `most` is near. Returns the limit of the last stage. Sets the weights of the points that were added.
+/// stage, or the affordable limit is near. Returns the limit of the last stage. Sets the weights of the points that were added.
 fn fine_stages(
     computer: &impl Computer,
     list: &mut [Point],
     weights: &mut Vec<u32>,
     first: u64,
-    most: f64,
+    bound: &Bound,
 ) -> Result<u64, Error> {
     let total = weights.len() as u64 * u64::from(POINTS);
     resize(weights, list.len(), 1, WHAT)?;
+    if computer.is_folded() && first > THINNED_FROM {
+        computer.run(list, THINNED_FROM)?;
+        thin(list, weights, bound);
+    }
     let mut limit = first;
     loop {
         computer.run(list, limit)?;
         let late = list.iter().zip(weights.iter()).filter(|(point, _)| point.outcome.dwell() > limit / FACTOR);
         let late: u64 = late.map(|(_, weight)| u64::from(*weight)).sum();
-        if late * 10_000 <= total || limit >= LAST || limit as f64 >= most / FACTOR as f64 {
+        if late * 10_000 <= total || limit >= last(computer) || limit as f64 >= bound.most / FACTOR as f64 {
             return Ok(limit);
         }
-        // Later escapes would only raise the limit that is extrapolated.
-        let dwells = list.iter().map(|point| point.outcome.dwell()).zip(weights.iter().copied());
-        if computer.is_folded() && most.is_finite() && Escapes::new(dwells, total)?.reaches(most) {
-            return Ok(limit);
+        if limit >= SEARCHED_STEPS {
+            let dwells = list.iter().map(|point| point.outcome.dwell()).zip(weights.iter().copied());
+            if is_beyond(computer, &Escapes::new(dwells, total)?, bound, limit, 1.0 / FACTOR as f64) {
+                return Ok(limit);
+            }
+        }
+        if computer.is_folded() && limit >= THINNED_FROM {
+            thin(list, weights, bound);
         }
         limit *= FACTOR;
+    }
+}
+
+/// Keeps points that have not escaped at even spacing, which stand for those that are skipped, so that about [`THINNED`] of them are never proved to stay. Which
+/// are kept does not depend on which of them are proved by now, since that differs with the width of vectors.
+fn thin(list: &mut [Point], weights: &mut [u32], bound: &Bound) {
+    let stays = |point: &Point| matches!(point.outcome, Outcome::Undecided | Outcome::Inside);
+    let open = bound.open_of_staying * list.iter().filter(|point| stays(point)).count() as f64;
+    let step = (open / THINNED as f64).ceil().max(1.0) as usize;
+    let staying = list.iter_mut().zip(weights).filter(|(point, _)| stays(point));
+    for (number, (point, weight)) in staying.enumerate() {
+        if number.is_multiple_of(step) {
+            *weight = weight.saturating_mul(step as u32);
+        } else {
+            point.outcome = Outcome::Skipped;
+        }
     }
 }
 
