@@ -87,8 +87,9 @@ impl LimitCheck {
 /// The limit is at least 1000, at most 5 * 10^8, and 1, 2 or 5 times a power of ten. It is found from the latest escapes of
 /// some 25,000 points, most of which lie where points escape late, and a tail of the dwells beyond them that is as heavy as
 /// those of the Mandelbrot set. About one pixel in 200,000 escapes beyond it, and more of them in views where many orbits
-/// neither escape nor enter a cycle: there the limit is the greatest at which it costs no more than 5 * 10^9 iterations (10^9 with a
-/// fold) to spare one more pixel.
+/// neither escape nor enter a cycle: there the limit is such that these take no more than 500,000 iterations, or three times the mean dwell, as a mean over
+/// all pixels. With a fold it is the greatest at which it costs no more than 10^9 iterations to spare one more pixel, and they take no more than
+/// 1,000,000 iterations (50,000 in exact arithmetic).
 ///
 /// # Errors
 /// As [`Plan::new`] for the view, which need not be resolved by its number; [`Error::Interrupted`] when it was

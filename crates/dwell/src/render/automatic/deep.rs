@@ -1,6 +1,6 @@
 //! Points of the probe of a deep view.
 
-use super::points::{Computer, Outcome, Point, WHAT, chunk_of};
+use super::points::{Computer, MOST_ADDED, Outcome, Point, WHAT, chunk_of};
 use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::limits::{collected, filled};
@@ -18,10 +18,9 @@ use dwell_kernels::{Fold, Level};
 /// period. Of 9,216 pixels of the copy of period 86,614 in kf-1e50, two such orbits took 4.5 of 4.7 s.
 const MOST_OF_MEDIAN: f64 = 32.0;
 
-/// The iterations that one pixel less is worth which is falsely black, without a fold and with one: with a fold, many points are never
-/// proved to stay, and take single steps.
-const PRICE: f64 = 2.5e10;
-const PRICE_FOLDED: f64 = 5e6;
+/// The iterations that are allowed for points which are not proved to stay, as a mean over all pixels, where the map has a fold: many
+/// of them never are.
+const MOST_ADDED_FOLDED: f64 = 50_000.0;
 
 /// Computes points given by offsets from the centre of a deep view.
 pub(super) struct Deep<'a> {
@@ -67,7 +66,11 @@ impl Computer for Deep<'_> {
     }
 
     fn price(&self) -> f64 {
-        if self.is_folded() { PRICE_FOLDED } else { PRICE }
+        f64::INFINITY
+    }
+
+    fn most_added(&self) -> f64 {
+        if self.is_folded() { MOST_ADDED_FOLDED } else { MOST_ADDED }
     }
 
     fn most_of_median(&self) -> f64 {

@@ -117,6 +117,11 @@ impl Escapes {
         rounded_up(self.extrapolated).min(nearest(self.affordable(bound)))
     }
 
+    /// Whether [`Self::limit`] is the greatest that the bound allows, which later escapes would not change.
+    pub(super) fn reach_most(&self, bound: &Bound) -> bool {
+        self.affordable(bound) >= bound.most && rounded_up(self.extrapolated) >= nearest(bound.most)
+    }
+
     /// The greatest limit that is affordable: the greatest at which a pixel that is spared costs no more than its price.
     pub(super) fn affordable(&self, bound: &Bound) -> f64 {
         // The limit at which the cost of a pixel is its price, if the share beyond it is as extrapolated.
@@ -238,6 +243,7 @@ mod tests {
         assert!(tail(80_000, 20.0).limit(&Bound::NONE) >= 4_000_000);
         let most = |most| Bound { most, ..Bound::NONE };
         assert_eq!(tail(80_000, 20.0).limit(&most(70_000.0)), 50_000);
+        assert!(tail(80_000, 20.0).reach_most(&most(70_000.0)) && !tail(80_000, 0.2).reach_most(&most(1e8)));
     }
 
     #[test]

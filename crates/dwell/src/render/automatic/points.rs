@@ -27,9 +27,12 @@ const TRAPPED_TIMES: u64 = 8;
 /// The steps after which a cycle is looked for no further in a sample of points of a map with a fold, where nearly all that have no trapping region
 /// are chaotic.
 const CYCLE_STEPS_FOLDED: u64 = 1 << 22;
-/// The iterations that one pixel less is worth which is falsely black, without a fold and with one.
-const PRICE: f64 = 5e9;
+/// The iterations that one pixel less is worth which is falsely black, where the map has a fold. Without one, hardly any orbit is chaotic.
 const PRICE_FOLDED: f64 = 1e9;
+/// The iterations that are allowed for points which are not proved to stay, as a mean over all pixels, without a fold and with one: most of them are proved
+/// later.
+pub(super) const MOST_ADDED: f64 = 500_000.0;
+const MOST_ADDED_FOLDED: f64 = 1_000_000.0;
 /// What the memory is for, in messages.
 pub(super) const WHAT: &str = "the probe";
 
@@ -100,6 +103,9 @@ pub(super) trait Computer {
 
     /// The iterations that one pixel less is worth which is falsely black.
     fn price(&self) -> f64;
+
+    /// Iterations that points which neither escape nor are proved to stay may take, as a mean over all pixels of the view.
+    fn most_added(&self) -> f64;
 
     /// The greatest limit relative to the median dwell of points that escape: infinite unless orbits that escape much later take far longer for each step than others.
     fn most_of_median(&self) -> f64 {
@@ -184,7 +190,11 @@ impl<N: Kernels> Computer for Direct<'_, N> {
     }
 
     fn price(&self) -> f64 {
-        if self.is_folded() { PRICE_FOLDED } else { PRICE }
+        if self.is_folded() { PRICE_FOLDED } else { f64::INFINITY }
+    }
+
+    fn most_added(&self) -> f64 {
+        if self.is_folded() { MOST_ADDED_FOLDED } else { MOST_ADDED }
     }
 }
 

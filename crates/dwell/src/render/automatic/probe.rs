@@ -43,10 +43,14 @@ const POINTS: u32 = 9;
 const SEARCHED: usize = 64;
 const SEARCHED_STEPS: u64 = 1 << 17;
 const SEARCHED_FOLDED: usize = 128;
-/// Iterations that points which are not proved to stay may take whatever they spare, as a multiple of the iterations of the points that escape.
+/// Iterations that points which are not proved to stay may take whatever they spare and beyond [`Computer::most_added`], as a multiple of the
+/// iterations of the points that escape.
 const ALLOWED_TIMES: f64 = 3.0;
 /// How far beyond the affordable limit points are iterated, in the search for the latest escapes.
 const FAR: f64 = 4.0;
+/// The part of the greatest limit up to which points of a map with a fold are iterated, if the escapes reach it: later ones change
+/// nothing.
+const NEAR: f64 = 1.0 / 4.0;
 /// The limit from which on only some of the points of a map with a fold are iterated, of which so many are never proved to stay, if their share
 /// is that of the view: each of those takes the time of some thousand points of the picture that escape. At the edges, where
 /// cells have nine points, the share is several times as high.
@@ -205,12 +209,15 @@ fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, O
 }
 
 /// Whether a search need not go on, which has iterated its points up to a limit: it is as far as `times` the affordable limit. With a
-/// fold, where many points escape much later than the first ones let expect, it is one that costs too much for what it spares.
+/// fold, where many points escape much later than the first ones let expect, it is a limit that costs too much for what it spares, or
+/// [`NEAR`] the greatest that is possible.
 fn is_beyond(computer: &impl Computer, escapes: &Escapes, bound: &Bound, limit: u64, times: f64) -> bool {
+    let n = limit as f64;
     if computer.is_folded() {
-        return limit as f64 >= bound.allowed && escapes.cost(limit, bound.open) > bound.price;
+        let costs_too_much = n >= bound.allowed && escapes.cost(limit, bound.open) > bound.price;
+        return costs_too_much || n >= NEAR * bound.most && escapes.reach_most(bound);
     }
-    limit as f64 >= times * escapes.affordable(bound)
+    n >= times * escapes.affordable(bound)
 }
 
 /// The greatest limit that the median dwell allows ([`Computer::most_of_median`]), once fewer than one in a hundred points escapes in a stage: before, the median is that of a part of the view.
@@ -251,6 +258,7 @@ fn bound_of(computer: &impl Computer, list: &[Point], limit: u64) -> Result<Boun
     let open = open_of_staying * stays.len() as f64 / cells;
     let mean = list.iter().map(|point| point.outcome.dwell() as f64).sum::<f64>() / cells;
     let allowed = ALLOWED_TIMES * mean / open;
+    let most = most.min((computer.most_added() / open).max(allowed));
     Ok(Bound { open, open_of_staying, price: computer.price(), allowed, most })
 }
 
