@@ -111,6 +111,12 @@ fn levels_threads_and_size_change_nothing() {
             );
         }
     }
+    // With a fold, the search goes on with some of the points, whichever are proved by then.
+    let mut ship = self::scene(["-0.5", "-0.5"], "1.3");
+    ship.settings.formula = Formula::new(Fold::Absolute, 2).unwrap();
+    let found = Level::available().into_iter().map(|level| resolved(&ship, &CpuEngine::new(level, 2)).scene.text(&[]));
+    let found: std::collections::HashSet<String> = found.collect();
+    assert!(found.len() == 1 && limit(&ship) > 1 << 20, "{found:?}");
     let large =
         Scene { view: scene.view.clone().sized(Size::new(7680, 4320).unwrap()), samples: Samples::Fixed(3), ..scene };
     let large = resolved(&large, &CpuEngine::default()).scene;
