@@ -46,7 +46,7 @@ const SEARCHED_FOLDED: usize = 128;
 /// Iterations that points which are not proved to stay may take whatever they spare and beyond [`Computer::most_added`], as a multiple of the
 /// iterations of the points that escape.
 const ALLOWED_TIMES: f64 = 3.0;
-/// How far beyond the affordable limit points are iterated, in the search for the latest escapes.
+/// How far beyond the greatest possible limit points are iterated, in the search for the latest escapes.
 const FAR: f64 = 4.0;
 /// The part of the greatest limit up to which points of a map with a fold are iterated, if the escapes reach it: later ones change
 /// nothing.
@@ -173,7 +173,7 @@ fn escapes(list: &[Point], limit: u64) -> (usize, usize) {
 }
 
 /// Iterates one point of each cell, until fewer than one in a thousand escapes in a stage, or none has escaped at a limit
-/// beyond which the search takes too long, or the limit is far beyond the affordable one ([`is_beyond`]). Returns the limit of the last
+/// beyond which the search takes too long, or the limit is far beyond the greatest that is possible, or with a fold its escapes [`suffice`]. Returns the limit of the last
 /// stage, and in that case what bounds it. It is found anew in each stage, since points that escape late are not told from those that never do.
 ///
 /// A stage without undecided points takes no time, so that it makes no difference when they are proved to be inside.
@@ -195,8 +195,9 @@ fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, O
         }
         if escaped > 0 && limit >= SEARCHED_STEPS {
             let bound = bound_of(computer, list, limit)?;
-            let equal = Escapes::new(list.iter().map(|point| (point.outcome.dwell(), 1)), list.len() as u64)?;
-            if is_beyond(computer, &equal, &bound, limit, FAR) {
+            let equal = || list.iter().map(|point| (point.outcome.dwell(), 1));
+            let is_far = limit as f64 >= FAR * bound.most;
+            if is_far || computer.is_folded() && suffice(&Escapes::new(equal(), list.len() as u64)?, &bound, limit) {
                 return Ok((limit, Some(bound)));
             }
         }
@@ -208,16 +209,12 @@ fn coarse_stages(computer: &impl Computer, list: &mut [Point]) -> Result<(u64, O
     }
 }
 
-/// Whether a search need not go on, which has iterated its points up to a limit: it is as far as `times` the affordable limit. With a
-/// fold, where many points escape much later than the first ones let expect, it is a limit that costs too much for what it spares, or
-/// [`NEAR`] the greatest that is possible.
-fn is_beyond(computer: &impl Computer, escapes: &Escapes, bound: &Bound, limit: u64, times: f64) -> bool {
+/// Whether the escapes up to a limit suffice for a map with a fold, where many points escape much later than the first ones let expect: a
+/// search any further would cost too much for what it spares, or the limit is [`NEAR`] the greatest that is possible and they reach that.
+fn suffice(escapes: &Escapes, bound: &Bound, limit: u64) -> bool {
     let n = limit as f64;
-    if computer.is_folded() {
-        let costs_too_much = n >= bound.allowed && escapes.cost(limit, bound.open) > bound.price;
-        return costs_too_much || n >= NEAR * bound.most && escapes.reach_most(bound);
-    }
-    n >= times * escapes.affordable(bound)
+    let costs_too_much = n >= bound.allowed && escapes.cost(limit, bound.open) > bound.price;
+    costs_too_much || n >= NEAR * bound.most && escapes.reach_most(bound)
 }
 
 /// The greatest limit that the median dwell allows ([`Computer::most_of_median`]), once fewer than one in a hundred points escapes in a stage: before, the median is that of a part of the view.
@@ -291,7 +288,7 @@ fn refine(cells: Cells, list: &mut Vec<Point>, weights: &mut [u32]) -> Result<()
 }
 
 /// Iterates all points, from the stage with this limit on, until fewer than one in ten thousand of the view escapes in a
-/// stage, or the affordable limit is near. Returns the limit of the last stage. Sets the weights of the points that were added.
+/// stage, or the greatest possible limit is near, or with a fold the escapes [`suffice`]. Returns the limit of the last stage. Sets the weights of the points that were added.
 fn fine_stages(
     computer: &impl Computer,
     list: &mut [Point],
@@ -313,14 +310,14 @@ fn fine_stages(
         if late * 10_000 <= total || limit >= last(computer) || limit as f64 >= bound.most / FACTOR as f64 {
             return Ok(limit);
         }
-        if limit >= SEARCHED_STEPS {
+        if computer.is_folded() {
             let dwells = list.iter().map(|point| point.outcome.dwell()).zip(weights.iter().copied());
-            if is_beyond(computer, &Escapes::new(dwells, total)?, bound, limit, 1.0 / FACTOR as f64) {
+            if suffice(&Escapes::new(dwells, total)?, bound, limit) {
                 return Ok(limit);
             }
-        }
-        if computer.is_folded() && limit >= THINNED_FROM {
-            thin(list, weights, bound);
+            if limit >= THINNED_FROM {
+                thin(list, weights, bound);
+            }
         }
         limit *= FACTOR;
     }
