@@ -187,7 +187,7 @@ fn a_chosen_interior_colour_survives_a_new_palette() {
 fn the_burning_ship_is_flipped_by_default() {
     let folder = Folder::new();
     let flip = |line: &str| {
-        folder.good(&format!("render {line} --size 8x8 -o new.png"));
+        folder.good(&format!("render {line} --size 8x8 --max-iter 100 -o new.png"));
         folder.good("show new.png").text().contains("flip = true")
     };
     for place in ["", "--zoom 2", "--center -0.5,-0.5 --view-height 3", "--bounds -2,2,-2,2"] {

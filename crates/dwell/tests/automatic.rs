@@ -186,6 +186,16 @@ fn a_limit_that_is_too_low_is_noticed() {
     assert_eq!(low.automatic, Some(limit(&scene(SEAHORSE, "1e9"))));
     assert!(!check("1e9", low.automatic.unwrap()).is_too_low());
     assert!(!check("1.2", 1000).is_too_low());
+    // With a fold the limit is not searched, which takes seconds.
+    let check = |limit: u64| {
+        let mut scene = Scene { automatic: Automatic::NONE, ..scene(["-0.25", "0.1"], "1.75") };
+        scene.settings.formula = Formula::new(Fold::Absolute, 2).unwrap();
+        scene.settings.limit = limit;
+        dwell::check_limit(&scene, &CpuEngine::default(), &Limits::default(), &unwatched(&Cancel::default())).unwrap()
+    };
+    let low = check(77);
+    assert!(low.is_too_low() && low.automatic.is_none(), "{low:?}");
+    assert!(!check(100_000).is_too_low());
 }
 
 #[test]

@@ -86,6 +86,73 @@ impl<'a, T: Send, E> Pieces<E> for ChunksMut<'a, T> {
     }
 }
 
+/// Chosen elements of a slice, several at a time: a few of many are divided evenly without a copy of them.
+pub(crate) struct Segments<'a, T> {
+    slice: &'a mut [T],
+    /// The number of the first element of `slice` in the whole.
+    first: usize,
+    chosen: &'a [u32],
+    size: usize,
+}
+
+/// Chosen elements and those between them.
+pub(crate) struct Segment<'a, T> {
+    slice: &'a mut [T],
+    first: usize,
+    chosen: &'a [u32],
+}
+
+impl<T> Segment<'_, T> {
+    /// The chosen elements.
+    pub(crate) fn chosen(&self) -> impl Iterator<Item = &T> {
+        self.chosen.iter().map(|number| &self.slice[*number as usize - self.first])
+    }
+
+    /// The chosen elements.
+    pub(crate) fn chosen_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        let (mut rest, mut first) = (&mut *self.slice, self.first);
+        self.chosen.iter().filter_map(move |number| {
+            let (element, after) = std::mem::take(&mut rest)[*number as usize - first..].split_first_mut()?;
+            (rest, first) = (after, *number as usize + 1);
+            Some(element)
+        })
+    }
+}
+
+impl<'a, T> Segments<'a, T> {
+    /// Pieces of `size` of the elements whose numbers are `chosen`, which must ascend; at least 1, and fewer in the last.
+    pub(crate) fn new(slice: &'a mut [T], chosen: &'a [u32], size: usize) -> Self {
+        Self { slice, first: 0, chosen, size: size.max(1) }
+    }
+
+    /// Cuts off the first elements, of which so many are chosen, at most all.
+    fn cut(&mut self, chosen: usize) -> Segment<'a, T> {
+        let (chosen, rest) = self.chosen.split_at(chosen.min(self.chosen.len()));
+        let end = chosen.last().map_or(self.first, |last| *last as usize + 1);
+        let (slice, after) = std::mem::take(&mut self.slice).split_at_mut(end - self.first);
+        let cut = Segment { slice, first: self.first, chosen };
+        (self.slice, self.first, self.chosen) = (after, end, rest);
+        cut
+    }
+}
+
+impl<'a, T: Send, E> Pieces<E> for Segments<'a, T> {
+    type Piece = Segment<'a, T>;
+
+    fn count(&self) -> usize {
+        self.chosen.len().div_ceil(self.size)
+    }
+
+    fn take_front(&mut self, count: usize) -> Result<Self, E> {
+        let Segment { slice, first, chosen } = self.cut(count.saturating_mul(self.size));
+        Ok(Self { slice, first, chosen, size: self.size })
+    }
+
+    fn next(&mut self) -> Result<Option<Self::Piece>, E> {
+        Ok((!self.chosen.is_empty()).then(|| self.cut(self.size)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,5 +172,31 @@ mod tests {
         }
         let expected: Vec<_> = (0..23).collect::<Vec<_>>().chunks(5).map(<[usize]>::to_vec).enumerate().collect();
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn segments_hold_each_chosen_element_once() {
+        for (len, size) in [(100, 5), (100, 1), (7, 3), (1, 4), (30, 1000), (0, 2)] {
+            let mut elements: Vec<usize> = (0..len).map(|i| i * 7 % 23).collect();
+            let all = elements.clone();
+            let chosen: Vec<u32> = (0..len as u32).filter(|i| all[*i as usize].is_multiple_of(3)).collect();
+            let mut pieces = Segments::new(&mut elements, &chosen, size);
+            let count = Pieces::<Infallible>::count(&pieces);
+            assert_eq!(count, chosen.len().div_ceil(size));
+            let Ok(mut front) = Pieces::<Infallible>::take_front(&mut pieces, count / 2);
+            let mut seen = Vec::new();
+            for pieces in [&mut front, &mut pieces] {
+                while let Ok(Some(mut piece)) = Pieces::<Infallible>::next(pieces) {
+                    let held = piece.chosen().count();
+                    assert!(held == size || held > 0 && Pieces::<Infallible>::count(pieces) == 0);
+                    piece.chosen_mut().for_each(|element| {
+                        seen.push(*element);
+                        *element = 1000;
+                    });
+                }
+            }
+            assert!(all.iter().copied().filter(|element| element.is_multiple_of(3)).eq(seen));
+            assert!(elements.iter().zip(&all).all(|(now, then)| *now == if then % 3 == 0 { 1000 } else { *then }));
+        }
     }
 }

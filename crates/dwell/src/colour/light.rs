@@ -7,6 +7,7 @@ use super::rgb::Rgb16;
 use super::srgb::{KNEE, OFFSET, linear_from_srgb};
 use crate::base::error::InputError;
 use crate::base::limits::{collected, reserved};
+use std::sync::OnceLock;
 
 /// Full light. Fine enough for the darkest step of 16-bit sRGB, which is 9.9 units; 256 of them fit in 32 bits.
 pub(super) const FULL: u32 = 1 << 23;
@@ -19,12 +20,24 @@ pub(super) fn of_colour(colour: Rgb16) -> [u32; 3] {
     colour.map(|channel| light(f64::from(channel) / 65535.0))
 }
 
-/// The light of every 16-bit value of a channel.
+/// The light of every 16-bit value of a channel. The table is made once.
 ///
 /// # Errors
 /// When the system has not enough memory.
-pub(crate) fn of_values() -> Result<Vec<u32>, InputError> {
-    lights(0.0, u16::MAX, 1 << 16)
+pub(crate) fn of_values() -> Result<&'static [u32], InputError> {
+    static LIGHTS: OnceLock<Vec<u32>> = OnceLock::new();
+    kept(&LIGHTS, || lights(0.0, u16::MAX, 1 << 16)).map(Vec::as_slice)
+}
+
+/// What is kept in a place, made first if it is not there. Several threads may make it at the same time; one is kept.
+fn kept<T>(place: &'static OnceLock<T>, make: impl Fn() -> Result<T, InputError>) -> Result<&'static T, InputError> {
+    match place.get() {
+        Some(made) => Ok(made),
+        None => {
+            let made = make()?;
+            Ok(place.get_or_init(|| made))
+        }
+    }
 }
 
 /// The light of an sRGB value from 0 to 1.
@@ -64,7 +77,7 @@ fn lights(first: f64, most: u16, count: usize) -> Result<Vec<u32>, InputError> {
     Ok(lights)
 }
 
-/// Encodes light as the nearest of the values 0 to 255 or 0 to 65535.
+/// Encodes light as the nearest of the values 0 to 255 or 0 to 65535. Both are made once: that takes as long as a small picture.
 #[derive(Debug)]
 pub(super) struct Encoder {
     /// By value, the least light that is nearer to the next value.
@@ -93,11 +106,25 @@ impl Encoder {
         EncoderTables { midpoints: &self.midpoints, start: &self.start, shift: self.shift }
     }
 
-    /// The encoder for values up to `most`: 255 or 65535.
+    /// The encoder for values up to 255.
     ///
     /// # Errors
     /// When the system has not enough memory.
-    pub(super) fn new(most: u16) -> Result<Self, InputError> {
+    pub(super) fn eight() -> Result<&'static Self, InputError> {
+        static ENCODER: OnceLock<Encoder> = OnceLock::new();
+        kept(&ENCODER, || Self::new(255))
+    }
+
+    /// The encoder for values up to 65535.
+    ///
+    /// # Errors
+    /// When the system has not enough memory.
+    pub(super) fn sixteen() -> Result<&'static Self, InputError> {
+        static ENCODER: OnceLock<Encoder> = OnceLock::new();
+        kept(&ENCODER, || Self::new(65535))
+    }
+
+    fn new(most: u16) -> Result<Self, InputError> {
         let midpoints = lights(0.5, most, most.into())?;
         let shift = if most == 255 { 11 } else { 7 };
         let mut value = 0_u16;

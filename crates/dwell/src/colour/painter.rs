@@ -122,7 +122,7 @@ pub struct Painter {
     /// Light by palette index, then of the interior; empty with one sample per pixel and no layer.
     light: Vec<[u32; 3]>,
     /// For values of the depth; of 16 bits where they are dithered.
-    encoder: Option<Encoder>,
+    encoder: Option<&'static Encoder>,
     layers: Composer,
     ranks: Ranks,
     /// The counts of each thread, not yet added.
@@ -206,7 +206,7 @@ impl Painter {
             Depth::Eight => Codes::Eight(Table::of(palette, eight)?),
             Depth::Sixteen => Codes::Sixteen(Table::of(palette, sixteen)?),
         };
-        let most = if depth == Depth::Eight && !dithers { 255 } else { 65535 };
+        let encoder = if depth == Depth::Eight && !dithers { Encoder::eight } else { Encoder::sixteen };
         let light = if in_light {
             let of_values = light::of_values()?;
             collected(colours.map(|colour| colour.map(|value| of_values[usize::from(value)])), WHAT)?
@@ -226,7 +226,7 @@ impl Painter {
             level: Level::best(),
             codes,
             light,
-            encoder: in_light.then(|| Encoder::new(most)).transpose()?,
+            encoder: in_light.then(encoder).transpose()?,
             layers: Composer::new(&colouring.layers, limit as f64, Level::best())?,
             ranks: Ranks::default(),
             counts: Mutex::default(),
@@ -312,7 +312,7 @@ impl Painter {
             palette: colours.map(code).collect(),
             bands: if self.has_bands() { with_standard_floats(|| self.band_entries())? } else { Vec::new() },
             light: &self.light,
-            encoder: self.encoder.as_ref().map(Encoder::tables),
+            encoder: self.encoder.map(Encoder::tables),
         }))
     }
 
@@ -532,7 +532,7 @@ impl Painter {
     /// The colour of the average of `count` samples, 1 to 256, whose light is summed.
     #[inline]
     pub(crate) fn average(&self, sum: [u32; 3], count: u32) -> Wide {
-        let Some(encoder) = &self.encoder else { return Wide::default() };
+        let Some(encoder) = self.encoder else { return Wide::default() };
         let [red, green, blue] = sum.map(|sum| encoder.encode((sum + count / 2) / count));
         let unit = if self.encodes_bytes() { 257 } else { 1 };
         [red * unit, green * unit, blue * unit, 0]

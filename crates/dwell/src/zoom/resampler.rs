@@ -91,7 +91,7 @@ impl Resampler {
             geometry,
             channels,
             painter,
-            lights: Lights::new(&lights_of_values()?)?,
+            lights: Lights::new(lights_of_values()?)?,
             places: places(geometry)?,
             blocks: BTreeMap::new(),
             key: None,

@@ -1,10 +1,11 @@
 //! Points of the probe of a deep view.
 
-use super::points::{Computer, MOST_ADDED, Outcome, Point, WHAT, chunk_of};
+use super::list::{List, Outcome, Point};
+use super::points::{Computer, MOST_ADDED, WHAT};
 use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::limits::{collected, filled};
-use crate::base::pieces::ChunksMut;
+use crate::base::pieces::Segment;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
@@ -41,19 +42,12 @@ struct Buffers {
 }
 
 impl Computer for Deep<'_> {
-    fn run(&self, list: &mut [Point], limit: u64) -> Result<(), Error> {
-        let mut open = collected(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied(), WHAT)?;
+    fn run(&self, list: &mut List, limit: u64) -> Result<(), Error> {
         let threads = self.pool.threads();
         let call = DeepCall { points: self.points, limit, level: self.level, threads, control: self.control };
-        // A point may take a second.
-        let chunk = chunk_of(open.len(), threads);
-        let work = |buffers: &mut Buffers, (_, chunk): (usize, &mut [Point])| self.chunk(&call, buffers, chunk);
-        let start = || Ok(Buffers::default());
-        self.pool.for_each(Schedule::default(), ChunksMut::new(&mut open, chunk), start, work)?;
-        self.control.cancel.check()?;
-        let undecided = list.iter_mut().filter(|point| point.outcome == Outcome::Undecided);
-        undecided.zip(open).for_each(|(point, computed)| *point = computed);
-        Ok(())
+        let work = |buffers: &mut Buffers, piece: Segment<'_, Point>| self.piece(&call, buffers, piece);
+        self.pool.for_each(Schedule::default(), list.pieces(threads).0, || Ok(Buffers::default()), work)?;
+        self.control.cancel.check()
     }
 
     fn proved(&self, list: &[Point], _: u64) -> Result<Vec<bool>, Error> {
@@ -79,16 +73,16 @@ impl Computer for Deep<'_> {
 }
 
 impl Deep<'_> {
-    fn chunk(&self, call: &DeepCall<'_>, buffers: &mut Buffers, chunk: &mut [Point]) -> Result<(), Error> {
+    fn piece(&self, call: &DeepCall<'_>, buffers: &mut Buffers, mut piece: Segment<'_, Point>) -> Result<(), Error> {
         let Buffers { deep, places, values } = buffers;
-        *places = collected(chunk.iter().map(|point| (point.pixel[0], point.pixel[1])), WHAT)?;
+        *places = collected(piece.chosen().map(|point| point.pixel().into()), WHAT)?;
         let channel = self.by.channel();
         let set = channel.map_or(ChannelSet::NONE, |channel| ChannelSet::NONE.with(channel));
         values.resize(places.len(), set.and(ChannelSet::of_dwells(call.limit)))?;
         call.course(values.slices().set())?.compute(deep, places, values.slices_mut())?;
-        for (number, (point, dwell)) in chunk.iter_mut().zip(values.slices().dwells()).enumerate() {
+        for (number, (point, dwell)) in piece.chosen_mut().zip(values.slices().dwells()).enumerate() {
             if dwell > 0 {
-                point.outcome = Outcome::Escaped(dwell);
+                point.set(Outcome::Escaped(dwell));
                 point.value = channel.map_or(0.0, |channel| values[channel][number]);
             }
         }

@@ -1,5 +1,6 @@
 //! The rule for the automatic limit, from the escapes of a probe.
 
+use super::bound::Bound;
 use super::points::WHAT;
 use crate::base::error::InputError;
 use crate::base::limits::collected;
@@ -30,32 +31,6 @@ impl Escape {
 
     fn weight(self) -> u64 {
         self.0 as u64 & u64::from(u32::MAX)
-    }
-}
-
-/// What bounds the limit of a view from above.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bound {
-    /// The share of the view whose points neither escape nor are proved to stay, so that a picture iterates them up to the limit.
-    pub(super) open: f64,
-    /// The same as a share of the points that do not escape.
-    pub(super) open_of_staying: f64,
-    /// The iterations that one pixel less is worth which is falsely black.
-    pub(super) price: f64,
-    /// A limit that is allowed whatever it costs.
-    pub(super) allowed: f64,
-    /// The greatest limit, whatever it spares.
-    pub(super) most: f64,
-}
-
-impl Bound {
-    /// No bound.
-    pub(super) const NONE: Self =
-        Self { open: 0.0, open_of_staying: 0.0, price: 1.0, allowed: 0.0, most: f64::INFINITY };
-
-    /// A bound that allows this limit, too.
-    pub(super) fn allowing(self, limit: f64) -> Self {
-        Self { allowed: self.allowed.max(limit), most: self.most.max(limit), ..self }
     }
 }
 
@@ -115,6 +90,11 @@ impl Escapes {
     /// a zoom.
     pub(super) fn limit(&self, bound: &Bound) -> u64 {
         rounded_up(self.extrapolated).min(nearest(self.affordable(bound)))
+    }
+
+    /// Whether [`Self::limit`] is the same for any bound that allows at least this limit.
+    pub(super) fn are_within(&self, least: f64) -> bool {
+        rounded_up(self.extrapolated) <= nearest(least)
     }
 
     /// Whether [`Self::limit`] is the greatest that the bound allows, which later escapes would not change.
@@ -244,6 +224,7 @@ mod tests {
         let most = |most| Bound { most, ..Bound::NONE };
         assert_eq!(tail(80_000, 20.0).limit(&most(70_000.0)), 50_000);
         assert!(tail(80_000, 20.0).reach_most(&most(70_000.0)) && !tail(80_000, 0.2).reach_most(&most(1e8)));
+        assert!(!tail(80_000, 20.0).are_within(70_000.0) && tail(80_000, 0.2).are_within(200_000.0));
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! The points of a probe, and their computation on the processors.
+//! The computation of points of a probe on the processors.
 
+use super::list::{List, Outcome, Point};
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
-use crate::base::limits::{collected, exhausted, filled, reserve, reserved};
-use crate::base::pieces::ChunksMut;
+use crate::base::limits::{collected, exhausted, filled, reserved};
+use crate::base::pieces::Segment;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
@@ -13,11 +14,6 @@ use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
 use dwell_kernels::{Fold, Grid, Kernels, Level, cycle};
 
-/// Points that a thread computes at once. In late stages a few hundred points take nearly all the time, each up to a
-/// millisecond: chunks of 128 would leave most of 16 threads without any. Eight points fill a vector.
-const CHUNK: std::ops::RangeInclusive<usize> = 8..=128;
-/// Chunks for each thread, where there are enough points.
-const CHUNKS_PER_THREAD: usize = 4;
 /// The limit beyond which points of a map with a fold are first tried to be proved by trapping regions.
 const TRAPPED_FROM: u64 = 1 << 14;
 /// The iterations of a point for which a trapping region is looked for in a sample, at least: so many that cells are tried that prove most of
@@ -41,58 +37,16 @@ pub(super) const WHAT: &str = "the probe";
 pub(super) struct Search {
     /// The limit, if it is not to be found.
     pub(super) fixed_limit: Option<u64>,
+    /// How many points are computed, at most, if the limit is not to be found.
+    pub(super) most_points: usize,
     /// The quantity whose distribution is to be found, if any.
     pub(super) by: Option<By>,
-}
-
-/// What is known of a point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// It has not escaped yet.
-    #[default]
-    Undecided,
-    /// It is proved never to escape.
-    Inside,
-    /// It has this dwell.
-    Escaped(u64),
-    /// It has not escaped and is not iterated further: others stand for it.
-    Skipped,
-}
-
-impl Outcome {
-    /// The dwell; 0 without an escape.
-    pub(super) fn dwell(self) -> u64 {
-        if let Self::Escaped(dwell) = self { dwell } else { 0 }
-    }
-}
-
-/// A point of the probe: a pixel of the nominal picture.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Point {
-    /// Column and row.
-    pub(super) pixel: [u32; 2],
-    /// The cell that the pixel lies in.
-    pub(super) cell: u32,
-    pub(super) outcome: Outcome,
-    /// The channel of the quantity that was searched for, if the point has escaped.
-    pub(super) value: f64,
-}
-
-impl Point {
-    pub(super) fn new(pixel: [u32; 2], cell: usize) -> Self {
-        Self { pixel, cell: cell as u32, outcome: Outcome::Undecided, value: 0.0 }
-    }
-}
-
-/// How many of a list of points a thread computes at once, among so many threads.
-pub(super) fn chunk_of(points: usize, threads: usize) -> usize {
-    (points / (CHUNKS_PER_THREAD * threads)).clamp(*CHUNK.start(), *CHUNK.end())
 }
 
 /// What computes points.
 pub(super) trait Computer {
     /// Iterates the undecided points of a list up to a limit, in f32 and f64 below 2^32 - 1.
-    fn run(&self, list: &mut [Point], limit: u64) -> Result<(), Error>;
+    fn run(&self, list: &mut List, limit: u64) -> Result<(), Error>;
 
     /// For each of a list of points that do not escape, whether a picture takes few iterations for it within `steps` steps:
     /// whether it is proved by then never to escape.
@@ -129,23 +83,21 @@ struct Buffers<N> {
     re: Vec<N>,
     im: Vec<N>,
     dwell: Vec<u32>,
+    outcomes: Vec<Outcome>,
     values: Vec<f64>,
 }
 
 impl<N: Kernels> Computer for Direct<'_, N> {
-    fn run(&self, list: &mut [Point], limit: u64) -> Result<(), Error> {
+    fn run(&self, list: &mut List, limit: u64) -> Result<(), Error> {
         if limit > TRAPPED_FROM && self.is_folded() {
             self.run(list, TRAPPED_FROM)?;
-            let open = collected(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied(), WHAT)?;
+            let open = collected(list.iter().filter(|point| point.is_undecided()).copied(), WHAT)?;
             let trapped = self.trapped(&open, limit)?;
-            let undecided = list.iter_mut().filter(|point| point.outcome == Outcome::Undecided);
+            let undecided = list.iter_mut().filter(|point| point.is_undecided());
             let inside = undecided.zip(trapped).filter(|(_, trapped)| *trapped);
-            inside.for_each(|(point, _)| point.outcome = Outcome::Inside);
+            inside.for_each(|(point, _)| point.set(Outcome::Inside));
         }
-        let mut open = Vec::new();
-        reserve(&mut open, list.len(), WHAT)?;
-        open.extend(list.iter().filter(|point| point.outcome == Outcome::Undecided).copied());
-        let size = chunk_of(open.len(), self.pool.threads());
+        let (pieces, size) = list.pieces(self.pool.threads());
         let start = || -> Result<Buffers<N>, Error> {
             let none = || exhausted(Workspace::<N>::bytes(size, 1, true), WHAT);
             Ok(Buffers {
@@ -153,15 +105,13 @@ impl<N: Kernels> Computer for Direct<'_, N> {
                 re: reserved(size, WHAT)?,
                 im: reserved(size, WHAT)?,
                 dwell: filled(size, 0, WHAT)?,
+                outcomes: reserved(size, WHAT)?,
                 values: filled(size, 0.0, WHAT)?,
             })
         };
-        let work = |buffers: &mut Buffers<N>, (_, chunk): (usize, &mut [Point])| self.chunk(buffers, chunk, limit);
-        self.pool.for_each(Schedule::default(), ChunksMut::new(&mut open, size), start, work)?;
-        self.cancel.check()?;
-        let undecided = list.iter_mut().filter(|point| point.outcome == Outcome::Undecided);
-        undecided.zip(open).for_each(|(point, computed)| *point = computed);
-        Ok(())
+        let work = |buffers: &mut Buffers<N>, piece: Segment<'_, Point>| self.piece(buffers, piece, limit);
+        self.pool.for_each(Schedule::default(), pieces, start, work)?;
+        self.cancel.check()
     }
 
     fn proved(&self, list: &[Point], steps: u64) -> Result<Vec<bool>, Error> {
@@ -172,7 +122,7 @@ impl<N: Kernels> Computer for Direct<'_, N> {
         }
         let (axes, cycle_steps) = (self.points.axes.arrays(), in_32_bits(cycle_steps));
         let of = |point: &Point| {
-            let [column, row] = point.pixel.map(|at| at as usize);
+            let [column, row] = point.pixel().map(|at| at as usize);
             let pixel = [axes[0][column] + axes[2][row], axes[1][column] + axes[3][row]];
             cycle::proved_after(&self.points.map, pixel, cycle_steps, self.cancel.flag()).is_some()
         };
@@ -206,28 +156,29 @@ fn in_32_bits(limit: u64) -> u32 {
 impl<N: Kernels> Direct<'_, N> {
     /// Which points are proved to stay by trapping regions, where each of them would take so many iterations.
     fn trapped(&self, list: &[Point], steps: u64) -> Result<Vec<bool>, Error> {
-        let places = collected(list.iter().map(|point| point.pixel.into()), WHAT)?;
+        let places = collected(list.iter().map(|point| point.pixel().into()), WHAT)?;
         let Self { points, pool, cancel, .. } = *self;
         Trapped { points, pool, schedule: Schedule::default(), cancel }.find(&places, steps)
     }
 
-    /// Iterates the points of a chunk.
-    fn chunk(&self, buffers: &mut Buffers<N>, chunk: &mut [Point], limit: u64) -> Result<(), Error> {
+    /// Iterates the undecided points of a piece.
+    fn piece(&self, buffers: &mut Buffers<N>, mut piece: Segment<'_, Point>, limit: u64) -> Result<(), Error> {
         /// Written for points that are proved never to escape.
         const PROVED: u32 = u32::MAX;
         self.cancel.check()?;
-        let Buffers { workspace, re, im, dwell, values } = buffers;
+        let Buffers { workspace, re, im, dwell, outcomes, values } = buffers;
         let [re_of_column, im_of_column, re_of_row, im_of_row] = self.points.axes.arrays();
         re.clear();
         im.clear();
-        for Point { pixel: [column, row], .. } in &*chunk {
-            let (column, row) = (*column as usize, *row as usize);
+        for point in piece.chosen() {
+            let [column, row] = point.pixel().map(|at| at as usize);
             re.push(re_of_column[column] + re_of_row[row]);
             im.push(im_of_column[column] + im_of_row[row]);
         }
         let zero = [Grid::<N>::negative_zero()];
         let grid = Grid::list(re, im, &zero);
-        let (dwell, values) = (&mut dwell[..chunk.len()], &mut values[..chunk.len()]);
+        let points = re.len();
+        let (dwell, values) = (&mut dwell[..points], &mut values[..points]);
         let DirectPoints { map, radius_squared, per_height, pixel, .. } = self.points;
         let settings = KernelSettings {
             map: *map,
@@ -238,22 +189,19 @@ impl<N: Kernels> Direct<'_, N> {
         };
         let keep = self.by == By::Smooth;
         let stop = self.cancel.flag();
-        workspace.reserve(grid, keep).map_err(|_| exhausted(Workspace::<N>::bytes(chunk.len(), 1, keep), WHAT))?;
+        workspace.reserve(grid, keep).map_err(|_| exhausted(Workspace::<N>::bytes(points, 1, keep), WHAT))?;
         if !N::dwells(self.level, settings, workspace, grid, &mut [&mut *dwell], keep, stop) {
             return Err(Error::Interrupted);
         }
-        for (point, dwell) in chunk.iter_mut().zip(&mut *dwell) {
-            point.outcome = match *dwell {
-                0 => Outcome::Undecided,
-                PROVED => Outcome::Inside,
-                dwell => Outcome::Escaped(dwell.into()),
-            };
-            if *dwell == PROVED {
-                *dwell = 0;
-            }
-        }
+        outcomes.clear();
+        outcomes.extend(dwell.iter().map(|dwell| match *dwell {
+            0 => Outcome::Undecided,
+            PROVED => Outcome::Inside,
+            dwell => Outcome::Escaped(dwell.into()),
+        }));
+        dwell.iter_mut().filter(|dwell| **dwell == PROVED).for_each(|dwell| *dwell = 0);
         match self.by {
-            By::Banded => return Ok(()),
+            By::Banded => values.fill(0.0),
             By::Smooth => {
                 N::smooth_values(self.level, map, workspace, grid, &[dwell], &mut [&mut *values]);
             }
@@ -265,7 +213,10 @@ impl<N: Kernels> Direct<'_, N> {
                 }
             }
         }
-        chunk.iter_mut().zip(values).for_each(|(point, value)| point.value = *value);
+        for (point, (outcome, value)) in piece.chosen_mut().zip(outcomes.iter().zip(values)) {
+            point.set(*outcome);
+            point.value = *value;
+        }
         Ok(())
     }
 }
