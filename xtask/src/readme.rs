@@ -41,7 +41,7 @@ pub(crate) fn check() -> Done {
     let scratch = target().join("readme-check");
     let _ = std::fs::remove_dir_all(&scratch);
     std::fs::create_dir_all(&scratch)?;
-    if !cargo().args(["build", "--release", "--locked", "-p", "dwell-cli"]).current_dir(root()).status()?.success() {
+    if !cargo().args(["build", "--release", "--locked", "--workspace"]).current_dir(root()).status()?.success() {
         return Err("the program was not built".into());
     }
     for page in PAGES {
