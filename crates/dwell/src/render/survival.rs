@@ -37,11 +37,14 @@ struct Trial {
     partial_files: PartialFiles,
 }
 
+/// The width of a picture: of three bands of 64 rows, narrow, since thousands of them are rendered.
+const WIDTH: u32 = 12;
+
 const OLD: &[u8] = b"an older picture";
 
 impl Trial {
     fn new(by: By, scale: Scale, strategy: Strategy, formats: &[Format]) -> Self {
-        let size = Size::new(40, 130).unwrap();
+        let size = Size::new(WIDTH, 130).unwrap();
         let mut scene = Scene {
             view: View::centred("-0.6", "0.03", "1").unwrap().sized(size),
             settings: Settings { limit: 60, ..Settings::default() },
@@ -57,7 +60,7 @@ impl Trial {
         Self {
             scene,
             formats,
-            band_samples: 40 * 64,
+            band_samples: u64::from(WIDTH) * 64,
             max_kept_bytes: 0,
             no_clobber: false,
             has_sidecar: false,
