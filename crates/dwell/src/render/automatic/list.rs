@@ -27,8 +27,7 @@ pub(super) enum Outcome {
     Skipped,
 }
 
-/// A point of the probe: a pixel of the nominal picture. Its size counts: what one
-/// thread reads of the points that others computed takes a tenth of a search on 16 threads.
+/// A point of the probe: a pixel of the nominal picture. In 24 bytes, since after each stage one thread reads the points that others computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     /// Column and row: the longest side of a nominal picture has 16,384 pixels.
@@ -82,7 +81,7 @@ impl Point {
     }
 }
 
-/// Points, and which of them are undecided: in late stages only a few are, and looking for them takes longer than to iterate them.
+/// Points, and which of them are undecided: in late stages only a few are, which are divided among threads without a look at the others.
 #[derive(Debug, Default)]
 pub(super) struct List {
     points: Vec<Point>,

@@ -37,7 +37,7 @@ pub(super) const WHAT: &str = "the probe";
 pub(super) struct Search {
     /// The limit, if it is not to be found.
     pub(super) fixed_limit: Option<u64>,
-    /// How many points are computed, at most, if the limit is not to be found.
+    /// How many points are computed, at most, if neither the limit nor a quantity is to be found.
     pub(super) most_points: usize,
     /// The quantity whose distribution is to be found, if any.
     pub(super) by: Option<By>,
