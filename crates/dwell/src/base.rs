@@ -3,6 +3,7 @@
 pub(crate) mod cancel;
 pub(crate) mod control;
 pub(crate) mod error;
+pub(crate) mod kept;
 pub(crate) mod limits;
 pub(crate) mod names;
 pub(crate) mod pieces;

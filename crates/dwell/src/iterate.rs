@@ -7,3 +7,4 @@ pub(crate) mod shortcuts;
 pub(crate) mod strategy;
 pub(crate) mod tiles;
 pub(crate) mod trapped;
+pub(crate) mod workspace;

@@ -27,6 +27,33 @@ const FEWEST: usize = 16;
 /// The least distance between the least and the greatest value that a scale is fitted to, in units of the scale.
 const LEAST_SPAN: f64 = 1e-6;
 
+/// How widely the values of some points of a view are spread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    by: By,
+    /// The turns at density 1 below which the shares [`LOW`] and [`HIGH`] of the points lie; `None` for too few points.
+    turns: Option<[f64; 2]>,
+}
+
+impl Spread {
+    /// That of these values, of which those that are not finite are left out.
+    pub(crate) fn of(by: By, values: Vec<f64>) -> Self {
+        let mut turns = values;
+        turns.iter_mut().for_each(|v| *v = turns_of(by, *v));
+        turns.retain(|turns| turns.is_finite());
+        let is_enough = turns.len() >= FEWEST;
+        Self { by, turns: is_enough.then(|| [LOW, HIGH].map(|share| quantile(&mut turns, share))) }
+    }
+}
+
+/// The turns of a value at density 1 on the quantity's usual scale.
+fn turns_of(by: By, v: f64) -> f64 {
+    match by.usual_scale() {
+        Scale::Log => log2(v) * Scale::PER_LOG2,
+        _ => (v.sqrt() - 1.0) * Scale::PER_ROOT,
+    }
+}
+
 /// A scale with the density and the offset that fit a distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fit {
@@ -37,7 +64,7 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// The fit to the values of some points of a view, and to pairs of values at neighbouring pixels of a picture with about
+    /// The fit to the spread of the values of some points of a view, and to pairs of values at neighbouring pixels of a picture with about
     /// two million pixels. Values that are not finite are left out.
     ///
     /// The scale is the quantity's usual one: `root` for dwells, `log` for distances. Let s be its turns at density 1, and S
@@ -57,22 +84,12 @@ impl Fit {
     ///
     /// # Errors
     /// When the system has not enough memory.
-    pub(crate) fn new(by: By, values: Vec<f64>, neighbours: &[[f64; 2]]) -> Result<Self, InputError> {
-        let scale = by.usual_scale();
-        let turns = |v: f64| match scale {
-            Scale::Log => log2(v) * Scale::PER_LOG2,
-            _ => (v.sqrt() - 1.0) * Scale::PER_ROOT,
-        };
-        let mut s = values;
-        s.iter_mut().for_each(|v| *v = turns(*v));
-        s.retain(|s| s.is_finite());
-        if s.len() < FEWEST {
-            return Ok(Self { scale, density: 1.0, first: 0.0 });
-        }
-        let (low, high) = (quantile(&mut s, LOW), quantile(&mut s, HIGH));
+    pub(crate) fn new(spread: Spread, neighbours: &[[f64; 2]]) -> Result<Self, InputError> {
+        let (by, scale) = (spread.by, spread.by.usual_scale());
+        let Some([low, high]) = spread.turns else { return Ok(Self { scale, density: 1.0, first: 0.0 }) };
         let span = (high - low).max(LEAST_SPAN);
         let mut density = (TURNS * span.sqrt()).max(LEAST_TURNS) / span;
-        let differences = neighbours.iter().map(|[a, b]| (turns(*a) - turns(*b)).abs());
+        let differences = neighbours.iter().map(|[a, b]| (turns_of(by, *a) - turns_of(by, *b)).abs());
         let differences = differences.filter(|difference| difference.is_finite());
         let mut differences = collected(differences, "the values of neighbouring pixels")?;
         if differences.len() >= FEWEST {
@@ -119,6 +136,10 @@ fn quantile(values: &mut [f64], share: f64) -> f64 {
 mod tests {
     use super::*;
 
+    fn fit(by: By, values: Vec<f64>, neighbours: &[[f64; 2]]) -> Fit {
+        Fit::new(Spread::of(by, values), neighbours).unwrap()
+    }
+
     fn evenly(from: f64, to: f64) -> Vec<f64> {
         (0..1000).map(|i| from + (to - from) * f64::from(i) / 999.0).collect()
     }
@@ -133,7 +154,7 @@ mod tests {
     #[test]
     fn high_dwells_in_a_narrow_range_use_the_palette() {
         for (from, to) in [(9_700.0, 10_300.0), (1e6, 1.001e6), (32.0, 32.01), (3.0, 60.0), (2.0, 1e5)] {
-            let fit = Fit::new(By::Smooth, evenly(from, to), &[]).unwrap();
+            let fit = fit(By::Smooth, evenly(from, to), &[]);
             let [first, last] = positions(fit, [LOW, HIGH].map(|share| from + share * (to - from)));
             let turns = last - first;
             assert!(turns > 0.499 && turns < 8.0, "{from} to {to}: {turns}");
@@ -146,16 +167,16 @@ mod tests {
     #[test]
     fn noise_lowers_the_density_down_to_a_bound() {
         let values = evenly(100.0, 10_000.0);
-        let fit = |step: f64| Fit::new(By::Banded, values.clone(), &[[2500.0, 2500.0 + step]; 100]).unwrap().density;
-        let calm = Fit::new(By::Banded, values.clone(), &[]).unwrap().density;
-        assert_eq!(fit(1.0), calm);
-        assert!(fit(200.0) < calm && fit(400.0) < fit(200.0));
-        assert_eq!(fit(3000.0), fit(7000.0));
+        let density = |step: f64| fit(By::Banded, values.clone(), &[[2500.0, 2500.0 + step]; 100]).density;
+        let calm = fit(By::Banded, values.clone(), &[]).density;
+        assert_eq!(density(1.0), calm);
+        assert!(density(200.0) < calm && density(400.0) < density(200.0));
+        assert_eq!(density(3000.0), density(7000.0));
     }
 
     #[test]
     fn distances_begin_at_the_set() {
-        let fit = Fit::new(By::Distance, evenly(1.0, 300.0), &[]).unwrap();
+        let fit = fit(By::Distance, evenly(1.0, 300.0), &[]);
         assert_eq!((fit.scale, fit.first), (Scale::Log, 0.0));
         let colouring = Colouring { density: 2.0, offset: 0.25, ..Colouring::default() };
         let fitted = fit.applied_to(colouring);
@@ -167,7 +188,7 @@ mod tests {
         for values in
             [vec![], vec![5.0; 3], vec![5.0; 100], vec![f64::INFINITY; 100], vec![f64::NAN; 100], vec![1e300; 50]]
         {
-            let fit = Fit::new(By::Smooth, values.clone(), &[[5.0, f64::NAN]; 50]).unwrap();
+            let fit = fit(By::Smooth, values.clone(), &[[5.0, f64::NAN]; 50]);
             let wide = Colouring { density: 1e6, offset: -1e6, ..Colouring::default() };
             assert!(fit.applied_to(wide).check().is_ok(), "{values:?}");
             assert!(fit.applied_to(Colouring::default()).check().is_ok(), "{values:?}");

@@ -26,8 +26,6 @@ use crate::view::Size;
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts};
 use dwell_kernels::{Kernels, Level};
 use left::Leaving;
-use std::any::Any;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use worker::{Buffers, Call, Worker};
 
@@ -48,8 +46,6 @@ pub struct CpuEngine {
     shortcuts: Shortcuts,
     schedule: Schedule,
     tile: Option<TileSize>,
-    /// Buffers that no call is using, each a `Box<Buffers<N>>` of some number N, or a `Box<DeepBuffers>`.
-    idle: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl CpuEngine {
@@ -62,8 +58,14 @@ impl CpuEngine {
             shortcuts: Shortcuts::EXACT,
             schedule: Schedule::default(),
             tile: None,
-            idle: Mutex::default(),
         }
+    }
+
+    /// An engine that computes points on the calling thread beside another, with the buffers that the other's threads keep, and with
+    /// its shortcuts.
+    pub(crate) fn beside(engine: &dyn Engine) -> Self {
+        Self { pool: engine.pool().of_caller(), ..Self::new(engine.processor_level(), 1) }
+            .with_shortcuts(engine.info().shortcuts)
     }
 
     /// The same engine with these shortcuts.
@@ -122,11 +124,7 @@ impl CpuEngine {
 
     /// Buffers of an earlier call, or new ones.
     fn take_buffers<N: Kernels>(&self) -> Result<Box<Buffers<N>>, InputError> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = idle.iter().rposition(|buffers| buffers.is::<Buffers<N>>());
-        let found = place.and_then(|place| idle.swap_remove(place).downcast().ok());
-        drop(idle);
-        found.map_or_else(|| Buffers::new().map(Box::new), Ok)
+        self.pool.kept().take().map_or_else(|| Buffers::new(&self.pool).map(Box::new), Ok)
     }
 
     /// Computes scattered points, up to the first of two limits; attracting cycles are searched for up to the other: the points at these columns and rows, at most
@@ -158,7 +156,7 @@ impl CpuEngine {
                 let mut buffers = engine.take_buffers()?;
                 let [columns, _, rows, _] = points.axes.arrays().map(|axis| axis.len() as u32);
                 let computed = call.compute_list(&mut buffers, points.axes.grid(0..columns, 0..rows), places, out);
-                engine.return_buffers(buffers);
+                engine.pool.kept().keep(buffers);
                 computed.map(drop)
             }
             fn deep(self, points: &DeepPoints) -> Option<Self::Output> {
@@ -211,10 +209,6 @@ impl CpuEngine {
             leaves_from: u32::MAX,
             cancel,
         }
-    }
-
-    fn return_buffers<N: Kernels>(&self, buffers: Box<Buffers<N>>) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
     }
 }
 
@@ -349,7 +343,7 @@ impl PointsVisitor for Run<'_, '_> {
             all += spent;
             channels += worker.channels;
             extend(&mut left, worker.left, left::WHAT)?;
-            engine.return_buffers(worker.buffers);
+            engine.pool.kept().keep(worker.buffers);
         }
         cancel.check()?;
         // The wall time is divided in the proportion of the thread times.

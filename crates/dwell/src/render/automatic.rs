@@ -8,6 +8,7 @@ mod list;
 mod nominal;
 mod points;
 mod probe;
+mod ranking;
 mod stages;
 
 use super::contained;
@@ -125,8 +126,7 @@ fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, control: Contro
         found.limit = Some(scene.settings.limit);
         found.warnings.extend(findings.warning());
     }
-    if scale {
-        let fit = Fit::new(scene.colouring.by, findings.values, &findings.neighbours)?;
+    if let Some(fit) = findings.fit {
         scene.colouring = fit.applied_to(scene.colouring);
     }
     found.seconds = began.elapsed().as_secs_f64();
@@ -178,10 +178,8 @@ pub(crate) fn suitable(
         if !limit && !scale {
             return Ok(Suitable { limit: None, fit: None });
         }
-        let (scene, findings) = probed(scene, engine, limits, control)?;
-        let limit = limit.then(|| findings.limit());
-        let fit = scale.then(|| Fit::new(scene.colouring.by, findings.values, &findings.neighbours)).transpose()?;
-        Ok(Suitable { limit, fit })
+        let (_, findings) = probed(scene, engine, limits, control)?;
+        Ok(Suitable { limit: limit.then(|| findings.limit()), fit: findings.fit })
     })
 }
 

@@ -86,7 +86,7 @@ pub(crate) struct Refiner<'a> {
     finer: &'a FinerPoints,
     channels: ChannelSet,
     effort: Effort,
-    /// Computes the samples. Its threads are not used.
+    /// Computes the samples, on the calling thread.
     cpu: CpuEngine,
     control: Control<'a>,
     idle: Mutex<Vec<Buffers>>,
@@ -157,7 +157,7 @@ impl<'a> Refiner<'a> {
     ) -> Result<Option<Self>, Error> {
         let Some(finer) = plan.finer_points() else { return Ok(None) };
         let effort = Effort::find(painter, plan, channels, engine, control)?;
-        let cpu = CpuEngine::new(engine.processor_level(), 1).with_shortcuts(engine.info().shortcuts);
+        let cpu = CpuEngine::beside(engine);
         Ok(Some(Self { painter, plan, finer, channels, effort, cpu, control, idle: Mutex::default() }))
     }
 

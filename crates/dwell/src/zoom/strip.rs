@@ -146,7 +146,7 @@ impl Sampling<'_> {
         let plan = Plan::new(&scene.view, &scene.settings, self.limits)?;
         self.limits.reserve(WHAT, self.bytes(&plan))?;
         let mut colours = filled(geometry.samples(), Wide::default(), WHAT)?;
-        let cpu = CpuEngine::new(self.engine.processor_level(), 1).with_shortcuts(self.engine.info().shortcuts);
+        let cpu = CpuEngine::beside(self.engine);
         let limits = [plan.limit(); 2];
         let place = |sample: usize| {
             let (row, column) = (sample / geometry.columns, sample % geometry.columns);

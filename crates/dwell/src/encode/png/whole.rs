@@ -42,8 +42,8 @@ pub fn png_bytes(picture: &[u8], size: Size, depth: Depth, text: &str, pool: &Th
     let end = encoder.end(sum, &[])?;
     let length = places.iter().flatten().map(|(_, place, _)| place.len()).sum::<usize>();
     let mut file = match done.as_mut_slice() {
-        // One thread has encoded all chunks in order.
-        [(bytes, _)] => {
+        // One thread has encoded all chunks, in order unless it took some of another thread before its own.
+        [(bytes, _)] if places.iter().flatten().is_sorted_by_key(|(_, place, _)| place.start) => {
             make_space(bytes, start.len() + end.len())?;
             bytes.splice(0..0, start);
             std::mem::take(bytes)

@@ -15,7 +15,6 @@ use crate::iterate::engine::{Notes, Outcome, Requirements, Task, Times};
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use dwell_kernels::deep::PROVED;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 /// The least and the greatest number of pixels of a tile. A pixel may take a second, so that tiles are small where there are many threads and few pixels; but vectors
@@ -73,7 +72,7 @@ impl CpuEngine {
         let mut buffers = self.take_deep_buffers();
         let course = call.course(out.set());
         let computed = course.and_then(|course| course.compute(&mut buffers.deep, places, out));
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+        self.pool.kept().keep(buffers);
         computed
     }
 
@@ -100,14 +99,7 @@ impl CpuEngine {
     }
 
     pub(super) fn take_deep_buffers(&self) -> Box<TileBuffers> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = idle.iter().rposition(|buffers| buffers.is::<TileBuffers>());
-        place.and_then(|place| idle.swap_remove(place).downcast().ok()).unwrap_or_default()
-    }
-
-    /// Keeps the buffers of a thread for later calls.
-    pub(super) fn give_back(&self, buffers: Box<TileBuffers>) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+        self.pool.kept().take().unwrap_or_default()
     }
 
     /// Adds what the buffers of a thread were used for.
@@ -149,7 +141,7 @@ impl CpuEngine {
         let mut notes = Notes::default();
         let mut end = |mut buffers: Box<TileBuffers>| {
             self.end_deep(&mut buffers, points, &mut notes);
-            self.give_back(buffers);
+            self.pool.kept().keep(buffers);
         };
         used.into_iter().for_each(&mut end);
         let start = || self.take_deep_buffers();

@@ -93,7 +93,7 @@ impl CpuEngine {
         control.progress.add(pixels.saturating_sub(list.len() as u64));
         let mut end = |mut buffers: Box<super::deep::TileBuffers>| {
             self.end_deep(&mut buffers, points, notes);
-            self.give_back(buffers);
+            self.pool.kept().keep(buffers);
         };
         let mut waiting = Duration::ZERO;
         for list in list.chunks(Rest::MOST) {

@@ -170,7 +170,7 @@ impl CpuEngine {
                 }
                 extend(&mut left, thread.left, WHAT)?;
                 busy += thread.busy;
-                self.return_buffers(thread.buffers);
+                self.pool.kept().keep(thread.buffers);
             }
             places = left;
             // A list that is not full has as many lanes idle, though its thread is busy.

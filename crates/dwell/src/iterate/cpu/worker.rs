@@ -4,9 +4,11 @@ use super::faster::{Faster, Way};
 use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::{exhausted, extend, reserve};
+use crate::base::thread_pool::ThreadPool;
 use crate::field::channels::{Channel, ChannelBuffers, ChannelRowsMut, ChannelSet, ChannelSlicesMut};
 use crate::iterate::strategy::{PixelRequests, Strategy, TileComputer};
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
+use crate::iterate::workspace::take_workspace;
 use crate::plan::points::DirectPoints;
 use dwell_kernels::blocks::BlockWorkspace;
 use dwell_kernels::distance::{Derived, Units};
@@ -50,7 +52,7 @@ pub(super) struct Worker<'a, N> {
 /// Buffers of a thread, kept from call to call.
 #[derive(Debug)]
 pub(super) struct Buffers<N> {
-    workspace: Workspace<N>,
+    workspace: Box<Workspace<N>>,
     blocks: BlockWorkspace<N>,
     re: Vec<N>,
     im: Vec<N>,
@@ -67,10 +69,9 @@ impl<N: Kernels> Buffers<N> {
     ///
     /// # Errors
     /// When the system has not enough memory.
-    pub(super) fn new() -> Result<Self, InputError> {
-        let bytes = || Workspace::<N>::bytes(0, 0, false);
+    pub(super) fn new(pool: &ThreadPool) -> Result<Self, InputError> {
         Ok(Self {
-            workspace: Workspace::new().map_err(|_| exhausted(bytes(), WHAT))?,
+            workspace: take_workspace(pool, WHAT)?,
             blocks: BlockWorkspace::default(),
             re: Vec::new(),
             im: Vec::new(),

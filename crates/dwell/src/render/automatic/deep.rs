@@ -1,6 +1,7 @@
 //! Points of the probe of a deep view.
 
 use super::list::{List, Outcome, Point};
+use super::nominal::Cells;
 use super::points::{Computer, MOST_ADDED, WHAT};
 use crate::base::control::Control;
 use crate::base::error::Error;
@@ -26,6 +27,7 @@ const MOST_ADDED_FOLDED: f64 = 50_000.0;
 /// Computes points given by offsets from the centre of a deep view.
 pub(super) struct Deep<'a> {
     pub(super) points: &'a DeepPoints,
+    pub(super) cells: Cells,
     pub(super) pool: &'a ThreadPool,
     pub(super) level: Level,
     pub(super) control: Control<'a>,
@@ -75,7 +77,7 @@ impl Computer for Deep<'_> {
 impl Deep<'_> {
     fn piece(&self, call: &DeepCall<'_>, buffers: &mut Buffers, mut piece: Segment<'_, Point>) -> Result<(), Error> {
         let Buffers { deep, places, values } = buffers;
-        *places = collected(piece.chosen().map(|point| point.pixel().into()), WHAT)?;
+        *places = collected(piece.chosen().map(|point| self.cells.pixel(point.place).into()), WHAT)?;
         let channel = self.by.channel();
         let set = channel.map_or(ChannelSet::NONE, |channel| ChannelSet::NONE.with(channel));
         values.resize(places.len(), set.and(ChannelSet::of_dwells(call.limit)))?;

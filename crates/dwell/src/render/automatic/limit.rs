@@ -2,6 +2,7 @@
 
 use super::bound::Bound;
 use super::points::WHAT;
+use super::ranking::{Escape, Ranking};
 use crate::base::error::InputError;
 use crate::base::limits::collected;
 
@@ -15,30 +16,13 @@ const TARGET: f64 = 5e-6;
 /// The latest escapes that are extrapolated, as a share of the view: 1 in 10,000, which are 8 points in cells with nine.
 const TAIL: f64 = 1e-4;
 
-/// A dwell and, in the lower 32 bits, a weight: one number is compared without branches, so that selection is faster than that of
-/// pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Escape(u128);
-
-impl Escape {
-    fn new(dwell: u64, weight: u32) -> Self {
-        Self(u128::from(dwell) << 32 | u128::from(weight))
-    }
-
-    fn dwell(self) -> u64 {
-        (self.0 >> 32) as u64
-    }
-
-    fn weight(self) -> u64 {
-        self.0 as u64 & u64::from(u32::MAX)
-    }
-}
-
 /// The escapes of a probe: dwells with weights, the parts of the view that the points stand for.
 #[derive(Clone, Debug)]
 pub(super) struct Escapes {
-    /// Dwells and weights: the latest of them first, and the others in no order.
+    /// Dwells and weights.
     escapes: Vec<Escape>,
+    /// The greatest dwell; 0 without escapes.
+    latest: u64,
     /// The weight of all points, escaped or not.
     total: u64,
     /// The limit beyond which a share of [`TARGET`] still escapes.
@@ -53,9 +37,13 @@ impl Escapes {
     /// When the system has not enough memory.
     pub(super) fn new(points: impl Iterator<Item = (u64, u32)>, total: u64) -> Result<Self, InputError> {
         let escapes = points.filter(|(dwell, _)| *dwell > 0).map(|(dwell, weight)| Escape::new(dwell, weight));
-        let (mut escapes, total) = (collected(escapes, WHAT)?, total.max(1));
-        let extrapolated = extrapolated(&mut escapes, total);
-        Ok(Self { escapes, total, extrapolated })
+        let (escapes, total): (Vec<Escape>, u64) = (collected(escapes, WHAT)?, total.max(1));
+        let ranking = Ranking::of(&escapes)?;
+        // Weights are at least 1, so the tail has no more escapes than this.
+        let tail = ranking.latest((TAIL * total as f64) as usize + 2)?;
+        let extrapolated = extrapolated(&tail, ranking.median()?, total);
+        let latest = tail.first().map_or(0, |escape| escape.dwell());
+        Ok(Self { escapes, latest, total, extrapolated })
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -64,7 +52,7 @@ impl Escapes {
 
     /// The greatest dwell; 0 without escapes.
     pub(super) fn latest(&self) -> u64 {
-        self.escapes.first().map_or(0, |escape| escape.dwell())
+        self.latest
     }
 
     /// The share of the view with a dwell above `from`, up to `to`.
@@ -122,17 +110,11 @@ impl Escapes {
     }
 }
 
-/// The limit by the rule of [`Escapes::limit`], before it is rounded. Moves the latest escapes to the front, latest first.
-fn extrapolated(escapes: &mut [Escape], total: u64) -> f64 {
-    let median = median(escapes) as f64;
-    // Weights are at least 1, so the tail has no more escapes than this.
-    let latest = ((TAIL * total as f64) as usize + 2).min(escapes.len());
-    if latest < escapes.len() {
-        escapes.select_nth_unstable_by(latest, latest_first);
-    }
-    escapes[..latest].sort_unstable_by(latest_first);
+/// The limit by the rule of [`Escapes::limit`], before it is rounded, from the latest escapes, latest first, and the median dwell.
+fn extrapolated(latest: &[Escape], median: u64, total: u64) -> f64 {
+    let median = median as f64;
     let (mut above, mut limit) = (0, LEAST as f64);
-    for escape in &escapes[..latest] {
+    for escape in latest {
         above += escape.weight();
         let share = above as f64 / total as f64;
         if share > TAIL && above > escape.weight() {
@@ -141,30 +123,6 @@ fn extrapolated(escapes: &mut [Escape], total: u64) -> f64 {
         limit = limit.max(median + (escape.dwell() as f64 - median) * (share / TARGET));
     }
     limit
-}
-
-/// The median dwell by weight; 0 without escapes. Changes the order. Selection takes a tenth of the time of sorting, which one thread
-/// would need half a millisecond for.
-fn median(mut escapes: &mut [Escape]) -> u64 {
-    let mut wanted = escapes.iter().map(|escape| escape.weight()).sum::<u64>() / 2;
-    while !escapes.is_empty() {
-        let middle = escapes.len() / 2;
-        let (later, escape, earlier) = escapes.select_nth_unstable_by(middle, latest_first);
-        let above = later.iter().map(|escape| escape.weight()).sum::<u64>();
-        if above >= wanted && !later.is_empty() {
-            escapes = later;
-        } else if above + escape.weight() >= wanted {
-            return escape.dwell();
-        } else {
-            wanted -= above + escape.weight();
-            escapes = earlier;
-        }
-    }
-    0
-}
-
-fn latest_first(a: &Escape, b: &Escape) -> std::cmp::Ordering {
-    b.cmp(a)
 }
 
 /// The limits that may be chosen: 1, 2 and 5 times the powers of ten from 1000 to 5 * 10^8.
@@ -252,23 +210,6 @@ mod tests {
         let steady = Escapes::new((1..80_000).map(|i| (dwell(i), 1)), 80_000).unwrap();
         assert!(steady.cost(100_000, 1.0) < 1e7 && steady.cost(100_000_000, 1.0) > 1e9);
         assert!(steady.limit(&Bound { open: 1.0, ..bound }) >= 20_000_000);
-    }
-
-    #[test]
-    fn medians_are_by_weight() {
-        for count in 0..200_u32 {
-            let of = |i: u32| Escape::new(u64::from(1 + i * i * 7919 % 23), 1 + i * 31 % 9);
-            let mut escapes: Vec<Escape> = (count..2 * count).map(of).collect();
-            let mut sorted = escapes.clone();
-            sorted.sort_unstable_by(latest_first);
-            let half = sorted.iter().map(|escape| escape.weight()).sum::<u64>() / 2;
-            let mut above = 0;
-            let expected = sorted.iter().find(|escape| {
-                above += escape.weight();
-                above >= half
-            });
-            assert_eq!(median(&mut escapes), expected.map_or(0, |escape| escape.dwell()));
-        }
     }
 
     #[test]

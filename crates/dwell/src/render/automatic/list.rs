@@ -1,11 +1,10 @@
 //! Lists of points of a probe.
 
+use super::nominal::Place;
 use super::points::WHAT;
-use crate::base::error::{Error, InputError};
-use crate::base::limits::{collected, reserve, reserved, resize};
+use crate::base::error::InputError;
+use crate::base::limits::{collected, extend, reserved};
 use crate::base::pieces::Segments;
-use crate::base::schedule::Schedule;
-use crate::base::thread_pool::ThreadPool;
 use std::ops::{Deref, DerefMut};
 
 /// Points that a thread computes at once. In late stages a few hundred points take nearly all the time, each up to a
@@ -30,8 +29,7 @@ pub(super) enum Outcome {
 /// A point of the probe: a pixel of the nominal picture. In 24 bytes, since after each stage one thread reads the points that others computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
-    /// Column and row: the longest side of a nominal picture has 16,384 pixels.
-    pixel: [u16; 2],
+    pub(super) place: Place,
     /// The part of the view that it stands for, in units of the list.
     pub(super) weight: u32,
     /// The dwell, 0, or one of the two values below, which no dwell has.
@@ -44,13 +42,8 @@ const INSIDE: u64 = u64::MAX;
 const SKIPPED: u64 = u64::MAX - 1;
 
 impl Point {
-    pub(super) fn new(pixel: [u32; 2], weight: u32) -> Self {
-        Self { pixel: pixel.map(|at| at as u16), weight, state: 0, value: 0.0 }
-    }
-
-    /// Column and row.
-    pub(super) fn pixel(&self) -> [u32; 2] {
-        self.pixel.map(u32::from)
+    pub(super) fn new(place: Place, weight: u32) -> Self {
+        Self { place, weight, state: 0, value: 0.0 }
     }
 
     pub(super) fn outcome(&self) -> Outcome {
@@ -119,25 +112,11 @@ impl List {
         Ok(Self { points: reserved(points, WHAT)?, open: reserved(points, WHAT)? })
     }
 
-    /// Adds so many points, each made from its number by one of the threads.
-    pub(super) fn extend(
-        &mut self,
-        pool: &ThreadPool,
-        count: usize,
-        point: impl Fn(usize) -> Point + Sync,
-    ) -> Result<(), Error> {
-        /// Points that a thread makes at once: 10 us.
-        const MADE_AT_ONCE: usize = 256;
+    /// Adds undecided points.
+    pub(super) fn extend(&mut self, points: impl Iterator<Item = Point>) -> Result<(), InputError> {
         let first = self.points.len();
-        resize(&mut self.points, first + count, Point::new([0; 2], 0), WHAT)?;
-        let make = |number: usize, points: &mut [Point]| {
-            points.iter_mut().enumerate().for_each(|(i, place)| *place = point(MADE_AT_ONCE * number + i));
-            Ok(())
-        };
-        pool.for_each_chunk::<_, Error>(Schedule::default(), &mut self.points[first..], MADE_AT_ONCE, make)?;
-        reserve(&mut self.open, count, WHAT)?;
-        self.open.extend(first as u32..(first + count) as u32);
-        Ok(())
+        extend(&mut self.points, points, WHAT)?;
+        extend(&mut self.open, first as u32..self.points.len() as u32, WHAT)
     }
 
     /// The undecided points in pieces for so many threads, and how many of them a piece has at most.
@@ -152,18 +131,22 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::error::Error;
+    use crate::base::schedule::Schedule;
+    use crate::base::thread_pool::ThreadPool;
 
     #[test]
     fn points_keep_what_they_are_given() {
-        let mut point = Point::new([16_383, 7], 9);
-        assert_eq!((point.pixel(), point.weight, point.outcome()), ([16_383, 7], 9, Outcome::Undecided));
+        let place = Place::new(9999, 8);
+        let mut point = Point::new(place, 9);
+        assert_eq!((point.place, point.weight, point.outcome()), (place, 9, Outcome::Undecided));
         for outcome in [Outcome::Inside, Outcome::Skipped, Outcome::Escaped(1), Outcome::Escaped(1 << 63)] {
             point.set(outcome);
             assert_eq!(point.outcome(), outcome);
             assert_eq!(point.dwell(), if let Outcome::Escaped(dwell) = outcome { dwell } else { 0 });
             assert!(!point.is_undecided());
         }
-        assert_eq!(point.pixel(), [16_383, 7]);
+        assert_eq!(point.place, place);
     }
 
     #[test]
@@ -171,14 +154,15 @@ mod tests {
         let pool = ThreadPool::new(2);
         for room in [0, 5000] {
             let mut list = List::with_room(room).unwrap();
-            list.extend(&pool, 300, |i| Point::new([i as u32, 0], 9)).unwrap();
-            list.extend(&pool, 700, |i| Point::new([300 + i as u32, 0], 1)).unwrap();
-            assert!(list.iter().enumerate().all(|(i, point)| point.pixel() == [i as u32, 0]));
+            list.extend((0..300).map(|cell| Point::new(Place::new(cell, 0), 9))).unwrap();
+            list.extend((300..1000).map(|cell| Point::new(Place::new(cell, 1), cell as u32))).unwrap();
+            assert_eq!((list.len(), list[999].weight), (1000, 999));
             let decide = |(_, point): (usize, &mut Point)| point.set(Outcome::Escaped(5));
             list.iter_mut().enumerate().filter(|(i, _)| i % 3 > 0).for_each(decide);
+            list.iter_mut().zip(0..).for_each(|(point, number)| point.weight = number);
             let (pieces, size) = list.pieces(4);
             let seen = |seen: &mut Vec<u32>, mut piece: crate::base::pieces::Segment<'_, Point>| {
-                seen.extend(piece.chosen_mut().map(|point| point.pixel()[0]));
+                seen.extend(piece.chosen_mut().map(|point| point.weight));
                 Ok(())
             };
             let seen = pool.for_each::<Error, _, _>(Schedule::default(), pieces, || Ok(Vec::new()), seen).unwrap();

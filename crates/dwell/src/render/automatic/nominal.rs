@@ -21,6 +21,37 @@ pub(super) fn size(of: Size) -> Size {
     Size { width: side(PIXELS * ratio), height: side(PIXELS / ratio) }
 }
 
+/// A pixel of a nominal picture by its cell. Few bytes, from which each thread computes the columns and rows that it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Below 10,000.
+    cell: u16,
+    block: u8,
+    neighbour: Neighbour,
+}
+
+/// A pixel beside another, or that itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Neighbour {
+    None,
+    /// To the right; at the right edge to the left.
+    Beside,
+    /// Below; at the lower edge above.
+    Below,
+}
+
+impl Place {
+    /// The pixel of a cell in its block 0 to 8.
+    pub(super) fn new(cell: usize, block: u32) -> Self {
+        Self { cell: cell as u16, block: block as u8, neighbour: Neighbour::None }
+    }
+
+    /// A pixel beside this one.
+    pub(super) fn beside(self, neighbour: Neighbour) -> Self {
+        Self { neighbour, ..self }
+    }
+}
+
 /// The cells of a nominal picture: squares of [`CELL`] pixels, cut at the right and the lower edge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cells {
@@ -38,16 +69,22 @@ impl Cells {
         self.columns as usize * self.rows as usize
     }
 
-    /// A pixel of a cell. The cell is divided into nine blocks; block 0 to 8 holds the pixel, at a position in the block that
+    /// Column and row of a pixel. The cell is divided into nine blocks; block 0 to 8 holds the pixel, at a position in the block that
     /// depends on cell and block as if by chance, so that no regular structure of the view is missed throughout.
-    pub(super) fn pixel(self, cell: usize, block: u32) -> [u32; 2] {
+    pub(super) fn pixel(self, place: Place) -> [u32; 2] {
         const BLOCK: u32 = CELL / 3;
-        let chance = mixed((cell as u64) << 8 | u64::from(block));
+        let (cell, block) = (u32::from(place.cell), u32::from(place.block));
+        let chance = mixed(u64::from(cell) << 8 | u64::from(block));
         let [i, j] = [chance >> 40, chance >> 20].map(|bits| (bits & 0xfffff) as u32 % BLOCK);
-        let (column, row) = (cell as u32 % self.columns, cell as u32 / self.columns);
+        let (column, row) = (cell % self.columns, cell / self.columns);
         let x = (column * CELL + block % 3 * BLOCK + i).min(self.size.width - 1);
         let y = (row * CELL + block / 3 * BLOCK + j).min(self.size.height - 1);
-        [x, y]
+        let step = |at: u32, side: u32| if at + 1 < side { at + 1 } else { at.saturating_sub(1) };
+        match place.neighbour {
+            Neighbour::None => [x, y],
+            Neighbour::Beside => [step(x, self.size.width), y],
+            Neighbour::Below => [x, step(y, self.size.height)],
+        }
     }
 
     /// The block of a cell that holds its first point.
@@ -105,9 +142,15 @@ mod tests {
             assert!(cells.count() < 10_000, "{sides:?}");
             for cell in (0..cells.count()).step_by(7) {
                 for block in 0..9 {
-                    let [x, y] = cells.pixel(cell, block);
+                    let place = Place::new(cell, block);
+                    let [x, y] = cells.pixel(place);
                     assert!(x < nominal.width && y < nominal.height);
                     assert_eq!((y / CELL * cells.columns + x / CELL) as usize, cell);
+                    let beside = cells.pixel(place.beside(Neighbour::Beside));
+                    let below = cells.pixel(place.beside(Neighbour::Below));
+                    let is_one_step = |from: u32, to: u32, side: u32| side == 1 || to < side && from.abs_diff(to) == 1;
+                    assert!(beside[1] == y && is_one_step(x, beside[0], nominal.width));
+                    assert!(below[0] == x && is_one_step(y, below[1], nominal.height));
                 }
             }
             // The rows and columns of the cells around each.

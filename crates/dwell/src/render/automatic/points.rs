@@ -1,6 +1,7 @@
 //! The computation of points of a probe on the processors.
 
 use super::list::{List, Outcome, Point};
+use super::nominal::Cells;
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::base::limits::{collected, exhausted, filled, reserved};
@@ -9,6 +10,7 @@ use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::By;
 use crate::iterate::trapped::Trapped;
+use crate::iterate::workspace::take_workspace;
 use crate::plan::points::DirectPoints;
 use dwell_kernels::distance::{Derived, Units};
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts, Workspace};
@@ -70,6 +72,7 @@ pub(super) trait Computer {
 /// Computes points given by coordinates.
 pub(super) struct Direct<'a, N> {
     pub(super) points: &'a DirectPoints<N>,
+    pub(super) cells: Cells,
     pub(super) pool: &'a ThreadPool,
     pub(super) level: Level,
     pub(super) cancel: &'a Cancel,
@@ -79,7 +82,7 @@ pub(super) struct Direct<'a, N> {
 
 /// The buffers of a thread.
 struct Buffers<N> {
-    workspace: Workspace<N>,
+    workspace: Box<Workspace<N>>,
     re: Vec<N>,
     im: Vec<N>,
     dwell: Vec<u32>,
@@ -99,9 +102,8 @@ impl<N: Kernels> Computer for Direct<'_, N> {
         }
         let (pieces, size) = list.pieces(self.pool.threads());
         let start = || -> Result<Buffers<N>, Error> {
-            let none = || exhausted(Workspace::<N>::bytes(size, 1, true), WHAT);
             Ok(Buffers {
-                workspace: Workspace::new().map_err(|_| none())?,
+                workspace: take_workspace(self.pool, WHAT)?,
                 re: reserved(size, WHAT)?,
                 im: reserved(size, WHAT)?,
                 dwell: filled(size, 0, WHAT)?,
@@ -110,7 +112,8 @@ impl<N: Kernels> Computer for Direct<'_, N> {
             })
         };
         let work = |buffers: &mut Buffers<N>, piece: Segment<'_, Point>| self.piece(buffers, piece, limit);
-        self.pool.for_each(Schedule::default(), pieces, start, work)?;
+        let used = self.pool.for_each(Schedule::default(), pieces, start, work)?;
+        used.into_iter().for_each(|buffers| self.pool.kept().keep(buffers.workspace));
         self.cancel.check()
     }
 
@@ -122,7 +125,7 @@ impl<N: Kernels> Computer for Direct<'_, N> {
         }
         let (axes, cycle_steps) = (self.points.axes.arrays(), in_32_bits(cycle_steps));
         let of = |point: &Point| {
-            let [column, row] = point.pixel().map(|at| at as usize);
+            let [column, row] = self.cells.pixel(point.place).map(|at| at as usize);
             let pixel = [axes[0][column] + axes[2][row], axes[1][column] + axes[3][row]];
             cycle::proved_after(&self.points.map, pixel, cycle_steps, self.cancel.flag()).is_some()
         };
@@ -156,7 +159,7 @@ fn in_32_bits(limit: u64) -> u32 {
 impl<N: Kernels> Direct<'_, N> {
     /// Which points are proved to stay by trapping regions, where each of them would take so many iterations.
     fn trapped(&self, list: &[Point], steps: u64) -> Result<Vec<bool>, Error> {
-        let places = collected(list.iter().map(|point| point.pixel().into()), WHAT)?;
+        let places = collected(list.iter().map(|point| self.cells.pixel(point.place).into()), WHAT)?;
         let Self { points, pool, cancel, .. } = *self;
         Trapped { points, pool, schedule: Schedule::default(), cancel }.find(&places, steps)
     }
@@ -171,7 +174,7 @@ impl<N: Kernels> Direct<'_, N> {
         re.clear();
         im.clear();
         for point in piece.chosen() {
-            let [column, row] = point.pixel().map(|at| at as usize);
+            let [column, row] = self.cells.pixel(point.place).map(|at| at as usize);
             re.push(re_of_column[column] + re_of_row[row]);
             im.push(im_of_column[column] + im_of_row[row]);
         }

@@ -4,27 +4,29 @@
 //! 2. The cells where points escape latest, and those at the edge of what does not escape, get eight more points each, which
 //!    finds tails that one point of a cell misses. All points are iterated in further stages.
 //!
-//! On 16 threads of an Intel Xeon the search takes some 2 ms, a third to a half of it to begin and end stages: 31 us each where they follow at once, 75 to 130 us after
-//! what one thread does between them. *Tried:* threads that wait awake for the next stage gained less than the noise of the measurement, and took longer in a
+//! On 16 threads of an Intel Xeon the search takes 1.6 to 2.3 ms for views of 15 ms, some 0.7 ms of it in six to eight stages of 60 to 150 us and
+//! 0.3 ms in one that a few late points take. Ladder: 2.4 to 3.2 ms when threads made their buffers anew in each stage, 200 us each, and when a stage ended after
+//! the last thread had woken up; 1.8 to 2.4 ms when threads made the points (90 us to begin and to end that, twice) and one thread selected from all escapes.
+//! *Tried:* threads that wait awake for the next stage gained less than the noise of the measurement, and took longer in a
 //! process's first search.
 
 use super::bound::{Bound, LazyBound, escapes};
 use super::deep::Deep;
 use super::limit::Escapes;
 use super::list::{List, Point};
-use super::nominal::Cells;
+use super::nominal::{Cells, Neighbour, Place};
 use super::points::{Computer, Direct, Search, WHAT};
 use super::stages;
 use crate::base::control::Control;
-use crate::base::error::Error;
+use crate::base::error::{Error, InputError};
 use crate::base::limits::collected;
 use crate::base::thread_pool::ThreadPool;
-use crate::colour::By;
+use crate::colour::{By, Fit, Spread};
 use crate::deep::points::DeepPoints;
 use crate::plan::points::{DirectPoints, PointsVisitor};
 use crate::view::Size;
 use dwell_kernels::{Kernels, Level};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Cells that get eight more points.
 const REFINED: usize = 2048;
@@ -42,10 +44,8 @@ pub(super) struct Findings {
     undecided_at: Option<u64>,
     /// What bounds the limit.
     bound: Bound,
-    /// The quantity at the escaped points, one in each cell.
-    pub(super) values: Vec<f64>,
-    /// The quantity at neighbouring pixels that have escaped.
-    pub(super) neighbours: Vec<[f64; 2]>,
+    /// The fit of the colours, if a quantity was searched for.
+    pub(super) fit: Option<Fit>,
 }
 
 impl Findings {
@@ -87,24 +87,23 @@ impl PointsVisitor for Probe<'_> {
 
     fn direct<N: Kernels>(self, points: &DirectPoints<N>) -> Result<Findings, Error> {
         let Self { pool, level, control: Control { cancel, .. }, .. } = self;
-        let by = self.search.by.unwrap_or(By::Banded);
-        self.find(&Direct { points, pool, level, cancel, by })
+        let (cells, by) = (Cells::of(self.size), self.search.by.unwrap_or(By::Banded));
+        self.find(cells, &Direct { points, cells, pool, level, cancel, by })
     }
 
     fn deep(self, points: &DeepPoints) -> Option<Result<Findings, Error>> {
         let Self { pool, level, control, .. } = self;
-        let by = self.search.by.unwrap_or(By::Banded);
-        Some(self.find(&Deep { points, pool, level, control, by }))
+        let (cells, by) = (Cells::of(self.size), self.search.by.unwrap_or(By::Banded));
+        Some(self.find(cells, &Deep { points, cells, pool, level, control, by }))
     }
 }
 
 impl Probe<'_> {
-    fn find(&self, computer: &impl Computer) -> Result<Findings, Error> {
-        let Self { size, search, pool, .. } = *self;
-        let cells = Cells::of(size);
+    fn find(&self, cells: Cells, computer: &impl Computer) -> Result<Findings, Error> {
+        let Self { search, pool, .. } = *self;
         let mut total = cells.count() as u64 * u64::from(POINTS);
         let mut list = List::with_room(cells.count() + Self::ADDED)?;
-        list.extend(pool, cells.count(), |cell| Point::new(cells.pixel(cell, Cells::first_block(cell)), POINTS))?;
+        list.extend((0..cells.count()).map(|cell| Point::new(Place::new(cell, Cells::first_block(cell)), POINTS)))?;
         let mut bound = LazyBound::known(Bound::NONE);
         let (limit, undecided_at) = match search.fixed_limit {
             Some(limit) => {
@@ -122,7 +121,7 @@ impl Probe<'_> {
                         Some(found) => LazyBound::known(found),
                         None => LazyBound::of(computer, &list, limit)?,
                     };
-                    self.refine(cells, &mut list)?;
+                    refine(cells, &mut list)?;
                     (stages::fine(computer, &mut list, total, limit, &mut bound)?, None)
                 } else {
                     let open = list.iter().any(Point::is_undecided);
@@ -131,71 +130,69 @@ impl Probe<'_> {
             }
         };
         let escapes = || Escapes::new(list.iter().map(|point| (point.dwell(), point.weight)), total);
-        let beside = Mutex::new(None);
-        // One thread finds what the limit follows from while the others iterate points for the colours.
-        let (values, neighbours) = pool.with_background_jobs(|jobs| match search.by {
-            Some(by) => {
-                jobs.spawn(|| *beside.lock().unwrap_or_else(PoisonError::into_inner) = Some(escapes()));
-                quantities(computer, size, &list[..cells.count()], by, limit)
-            }
-            None => Ok((Vec::new(), Vec::new())),
+        let of_cells = &list[..cells.count().min(list.len())];
+        let spread_by = |by| Ok::<_, InputError>(Spread::of(by, collected(quantities(of_cells, by), WHAT)?));
+        let spread = || search.by.map(spread_by);
+        let beside = (Mutex::new(None), Mutex::new(None));
+        // Two threads find what the limit and the spread of the colours follow from while the others iterate further points for the colours.
+        let neighbours = pool.with_background_jobs(|jobs| {
+            let Some(by) = search.by else { return Ok(None) };
+            jobs.spawn(|| *lock(&beside.0) = Some(escapes()));
+            jobs.spawn(|| *lock(&beside.1) = spread());
+            neighbours(computer, of_cells, by, limit).map(Some)
         })?;
-        let escapes = beside.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(escapes)?;
+        let spread = lock(&beside.1).take().or_else(spread).transpose()?;
+        let fit = spread.zip(neighbours).map(|(spread, neighbours)| Fit::new(spread, &neighbours)).transpose()?;
+        let escapes = lock(&beside.0).take().unwrap_or_else(escapes)?;
         if !escapes.are_within(bound.so_far().most) {
             bound.found(computer)?;
         }
-        Ok(Findings { points: list.len() as u64, escapes, undecided_at, bound: *bound.so_far(), values, neighbours })
-    }
-
-    /// Adds eight points to each of the cells where points escape latest or do not escape beside some that do.
-    fn refine(&self, cells: Cells, list: &mut List) -> Result<(), Error> {
-        // The latest and the earliest dwell in and around each cell, where 0 is a point that does not escape.
-        let dwells = collected(list.iter().map(|point| [point.dwell(); 2]), WHAT)?;
-        let around = cells.around(dwells, |[latest, earliest], [a, b]| [latest.max(a), earliest.min(b)]);
-        // How late the points in and around a cell escape; 0 where none escapes.
-        let lateness = |[latest, earliest]: [u64; 2]| if latest > 0 && earliest == 0 { u64::MAX } else { latest };
-        let ranked = around?.into_iter().enumerate().map(|(cell, dwells)| (lateness(dwells), cell));
-        let mut ranked: Vec<(u64, usize)> = collected(ranked, WHAT)?;
-        ranked.retain(|(lateness, _)| *lateness > 0);
-        // The latest; cells at edges, which are equally late, are taken at even spacing.
-        let edge = ranked.iter().filter(|(lateness, _)| *lateness == u64::MAX).count();
-        if edge > REFINED {
-            ranked.retain(|(lateness, _)| *lateness == u64::MAX);
-        } else if ranked.len() > REFINED {
-            ranked.select_nth_unstable_by_key(REFINED, |(lateness, cell)| (std::cmp::Reverse(*lateness), *cell));
-        }
-        let refined = REFINED.min(ranked.len());
-        let nth = |i: usize| ranked[if edge > REFINED { i * edge / REFINED } else { i }].1;
-        (0..refined).for_each(|i| list[nth(i)].weight = 1);
-        let more = POINTS as usize - 1;
-        list.extend(self.pool, refined * more, |i| {
-            let (cell, number) = (nth(i / more), (i % more) as u32);
-            // Without the block of the first point.
-            let block = number + u32::from(number >= Cells::first_block(cell));
-            Point::new(cells.pixel(cell, block), 1)
-        })
+        Ok(Findings { points: list.len() as u64, escapes, undecided_at, bound: *bound.so_far(), fit })
     }
 }
 
-/// The quantity at escaped points, and at pairs of neighbouring pixels.
-fn quantities(
-    computer: &impl Computer,
-    size: Size,
-    list: &[Point],
-    by: By,
-    limit: u64,
-) -> Result<(Vec<f64>, Vec<[f64; 2]>), Error> {
-    // A neighbour to the right or below, in turn; at the far edge, to the left or above.
-    let beside = |i: usize, [column, row]: [u32; 2]| {
-        let step = |at: u32, side: u32| if at + 1 < side { at + 1 } else { at.saturating_sub(1) };
-        if i.is_multiple_of(2) { [step(column, size.width), row] } else { [column, step(row, size.height)] }
-    };
+/// Adds eight points to each of the cells where points escape latest or do not escape beside some that do.
+fn refine(cells: Cells, list: &mut List) -> Result<(), InputError> {
+    // The latest and the earliest dwell in and around each cell, where 0 is a point that does not escape. Stages end below 2^32.
+    let dwells = collected(list.iter().map(|point| [point.dwell() as u32; 2]), WHAT)?;
+    let around = cells.around(dwells, |[latest, earliest], [a, b]| [latest.max(a), earliest.min(b)]);
+    // How late the points in and around a cell escape; 0 where none escapes.
+    let lateness = |[latest, earliest]: [u32; 2]| if latest > 0 && earliest == 0 { u32::MAX } else { latest };
+    let ranked = around?.into_iter().zip(0..).map(|(dwells, cell)| (lateness(dwells), cell));
+    let mut ranked: Vec<(u32, u32)> = collected(ranked.filter(|(lateness, _)| *lateness > 0), WHAT)?;
+    // The latest; cells at edges, which are equally late, are taken at even spacing.
+    let edge = ranked.iter().filter(|(lateness, _)| *lateness == u32::MAX).count();
+    if edge > REFINED {
+        ranked.retain(|(lateness, _)| *lateness == u32::MAX);
+    } else if ranked.len() > REFINED {
+        ranked.select_nth_unstable_by_key(REFINED, |(lateness, cell)| (std::cmp::Reverse(*lateness), *cell));
+    }
+    let refined = REFINED.min(ranked.len());
+    let chosen = (0..refined).map(|i| ranked[if edge > REFINED { i * edge / REFINED } else { i }].1 as usize);
+    chosen.clone().for_each(|cell| list[cell].weight = 1);
+    list.extend(chosen.flat_map(|cell| {
+        let blocks = (0..POINTS).filter(move |block| *block != Cells::first_block(cell));
+        blocks.map(move |block| Point::new(Place::new(cell, block), 1))
+    }))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The quantity at the points that have escaped.
+fn quantities(list: &[Point], by: By) -> impl Iterator<Item = f64> {
+    list.iter().filter(|point| point.dwell() > 0).map(move |point| by.quantity(point.dwell(), point.value))
+}
+
+/// The quantity at pairs of neighbouring pixels that have escaped.
+fn neighbours(computer: &impl Computer, list: &[Point], by: By, limit: u64) -> Result<Vec<[f64; 2]>, Error> {
+    let turn = |i: usize| if i.is_multiple_of(2) { Neighbour::Beside } else { Neighbour::Below };
     let paired = collected(list.iter().step_by(PAIRED).filter(|point| point.dwell() > 0), WHAT)?;
-    let other = |(i, point): (usize, &&Point)| Point::new(beside(i, point.pixel()), 1);
+    let other = |(i, point): (usize, &&Point)| Point::new(point.place.beside(turn(i)), 1);
     let mut others = List::new(paired.iter().enumerate().map(other))?;
     computer.run(&mut others, limit)?;
     let quantity = |point: &Point| by.quantity(point.dwell(), point.value);
-    let values = collected(list.iter().filter(|point| point.dwell() > 0).map(quantity), WHAT)?;
     let both = paired.into_iter().zip(others.iter()).filter(|(_, other)| other.dwell() > 0);
-    Ok((values, collected(both.map(|(a, b)| [quantity(a), quantity(b)]), WHAT)?))
+    Ok(collected(both.map(|(a, b)| [quantity(a), quantity(b)]), WHAT)?)
 }
