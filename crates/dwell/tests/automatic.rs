@@ -4,8 +4,8 @@
 
 use dwell::{
     Automatic, By, Cancel, ChannelSet, Colouring, Control, CpuEngine, Decimal, Error, Fold, Formula, Frame, Level,
-    Limits, Magnification, NumberKind, Palette, Plan, Progress, Recipe, Resolved, Samples, Scale, Scene, Settings,
-    Size, Strategy, Task, View,
+    Limits, Location, Magnification, NumberKind, Palette, Plan, Progress, Recipe, Resolved, Samples, Scale, Scene,
+    Settings, Size, Strategy, Task, View,
 };
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -196,6 +196,21 @@ fn a_limit_that_is_too_low_is_noticed() {
     let low = check(77);
     assert!(low.is_too_low() && low.automatic.is_none(), "{low:?}");
     assert!(!check(100_000).is_too_low());
+}
+
+#[test]
+fn built_in_locations_draw_without_a_warning() {
+    // The limit of this one is that of published measurements; its view has points that escape up to 50 million.
+    let measured = ["shallow-feigenbaum"];
+    for name in Location::built_in_names().filter(|name| !measured.contains(name)) {
+        let location = Location::built_in(name).unwrap();
+        if location.iterations().is_none() || location.scene.number() == NumberKind::Exact {
+            continue;
+        }
+        let (engine, cancel) = (CpuEngine::default(), Cancel::default());
+        let check = dwell::check_limit(&location.scene, &engine, &Limits::default(), &unwatched(&cancel)).unwrap();
+        assert!(!check.is_too_low(), "{name}: {check:?}");
+    }
 }
 
 #[test]
