@@ -30,13 +30,18 @@ pub struct ThreadPool {
 /// The most threads per processor. More bring no speed, and waking and stopping thousands of threads takes seconds.
 const MAX_THREADS_PER_PROCESSOR: usize = 32;
 
+/// The number of processors that the process may use, when it was first asked for: to find it reads several files of the system.
+fn processors() -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 impl ThreadPool {
     /// A pool of `threads` threads including the caller's, clamped to 1 to 32 for each processor. Where the system
     /// refuses to start that many, the pool works with fewer.
     #[must_use]
     pub fn new(threads: usize) -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = threads.clamp(1, MAX_THREADS_PER_PROCESSOR * processors);
+        let threads = if threads <= 1 { 1 } else { threads.min(MAX_THREADS_PER_PROCESSOR * processors()) };
         Self { threads, pool: OnceLock::new(), jobs: AtomicUsize::new(0), kept: Arc::default() }
     }
 

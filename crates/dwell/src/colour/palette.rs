@@ -22,6 +22,7 @@ pub(super) use table::{TABLE, index};
 
 use crate::colour::mapping::Suggestion;
 use crate::colour::rgb::Rgb16;
+use std::sync::Arc;
 
 /// Colours by position, repeated without end, and one colour for the inside of the set.
 ///
@@ -38,7 +39,8 @@ pub struct Palette {
     cyclic: bool,
     suggestion: Suggestion,
     source: PaletteSource,
-    table: Vec<Rgb16>,
+    /// Shared by copies of a palette.
+    table: Arc<[Rgb16]>,
 }
 
 /// Where a palette comes from.

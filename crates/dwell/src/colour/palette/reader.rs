@@ -11,6 +11,7 @@ use crate::base::problem::Problem;
 use crate::input::source::{Input, foreign_text, of_another_kind};
 use dwell_kernels::with_standard_floats;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 impl Palette {
     /// Reads the text of a palette file in TOML, of at most 1 MiB:
@@ -140,8 +141,8 @@ impl Palette {
     /// # Errors
     /// When there is none; the nearest name is the hint.
     pub fn built_in(name: &str) -> Result<Self, InputError> {
-        match BUILT_IN.iter().find(|built_in| built_in.name == name) {
-            Some(built_in) => Ok(finish(with_standard_floats(|| built_in.draft()), name, PaletteSource::BuiltIn)),
+        match BUILT_IN.iter().position(|built_in| built_in.name == name) {
+            Some(number) => Ok(made(number).clone()),
             None => Err(InputError::unknown_among_many(name, Self::built_in_names()).about(Parameter::Palette)),
         }
     }
@@ -155,8 +156,17 @@ impl Palette {
 impl Default for Palette {
     /// The first built-in palette.
     fn default() -> Self {
-        finish(with_standard_floats(|| BUILT_IN[0].draft()), BUILT_IN[0].name, PaletteSource::BuiltIn)
+        made(0).clone()
     }
+}
+
+/// The built-in palette of that number, made when it is first asked for. A table takes up to a millisecond, and a command asks for its palette
+/// several times.
+fn made(number: usize) -> &'static Palette {
+    static MADE: [OnceLock<Palette>; BUILT_IN.len()] = [const { OnceLock::new() }; BUILT_IN.len()];
+    let built_in = &BUILT_IN[number];
+    MADE[number]
+        .get_or_init(|| finish(with_standard_floats(|| built_in.draft()), built_in.name, PaletteSource::BuiltIn))
 }
 
 /// The palette of a draft; `name` is its name if the draft has none.
@@ -164,7 +174,7 @@ fn finish(draft: Draft, name: &str, source: PaletteSource) -> Palette {
     let Draft { name: own, title, interior, cyclic, suggestion, table } = draft;
     let name = own.unwrap_or_else(|| name.to_owned());
     let title = title.unwrap_or_else(|| name.clone());
-    Palette { name, title, interior, own_interior: interior, cyclic, suggestion, source, table }
+    Palette { name, title, interior, own_interior: interior, cyclic, suggestion, source, table: table.into() }
 }
 
 /// The endings of palette files, for messages.

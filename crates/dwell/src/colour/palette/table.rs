@@ -49,8 +49,10 @@ pub(super) fn from_stops(stops: &[Stop], blend: Blend, cyclic: bool) -> Vec<Rgb1
     let decode = |value: f64| if blend == Blend::Light { linear_from_srgb(value / FULL) * FULL } else { value };
     let points = points(stops, cyclic, decode);
     let curve = (blend == Blend::Smooth).then(|| tangents(&points));
+    let mut right = 0;
     from_function(cyclic, |at| {
-        let right = points.partition_point(|p| p.0 <= at);
+        // Positions ascend.
+        right += points[right..].iter().take_while(|p| p.0 <= at).count();
         let exactly = match right {
             0 => points.first(),
             _ if right == points.len() => points.last(),
@@ -80,8 +82,8 @@ pub(super) fn from_stops(stops: &[Stop], blend: Blend, cyclic: bool) -> Vec<Rgb1
 }
 
 /// The table of a function of the position: over one turn of a cycle, 0 to below 1; or forth and back through a
-/// sequence, 0 to 1 (at `TABLE` / 2) and back, so that it repeats without a seam.
-pub(super) fn from_function(cyclic: bool, colour: impl Fn(f64) -> Rgb16) -> Vec<Rgb16> {
+/// sequence, 0 to 1 (at `TABLE` / 2) and back, so that it repeats without a seam. The function is asked for ascending positions.
+pub(super) fn from_function(cyclic: bool, mut colour: impl FnMut(f64) -> Rgb16) -> Vec<Rgb16> {
     if cyclic {
         return (0..TABLE).map(|i| colour(i as f64 / TABLE as f64)).collect();
     }
