@@ -43,8 +43,9 @@ const HELP: &str = "cargo xtask COMMAND
                          locate the minibrots of random boxes and time it beside their reference orbits (some minutes in a
                          release build). --record writes the results into docs/locate.md
   truth                  compare f32 and f64 dwells with arbitrary precision and write docs/truth.md (some minutes)
-  speed [--levels]       compare renders with the machine's peak rate and write docs/speed.md (some minutes). --levels
-                         writes the section of the levels on this machine alone
+  speed [--levels | --latency]
+                         compare renders with the machine's peak rate, account for the time of whole commands, and write
+                         docs/speed.md (some minutes). --levels and --latency write one section of this machine alone
   samples                measure `--aa auto` and dithering and write the table of docs/colour.md (some minutes)
   pictures               render the pictures of README.md and docs/
   soak [--kills N] [--power FACTOR] [--gigapixels N] [--fuzz N [--target NAME]] [--seed S] [--record]

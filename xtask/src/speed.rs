@@ -1,8 +1,10 @@
 //! Compares the speed of renders with the peak rate of the machine and writes docs/speed.md. All figures are ratios within
 //! one run: machines are shared, and a time alone says little about another one.
 //!
-//! The levels have a section for each processor that was measured. Only the own one is replaced; the other sections are of the
+//! The levels and the latencies have a section for each processor that was measured. Only the own one is replaced; the other sections are of the
 //! machine of the last complete run.
+
+mod latency;
 
 use crate::{Done, root};
 use dwell::store::{self, PartialFiles};
@@ -157,38 +159,77 @@ fn machine() -> String {
     format!("{}, {threads} threads", processor())
 }
 
-/// Writes docs/speed.md, or with `--levels` the section of the levels on this machine alone.
+/// Writes docs/speed.md, or with `--levels` or `--latency` one section on this machine alone.
 pub(crate) fn run(words: &[&str]) -> Done {
     let path = root().join("docs/speed.md");
     let page = std::fs::read_to_string(&path)?;
-    let levels = levels()?;
-    let text = match words {
-        [] => write_all(&with_section(sections(&page), &levels))?,
-        ["--levels"] => {
-            let (head, rest) = page.split_once("\n## ").ok_or("docs/speed.md has no section")?;
-            let others = format!("\n## {rest}");
-            let end = others.find("\n## Shortcuts: ").ok_or("docs/speed.md has no section of shortcuts")?;
-            format!("{head}{}{}", with_section(sections(&page), &levels), &others[end..])
-        }
-        _ => return Err("the flag of speed is --levels".into()),
+    let Page { mut levels, mut others, mut latencies } = Page::of(&page);
+    let (own_levels, own_latency);
+    let rewritten;
+    let measured = match words {
+        [] => [true; 3],
+        ["--levels"] => [true, false, false],
+        ["--latency"] => [false, false, true],
+        _ => return Err("the flags of speed are --levels and --latency".into()),
     };
+    if measured[0] {
+        own_levels = self::levels()?;
+        replace(&mut levels, &own_levels);
+    }
+    if measured[1] {
+        rewritten = self::others()?;
+        others = vec![&rewritten];
+    }
+    if measured[2] {
+        own_latency = latency::section()?;
+        replace(&mut latencies, &own_latency);
+    }
+    let text = [HEAD].into_iter().chain(levels).chain(others).chain(latencies).collect::<String>();
     store::write_text(&path, &text, &PartialFiles::default())?;
     print!("{text}");
     Ok(())
 }
 
-/// The sections of the levels on a page.
-fn sections(page: &str) -> Vec<&str> {
-    let starts: Vec<usize> = page.match_indices(LEVELS).map(|(at, _)| at).collect();
-    let end = |from: usize| page[from + 1..].find("\n## ").map_or(page.len(), |at| from + 1 + at);
-    starts.into_iter().map(|from| &page[from..end(from)]).collect()
+/// What the page begins with.
+const HEAD: &str = "# Speed\n\n\
+    Written by `cargo run --release -p xtask -- speed`. Every figure is a ratio within one run, because machines are shared and noisy, but for the\n\
+    last sections. *Peak* is the rate of the recipe's operations alone (`dwell peak`) on as many threads, measured just before the renders.\n";
+
+/// The sections of the page, each from the line break before its title.
+#[derive(Debug)]
+struct Page<'a> {
+    /// The levels of each machine.
+    levels: Vec<&'a str>,
+    others: Vec<&'a str>,
+    /// The latencies of each machine.
+    latencies: Vec<&'a str>,
 }
 
-/// Sections with one for this machine, which takes the place of an earlier one.
-fn with_section(sections: Vec<&str>, own: &str) -> String {
-    let title = own.trim_start().lines().next().unwrap_or_default();
-    let others = sections.into_iter().filter(|section| section.trim_start().lines().next() != Some(title));
-    others.chain([own]).collect()
+impl<'a> Page<'a> {
+    fn of(page: &'a str) -> Self {
+        let starts: Vec<usize> = page.match_indices("\n## ").map(|(at, _)| at).collect();
+        let ends = starts.iter().skip(1).copied().chain([page.len()]);
+        let sections = starts.iter().zip(ends).map(|(start, end)| &page[*start..end]);
+        let mut parts = Self { levels: Vec::new(), others: Vec::new(), latencies: Vec::new() };
+        for section in sections {
+            let part = match section {
+                section if section.starts_with(LEVELS) => &mut parts.levels,
+                section if section.starts_with(latency::TITLE) => &mut parts.latencies,
+                _ => &mut parts.others,
+            };
+            part.push(section);
+        }
+        parts
+    }
+}
+
+/// Puts a section in the place of the one with its title, or after the others.
+fn replace<'a>(sections: &mut Vec<&'a str>, own: &'a str) {
+    let title = |section: &str| section.trim_start().lines().next().map(str::to_owned);
+    match sections.iter_mut().find(|section| title(section) == title(own)) {
+        Some(section) => *section = own,
+        None => sections.push(own),
+    }
 }
 
 /// The section of the levels on this machine.
@@ -224,15 +265,9 @@ fn levels() -> Result<String, Box<dyn std::error::Error>> {
     Ok(text)
 }
 
-/// The whole page with these sections of the levels.
-fn write_all(levels: &str) -> Result<String, Box<dyn std::error::Error>> {
-    let mut text = String::from(
-        "# Speed\n\n\
-         Written by `cargo run --release -p xtask -- speed`. Every figure is a ratio within one run, because machines are shared and noisy.\n\
-         *Peak* is the rate of the recipe's operations alone (`dwell peak`) on as many threads, measured just before the renders.\n",
-    );
-    text.push_str(levels);
-    writeln!(text, "\nThe sections below are of: {}.", machine())?;
+/// The sections of one thread of this machine.
+fn others() -> Result<String, Box<dyn std::error::Error>> {
+    let mut text = String::new();
     let engine = |shortcuts| CpuEngine::new(Level::best(), 1).with_shortcuts(shortcuts);
     let (off, on) = (engine(Shortcuts::NONE), engine(Shortcuts::EXACT));
     let singles = [
@@ -242,6 +277,7 @@ fn write_all(levels: &str) -> Result<String, Box<dyn std::error::Error>> {
     ]
     .map(|shortcuts| (shortcuts, engine(shortcuts)));
     writeln!(text, "\n## Shortcuts: times faster than without, one thread, {}\n", Level::best().name())?;
+    writeln!(text, "This section and those of strategies and of other formulas are of: {}.\n", machine())?;
     writeln!(text, "| view | number | exact | {} |", singles.each_ref().map(|(s, _)| s.to_string()).join(" | "))?;
     writeln!(text, "|---|---|---|{}", "---|".repeat(singles.len()))?;
     for workload in WORKLOADS.iter().chain(&WITHOUT_INTERIOR) {
@@ -339,15 +375,21 @@ mod tests {
 
     #[test]
     fn the_section_of_a_machine_is_replaced_and_others_are_kept() {
-        let section = |name: &str, value: u32| format!("{LEVELS}{name}\n\n| {value} |\n");
-        let page = format!("# Speed\n{}{}\n## Shortcuts: x\n", section("a", 1), section("b", 2));
-        assert_eq!(sections(&page).len(), 2);
-        assert_eq!(with_section(sections(&page), &section("a", 3)), section("b", 2) + &section("a", 3));
-        assert_eq!(
-            with_section(sections(&page), &section("c", 3)),
-            section("a", 1) + &section("b", 2) + &section("c", 3)
-        );
+        let section = |title: &str, name: &str, value: u32| format!("{title}{name}\n\n| {value} |\n");
+        let of = |name, value| section(LEVELS, name, value);
+        let (shortcuts, latency) = ("\n## Shortcuts: x\n", section(latency::TITLE, "a", 7));
+        let page = format!("# Speed\n{}{}{shortcuts}{latency}", of("a", 1), of("b", 2));
+        let Page { levels, others, latencies } = Page::of(&page);
+        assert_eq!((levels.concat(), others, latencies), (of("a", 1) + &of("b", 2), vec![shortcuts], vec![&*latency]));
+        for (own, after) in
+            [(of("a", 3), of("a", 3) + &of("b", 2)), (of("c", 3), of("a", 1) + &of("b", 2) + &of("c", 3))]
+        {
+            let mut levels = levels.clone();
+            replace(&mut levels, &own);
+            assert_eq!(levels.concat(), after);
+        }
         let page = std::fs::read_to_string(root().join("docs/speed.md")).unwrap();
-        assert!(!sections(&page).is_empty() && page.contains("\n## Shortcuts: "));
+        let Page { levels, others, .. } = Page::of(&page);
+        assert!(!levels.is_empty() && others.iter().any(|section| section.starts_with("\n## Shortcuts: ")));
     }
 }
