@@ -222,8 +222,14 @@ pub(crate) fn decimals<const N: usize>(
     let parts: Vec<&str> = text.split(',').collect();
     let names: Vec<&str> = form.split(',').collect();
     if parts.len() != N {
-        let s = if parts.len() == 1 { "" } else { "s" };
-        let error = Usage::new(what, format!("{} has {} number{s}, not {N}", quote(text), parts.len()));
+        // Without commas at the right places the parts are no numbers.
+        let are_numbers = parts.iter().all(|part| part.trim().parse::<Decimal>().is_ok());
+        let problem = match parts.len() {
+            1 if are_numbers => format!("{} has 1 number, not {N}", quote(text)),
+            count if are_numbers => format!("{} has {count} numbers, not {N}", quote(text)),
+            _ => format!("{} is not {N} numbers with commas between them", quote(text)),
+        };
+        let error = Usage::new(what, problem);
         let error = error.accepts(form);
         let such = if N == 2 { "-0.5,0.1" } else { "-2,1,-1,1" };
         let remedy = answers::list_of_numbers(text, N, form);

@@ -24,6 +24,10 @@ fn usual_scene(args: &ViewArgs, formula: &FormulaArgs) -> Result<Location, Failu
         _ => "shallow-home",
     };
     let mut location = Location::built_in(name)?;
+    if name == "shallow-home" {
+        // The limit of this location is for measurements.
+        location.scene.automatic.limit = true;
+    }
     let usual_power = location.scene.settings.formula.power().to_string();
     let other =
         power.as_ref().is_some_and(|power| *power != usual_power) || julia.as_deref().is_some_and(|c| c != "none");

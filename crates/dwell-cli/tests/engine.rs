@@ -16,7 +16,7 @@ fn without_a_device_the_processors_render() {
     assert_eq!(cpu.err, "");
     let auto = folder.good("render -o auto.png --size 60x40 --engine auto");
     assert_eq!(auto.err, "", "no device is looked for, since its driver takes longer than the picture");
-    let large = "--bounds 3,4,3,3.5 --size 2048x1025 --max-iter 10 --aa 1";
+    let large = "--bounds 3,4,3,3.5 --size 2048x1025 --max-iter 10 --aa 1 --scale root";
     assert_eq!(folder.good(&format!("render -o large.png {large}")).err, "");
     let auto = folder.good(&format!("render -o large.png {large} --engine auto"));
     assert_eq!(auto.err.lines().count(), 1, "{}", auto.err);

@@ -186,6 +186,11 @@ fn a_limit_that_is_too_low_is_noticed() {
     assert_eq!(low.automatic, Some(limit(&scene(SEAHORSE, "1e9"))));
     assert!(!check("1e9", low.automatic.unwrap()).is_too_low());
     assert!(!check("1.2", 1000).is_too_low());
+    // No point escapes within four times the limit, neither in f64 nor in exact arithmetic.
+    let low = check("1e9", 50);
+    assert!(low.changing > 0.9 && low.automatic.is_some_and(|automatic| automatic > 200), "{low:?}");
+    let low = check("1e15", 50);
+    assert!(low.is_too_low() && low.black_until == Some(200), "{low:?}");
     // With a fold the limit is not searched, which takes seconds.
     let check = |limit: u64| {
         let mut scene = Scene { automatic: Automatic::NONE, ..scene(["-0.25", "0.1"], "1.75") };
@@ -211,6 +216,16 @@ fn built_in_locations_draw_without_a_warning() {
         let check = dwell::check_limit(&location.scene, &engine, &Limits::default(), &unwatched(&cancel)).unwrap();
         assert!(!check.is_too_low(), "{name}: {check:?}");
     }
+}
+
+#[test]
+fn views_without_anything_to_see_are_noticed() {
+    let warnings = |at: [&str; 2], zoom: &str| {
+        resolved(&scene(at, zoom), &CpuEngine::default()).found.map_or_else(Vec::new, |found| found.warnings)
+    };
+    let alike = warnings(["0.5", "0.7"], "1e6");
+    assert!(alike.iter().any(|warning| warning.contains("every point of a probe of the view has dwell")), "{alike:?}");
+    assert!(warnings(SEAHORSE, "1e6").is_empty() && warnings(["-0.1", "0"], "100").is_empty());
 }
 
 #[test]

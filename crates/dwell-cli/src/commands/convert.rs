@@ -20,12 +20,14 @@ pub(crate) fn run(args: &ConvertArgs, interrupt: &Interrupt) -> Result<(), Failu
     }
     let (mut location, _) = scene::location(&args.what)?;
     scene::remark_on(&args.what, &location);
-    if format != LocationFormat::Toml && location.scene.automatic.limit {
-        // Other programs need a number.
+    let of_colours = format == LocationFormat::Kfr && location.scene.automatic.scale;
+    if format != LocationFormat::Toml && location.scene.automatic.limit || of_colours {
+        // Other programs need numbers.
         let control = Control { cancel: &interrupt.cancel, progress: &Progress::default() };
         let resolved = dwell::resolve(&location.scene, &CpuEngine::default(), &Limits::default(), &control)?;
         location.scene.settings.limit = resolved.scene.settings.limit;
-        location.scene.automatic.limit = false;
+        location.scene.colouring = resolved.scene.colouring;
+        (location.scene.automatic.limit, location.scene.automatic.scale) = (false, false);
     }
     let written = location.text_in(format)?;
     // Titles and notes may hold characters that a terminal would not show.

@@ -266,14 +266,16 @@ impl<'a> Job<'a> {
             Err(Error::Interrupted | Error::Input(_)) => return Ok(()),
             check => check?,
         };
-        if check.is_too_low() {
+        if let Some(limit) = check.black_until {
+            let problem = format!("no point of a probe of the view escapes within {limit} iterations");
+            report.warnings.push(format!("{problem}, so the picture is black; --max-iter auto looks further"));
+        } else if check.is_too_low() {
             let remedy = match check.automatic {
                 Some(limit) => format!("--max-iter auto chooses {limit}"),
                 None => "--max-iter auto finds a limit".to_owned(),
             };
             report.warnings.push(format!(
-                "{:.2} % of the view escapes only after the limit {}, within four times as many iterations, and is \
-                 drawn as inside the set; {remedy}",
+                "{:.2} % of the view escapes only after the limit {} and is drawn as inside the set; {remedy}",
                 100.0 * check.changing,
                 report.max_iterations,
             ));

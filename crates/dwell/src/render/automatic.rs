@@ -62,21 +62,24 @@ pub struct Found {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LimitCheck {
-    /// The share of the view, 0 to 1, that has not escaped at the limit and escapes within four times as many iterations.
+    /// The share of the view, 0 to 1, that has not escaped at the limit and is known to escape beyond it: within four times as many
+    /// iterations at least.
     pub changing: f64,
     /// The limit that is chosen automatically for this view; `None` in exact arithmetic and for formulas with a fold, for which it is not
     /// searched, since that may take much longer than the picture.
     pub automatic: Option<u64>,
+    /// The limit within which no point escapes, while some are not proved to stay, where no automatic limit is searched.
+    pub black_until: Option<u64>,
 }
 
 impl LimitCheck {
-    /// The share of the view above which a limit is too low to be left without a remark: one pixel in a thousand.
-    pub const MOST_CHANGING: f64 = 0.001;
+    /// The share of the view above which a limit is too low to be left without a remark: two pixels in a thousand.
+    pub const MOST_CHANGING: f64 = 0.002;
 
     /// Whether so many pixels change with a higher limit that the user is to be told.
     #[must_use]
     pub fn is_too_low(&self) -> bool {
-        self.changing > Self::MOST_CHANGING
+        self.changing > Self::MOST_CHANGING || self.black_until.is_some()
     }
 }
 
@@ -124,8 +127,8 @@ fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, control: Contro
     if limit {
         scene.settings.limit = findings.limit();
         found.limit = Some(scene.settings.limit);
-        found.warnings.extend(findings.warning());
     }
+    found.warnings.extend(findings.warning(!limit));
     if let Some(fit) = findings.fit {
         scene.colouring = fit.applied_to(scene.colouring);
     }
@@ -183,7 +186,7 @@ pub(crate) fn suitable(
     })
 }
 
-/// The fewest points of a check whether a limit is too low: of one pixel in a thousand of the view there are two.
+/// The fewest points of a check whether a limit is too low: of two pixels in a thousand of the view there are four.
 const LEAST_CHECKED: usize = 2000;
 
 /// Finds out whether the limit of a scene is too low for its view. The limit must have been given: an automatic one is not
@@ -209,8 +212,9 @@ pub fn check_limit(
     };
     let findings = with_standard_floats(|| contained(|| probe(scene, engine, limits, *control, search)))?;
     Ok(LimitCheck {
-        changing: findings.escapes.share_between(limit, next),
+        changing: findings.escapes.share_between(limit, u64::MAX - 1),
         automatic: (!is_long).then(|| findings.limit()),
+        black_until: findings.undecided_at.filter(|_| is_long),
     })
 }
 

@@ -277,7 +277,7 @@ fn write_statistics(
 fn remark_on(outcome: &Outcome, all: usize, skipped: usize, began: Instant) {
     let &Outcome { done, failed, .. } = outcome;
     let mut parts = vec![format!("{done} of {all} jobs done")];
-    let counted = [(failed, "failed"), (skipped, "skipped, since their outputs exist")];
+    let counted = [(failed, "failed"), (skipped, "skipped (their outputs exist)")];
     parts.extend(counted.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     output::remark(&format!("{} in {}", parts.join(", "), progress_bar::duration(began.elapsed().as_secs_f64())));
 }

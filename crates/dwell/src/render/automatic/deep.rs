@@ -61,6 +61,11 @@ impl Computer for Deep<'_> {
         self.points.shared.map().formula.fold() != Fold::None
     }
 
+    /// A reference orbit takes up to a microsecond a step.
+    fn last_without_escape(&self) -> u64 {
+        1 << 24
+    }
+
     fn price(&self) -> f64 {
         f64::INFINITY
     }

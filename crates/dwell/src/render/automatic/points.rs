@@ -57,6 +57,11 @@ pub(super) trait Computer {
     /// Whether the map has a fold.
     fn is_folded(&self) -> bool;
 
+    /// The limit of the last stage if no point has escaped by then.
+    fn last_without_escape(&self) -> u64 {
+        1 << 26
+    }
+
     /// The iterations that one pixel less is worth which is falsely black.
     fn price(&self) -> f64;
 

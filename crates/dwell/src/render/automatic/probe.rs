@@ -41,7 +41,9 @@ pub(super) struct Findings {
     /// Points of the probe.
     pub(super) points: u64,
     /// The limit up to which no point escaped, while some are not proved to be inside.
-    undecided_at: Option<u64>,
+    pub(super) undecided_at: Option<u64>,
+    /// The dwell of all points, if they have one.
+    only_dwell: Option<u64>,
     /// What bounds the limit.
     bound: Bound,
     /// The fit of the colours, if a quantity was searched for.
@@ -54,13 +56,21 @@ impl Findings {
         self.escapes.limit(&self.bound)
     }
 
-    /// What the user is told of a search that ended without a result.
-    pub(super) fn warning(&self) -> Option<String> {
-        self.undecided_at.map(|limit| {
+    /// What the user is told of a view without anything to see. A given limit is checked beside the render.
+    pub(super) fn warning(&self, is_limit_given: bool) -> Option<String> {
+        let undecided = self.undecided_at.filter(|_| !is_limit_given).map(|limit| {
             format!(
-                "no point of a probe of the view escapes within {limit} iterations, and not all are proved to be inside"
+                "no point of a probe of the view escapes within {limit} iterations, and not all are proved to be inside, so the \
+                 picture is black; another centre or a smaller zoom shows more, and --max-iter N sets a limit without this search"
             )
-        })
+        });
+        let alike = self.only_dwell.map(|dwell| {
+            format!(
+                "every point of a probe of the view has dwell {dwell}: there is hardly anything to see; perhaps the centre has too few \
+                 digits for the zoom"
+            )
+        });
+        undecided.or(alike)
     }
 }
 
@@ -112,7 +122,8 @@ impl Probe<'_> {
                     total = list.len() as u64 * u64::from(POINTS);
                 }
                 computer.run(&mut list, limit)?;
-                (limit, None)
+                let is_black = list.iter().all(|point| point.dwell() == 0) && list.iter().any(Point::is_undecided);
+                (limit, is_black.then_some(limit))
             }
             None => {
                 let (limit, found) = stages::coarse(computer, &mut list)?;
@@ -147,7 +158,10 @@ impl Probe<'_> {
         if !escapes.are_within(bound.so_far().most) {
             bound.found(computer)?;
         }
-        Ok(Findings { points: list.len() as u64, escapes, undecided_at, bound: *bound.so_far(), fit })
+        let only_dwell = list.first().map(Point::dwell).filter(|first| *first > 0);
+        let only_dwell = only_dwell.filter(|first| list.iter().all(|point| point.dwell() == *first));
+        let (points, bound) = (list.len() as u64, *bound.so_far());
+        Ok(Findings { escapes, points, undecided_at, only_dwell, bound, fit })
     }
 }
 

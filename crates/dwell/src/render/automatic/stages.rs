@@ -13,11 +13,13 @@ use crate::base::error::Error;
 const FIRST: u64 = 1024;
 /// The factor from the limit of a stage to that of the next.
 pub(super) const FACTOR: u64 = 4;
-/// The limit from which on only every [`SCOUT`]-th point is iterated, as long as none has escaped.
+/// The limit from which on only every [`SCOUT`]-th point is iterated, as long as none has escaped, and that from which on only every
+/// [`LATE_SCOUT`]-th is. Beside a parabolic point of the boundary hardly any point is proved to stay: with as many late scouts as early ones, a view at a zoom
+/// of 10^20 around -0.75 was searched for a minute.
 const SCOUTS_FROM: u64 = 1 << 18;
 const SCOUT: usize = 64;
-/// The limit of the last stage if no point has escaped by then.
-const LAST_WITHOUT_ESCAPE: u64 = 1 << 26;
+const LATE_SCOUTS_FROM: u64 = 1 << 20;
+const LATE_SCOUT: usize = 1024;
 /// The limit of the last stage, and that with a fold, where points that stay without a proof take nearly all the time.
 const LAST: u64 = 1 << 28;
 const LAST_FOLDED: u64 = 1 << 26;
@@ -45,12 +47,14 @@ fn last(computer: &impl Computer) -> u64 {
 /// A stage without undecided points changes nothing, so that it makes no difference when they are proved to be inside.
 pub(super) fn coarse(computer: &impl Computer, list: &mut List) -> Result<(u64, Option<Bound>), Error> {
     let (mut limit, mut some_escape) = (FIRST, false);
+    let last_without_escape = computer.last_without_escape();
     loop {
         if limit > SCOUTS_FROM && !some_escape {
-            let mut scouts = List::new(list.iter().step_by(SCOUT).copied())?;
+            let step = if limit > LATE_SCOUTS_FROM { LATE_SCOUT } else { SCOUT };
+            let mut scouts = List::new(list.iter().step_by(step).copied())?;
             computer.run(&mut scouts, limit)?;
             some_escape = scouts.iter().any(|point| point.dwell() > 0);
-            list.iter_mut().step_by(SCOUT).zip(scouts.iter()).for_each(|(point, scout)| *point = *scout);
+            list.iter_mut().step_by(step).zip(scouts.iter()).for_each(|(point, scout)| *point = *scout);
         }
         if limit <= SCOUTS_FROM || some_escape {
             computer.run(list, limit)?;
@@ -58,9 +62,9 @@ pub(super) fn coarse(computer: &impl Computer, list: &mut List) -> Result<(u64, 
         let (escaped, late) = escapes(list, limit);
         some_escape = escaped > 0;
         if !some_escape && !list.iter().any(Point::is_undecided) {
-            return Ok((LAST_WITHOUT_ESCAPE, None));
+            return Ok((last_without_escape, None));
         }
-        let last = if some_escape { last(computer) } else { LAST_WITHOUT_ESCAPE };
+        let last = if some_escape { last(computer) } else { last_without_escape };
         if (some_escape && late * 1000 <= list.len()) || limit >= last {
             return Ok((limit, None));
         }

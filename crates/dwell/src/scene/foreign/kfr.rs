@@ -59,9 +59,6 @@ const QUIET: [&str; 15] = [
     "TextureRatio",
 ];
 
-/// The iterations that the program starts with.
-const USUAL_ITERATIONS: u64 = 200;
-
 /// Names of types that cannot be drawn.
 const TYPES: [(&str, &str); 8] = [
     ("2", "the Buffalo"),
@@ -106,9 +103,9 @@ pub(super) fn read(text: &str) -> Result<Translation, InputError> {
         let (place, value) = needed(name)?;
         file.text(key, value, Some(place));
     }
-    match values.get("Iterations") {
-        Some((place, value)) => file.iterations(value, place)?,
-        None => file.usual_iterations(USUAL_ITERATIONS),
+    // The program writes the limit to every file. Without it, as in a place that somebody typed, it is found from the view.
+    if let Some((place, value)) = values.get("Iterations") {
+        file.iterations(value, place)?;
     }
     formula(&values, &mut file)?;
     if let Some((place, value)) = values.get("RotateAngle") {

@@ -38,7 +38,7 @@ impl<'a> Outline<'a> {
             }
         };
         unless(scene.view.sample == Sample::Centre, "sample position");
-        unless(scene.settings.number == NumberKind::F64, "number");
+        unless(scene.settings.number == NumberKind::F64, "precision");
         unless(scene.settings.recipe == Recipe::Fused, "recipe");
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
         let name: String = name.chars().take(64).map(plain).collect();
