@@ -179,6 +179,7 @@ fn a_limit_that_is_too_low_is_noticed() {
     let check = |zoom: &str, limit: u64| {
         let mut scene = Scene { automatic: Automatic::NONE, ..scene(SEAHORSE, zoom) };
         scene.settings.limit = limit;
+        scene.settings.number = if zoom == "1e15" { NumberKind::Exact } else { NumberKind::F64 };
         dwell::check_limit(&scene, &CpuEngine::default(), &Limits::default(), &unwatched(&Cancel::default())).unwrap()
     };
     let low = check("1e9", 1500);

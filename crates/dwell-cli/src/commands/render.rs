@@ -86,7 +86,8 @@ fn check(args: &RenderArgs, interrupt: &Interrupt) -> Result<f64, Failure> {
     if !request.watched {
         return Ok(view.size.pixels() as f64);
     }
-    let Resolved { scene, .. } = dwell::resolve(&job.painted(&scene), &cpu, &job.limits, &request.control)?;
+    let resolved = dwell::resolve(&job.painted(&scene), &cpu, &job.limits, &request.control);
+    let Resolved { scene, .. } = resolved.map_err(without_probe)?;
     let plan = plan.with_limit(scene.settings.limit);
     Ok(dwell::expected_cost(&job.request(&scene, "", &plan, &cpu, &progress))?)
 }
@@ -140,6 +141,15 @@ impl Part {
             label => output::remark(&format!("{label}: {text}")),
         }
     }
+}
+
+/// The failure of a probe. One about memory names the flags that help.
+fn without_probe(error: Error) -> Failure {
+    let failure = Failure::from(error);
+    if !failure.is_about_memory() {
+        return failure;
+    }
+    failure.about("--max-memory").remedy("allow more, or give --max-iter and --scale, which need no probe")
 }
 
 impl<'a> Job<'a> {
@@ -356,12 +366,13 @@ impl<'a> Job<'a> {
     }
 
     /// Finds what a scene leaves to be found. At depth the reference orbit may take long, which is shown.
-    fn resolved(&self, scene: &Scene, engine: &dyn Engine, progress: &Progress) -> Result<Resolved, Error> {
+    fn resolved(&self, scene: &Scene, engine: &dyn Engine, progress: &Progress) -> Result<Resolved, Failure> {
         let control = Control { cancel: &self.interrupt.cancel, progress };
         let is_watched = progress_bar::wanted(self.args.quiet || self.stats_to_stderr);
         let what = if self.part.label.is_empty() { "probing" } else { &self.part.label };
         let scene = self.painted(scene);
-        self.part.span.during(is_watched, what, progress, || dwell::resolve(&scene, engine, &self.limits, &control))
+        let resolve = || dwell::resolve(&scene, engine, &self.limits, &control);
+        self.part.span.during(is_watched, what, progress, resolve).map_err(without_probe)
     }
 
     /// The scene, with colours to be found only where there is a picture: the probe takes a tenth of a render.
