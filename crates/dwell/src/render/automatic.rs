@@ -15,6 +15,7 @@ use super::contained;
 use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::limits::Limits;
+#[cfg(all(feature = "png", feature = "toml"))]
 use crate::colour::Fit;
 use crate::iterate::engine::Engine;
 use crate::plan::Plan;
