@@ -29,6 +29,10 @@ fn of_colours(flag: &str, given: &str) -> Option<&'static str> {
             }
             _ => return None,
         },
+        "--palette" => match given {
+            "rainbow" | "jet" | "hsv" => "the colours of the rainbow are --palette spectrum",
+            _ => return None,
+        },
         "--color-by" => match given {
             "de" | "distance-estimation" | "distance-estimate" => "the distance to the set is --color-by distance",
             "iterations" | "iteration" | "dwell" | "count" | "bands" | "escape-time" => {

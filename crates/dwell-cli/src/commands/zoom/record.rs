@@ -62,7 +62,10 @@ pub(super) fn read(target: &Target, identity: &Identity, fresh: bool) -> Result<
 /// The first difference of two identities, in words.
 fn difference(there: &Map<String, Value>, identity: &Identity) -> Option<String> {
     let shown = |value: Option<&str>| value.map_or_else(|| "none".to_owned(), |value| output::tame(value, SHOWN));
-    let other = identity.iter().find(|(name, value)| there.get(name).and_then(Value::as_str) != Some(value));
+    let differs = |(name, value): &&(String, String)| there.get(name).and_then(Value::as_str) != Some(value);
+    // What is found automatically follows from flags that have names of their own.
+    let own = identity.iter().filter(|(name, _)| name != "automatic").find(differs);
+    let other = own.or_else(|| identity.iter().find(differs));
     if let Some((name, value)) = other {
         let of_theirs = there.get(name).and_then(Value::as_str);
         return Some(format!("its {name} is {}, not {}", shown(of_theirs), shown(Some(value))));
