@@ -1,7 +1,7 @@
 //! Locates the minibrots of random boxes across the boundary of the set, each with a proof, and times it beside the reference orbit of the box.
 
 use crate::random::Random;
-use crate::{Done, root};
+use crate::{Done, median, root};
 use dwell::store::{self, PartialFiles};
 use dwell::{
     Cancel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, Decimal, Engine, Error, FieldRowsMut, Frame, Level,
@@ -104,13 +104,6 @@ fn row(view: &View, engine: &CpuEngine) -> Result<Result<Row, Error>, Failure> {
         _ => String::new(),
     };
     Ok(found.map(|found| Row { zoom, found, seconds, reference }))
-}
-
-/// The middle of some numbers.
-fn median(numbers: impl Iterator<Item = f64>) -> f64 {
-    let mut numbers: Vec<f64> = numbers.collect();
-    numbers.sort_unstable_by(f64::total_cmp);
-    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// A box, which its number determines, and what was found in it or why nothing was.

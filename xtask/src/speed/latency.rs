@@ -1,6 +1,7 @@
 //! Where the time of a whole command goes, from its start to a written picture.
 
 use super::machine;
+use crate::median;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
@@ -72,12 +73,6 @@ fn command(program: &Path, flags: &[&str], folder: &Path) -> Result<Times, Box<d
     Ok(Times { whole, start_and_end: whole - total, search, stages, between })
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
-}
-
 /// The section of the latencies on this machine.
 pub(super) fn section() -> Result<String, Box<dyn std::error::Error>> {
     let program = std::env::current_exe()?.with_file_name("dwell");
@@ -91,7 +86,7 @@ pub(super) fn section() -> Result<String, Box<dyn std::error::Error>> {
     let mut text = format!("{TITLE}{}\n\n", machine());
     writeln!(
         text,
-        "Milliseconds, each the median of {} commands with the defaults and one for each view alone, so that they do not add up to the whole.\n",
+        "Milliseconds. Each figure is the median of {} commands with the defaults, found for itself, so that those of a row do not add up to its whole.\n",
         REPEATS - 1
     )?;
     writeln!(text, "| view | whole | start and end | search | {} | between | not iterating |", STAGES.join(" | "))?;

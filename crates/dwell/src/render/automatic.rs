@@ -213,7 +213,7 @@ pub fn check_limit(
     };
     let findings = with_standard_floats(|| contained(|| probe(scene, engine, limits, *control, search)))?;
     Ok(LimitCheck {
-        changing: findings.escapes.share_between(limit, u64::MAX - 1),
+        changing: findings.escapes.share_between(limit, u64::MAX),
         automatic: (!is_long).then(|| findings.limit()),
         black_until: findings.undecided_at.filter(|_| is_long),
     })

@@ -103,7 +103,7 @@ pub(super) fn read(text: &str) -> Result<Translation, InputError> {
         let (place, value) = needed(name)?;
         file.text(key, value, Some(place));
     }
-    // The program writes the limit to every file. Without it, as in a place that somebody typed, it is found from the view.
+    // The program writes the limit to every file. Where a file written by hand has none, it is found from the view.
     if let Some((place, value)) = values.get("Iterations") {
         file.iterations(value, place)?;
     }
