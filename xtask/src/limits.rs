@@ -13,6 +13,8 @@ use std::time::Instant;
 /// Random views.
 const VIEWS: u32 = 200;
 const SEED: u64 = 20_261_122;
+/// How often each view is timed.
+const TIMES: u32 = 9;
 /// The size of the views whose pixels are counted, and of those that are timed.
 const SIZE: Size = Size { width: 320, height: 180 };
 const TIMED_SIZE: Size = Size { width: 1920, height: 1080 };
@@ -163,7 +165,7 @@ fn costs(engine: &CpuEngine) -> Result<String, Box<dyn std::error::Error>> {
         let scene = Scene { view: View::centred(re, im, zoom)?.sized(TIMED_SIZE), ..Scene::default() };
         let (mut search, mut render) = (f64::INFINITY, f64::INFINITY);
         let mut limit = 0;
-        for _ in 0..3 {
+        for _ in 0..TIMES {
             let began = Instant::now();
             let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
             let found = dwell::resolve(&scene, engine, &Limits::default(), &control)?.scene;

@@ -229,7 +229,10 @@ fn hints_of(error: &InputError, flag: Option<&str>) -> Vec<Cow<'static, str>> {
                 hints.push(format!("did you mean {}?", names.join(" or ")).into());
             }
         }
-        Problem::UnknownKey { nearest: Some(key), .. } => hints.push(format!("did you mean {key}?").into()),
+        Problem::UnknownKey { given, nearest, .. } => {
+            let meant = || nearest.as_ref().map(|key| format!("did you mean {key}?").into());
+            hints.extend(answers::key(given).map(Cow::from).or_else(meant));
+        }
         _ => {}
     }
     let hint: Option<Cow<'static, str>> = match error.problem() {

@@ -44,42 +44,38 @@ impl Allowance {
 impl Machine {
     /// Looks at the machine, for a process that is to start a thread for each processor.
     pub(crate) fn look() -> Self {
-        Self::look_for(processors())
+        let memory = memory(processors());
+        Self { processor: processor(), memory_bytes: memory.all, available_bytes: memory.left }
     }
 
-    /// Looks at the machine, for a process that is to start `threads` threads.
-    fn look_for(threads: usize) -> Self {
-        let kinds = RefreshKind::nothing()
-            .with_cpu(CpuRefreshKind::nothing())
-            .with_memory(MemoryRefreshKind::nothing().with_ram());
-        let limits = control_groups::allowance(Path::new("/")).and(process_limits::allowance(threads));
-        // Assume little memory where the system reports nothing.
-        let (processor, memory) = match System::new_with_specifics(kinds) {
-            Ok(system) => {
-                let processor = system.cpus().first().map_or("", |cpu| cpu.brand()).trim().to_owned();
-                (processor, Allowance { all: system.total_memory(), left: system.available_memory() })
-            }
-            Err(_) => (String::new(), Allowance { all: SMALL, left: SMALL }),
-        };
-        // Where /proc/meminfo cannot be opened (too few file descriptors are left, or it is not mounted), it is all 0.
-        let memory = if memory.all == 0 { Allowance { all: SMALL, left: SMALL } } else { memory };
-        let memory = memory.and(limits);
-        Self {
-            processor: if processor.is_empty() { "unknown".to_owned() } else { processor },
-            memory_bytes: memory.all,
-            available_bytes: memory.left,
-        }
-    }
-
-    /// The bytes that a command plans for where it is given no limit.
+    /// The bytes that a command plans for where it is given no limit, and is to start `threads` threads.
     pub(crate) fn planned_bytes(threads: usize) -> u64 {
-        Self::look_for(threads).available_bytes / 10 * 9
+        memory(threads).left / 10 * 9
     }
+}
+
+/// The processor's brand, or `unknown`.
+pub(crate) fn processor() -> String {
+    let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()));
+    let brand = system.ok().and_then(|system| Some(system.cpus().first()?.brand().trim().to_owned()));
+    brand.filter(|brand| !brand.is_empty()).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// The memory that a process may use which is to start `threads` threads.
+fn memory(threads: usize) -> Allowance {
+    let limits = control_groups::allowance(Path::new("/")).and(process_limits::allowance(threads));
+    let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let all = System::new_with_specifics(kinds)
+        .map(|system| Allowance { all: system.total_memory(), left: system.available_memory() });
+    // Where the system reports nothing, little memory is assumed. Where /proc/meminfo cannot be opened (too few file descriptors are left, or it is not
+    // mounted), it is all 0.
+    let all = all.ok().filter(|memory| memory.all > 0).unwrap_or(Allowance { all: SMALL, left: SMALL });
+    all.and(limits)
 }
 
 /// Number of processors that this process may use.
 pub(crate) fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    dwell::ThreadPool::processors()
 }
 
 /// Peak resident memory of this process in bytes, where the system reports it (Linux).

@@ -7,6 +7,7 @@ use crate::laboratory::Laboratory;
 use crate::record::{Entry, PeakEntry, Sink};
 use crate::reference::{self, Reference};
 use crate::setup::Unusable;
+use dwell::ThreadPool;
 use std::collections::BTreeMap;
 
 /// What is kept during a run.
@@ -19,11 +20,6 @@ pub(crate) struct Session {
     pub(crate) references: BTreeMap<String, Reference>,
     /// Peaks by name, each with the flags of a variant that refers to it if it was measured in this session.
     pub(crate) peaks: BTreeMap<String, Option<Flags>>,
-}
-
-/// Processors that this program may use.
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl Session {
@@ -41,7 +37,8 @@ impl Session {
                 self.references.clear();
             }
             let level = dwell::Level::best();
-            let reference = reference::compute(&contestant.plan, level, processors(), &setup.limits, lab.cancel)?;
+            let reference =
+                reference::compute(&contestant.plan, level, ThreadPool::processors(), &setup.limits, lab.cancel)?;
             self.references.insert(key.to_owned(), reference);
         }
         self.references.get(key).ok_or_else(|| Trouble::Failed("there is no reference".to_owned()))
@@ -60,7 +57,7 @@ impl Session {
             Some(number) => format!("cuda:{number}"),
             None => {
                 // More threads than processors have the same peak.
-                let threads = setup.threads.min(processors());
+                let threads = setup.threads.min(ThreadPool::processors());
                 let s = if threads == 1 { "" } else { "s" };
                 format!("cpu {} {threads} thread{s}", setup.level.name().name())
             }

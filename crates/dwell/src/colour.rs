@@ -20,7 +20,7 @@ mod samples;
 mod srgb;
 
 pub use colouring::Colouring;
-pub(crate) use fit::{Fit, Spread};
+pub(crate) use fit::Fit;
 pub use layers::{BlendMode, Coverage, Layer, LayerContent, MOST_LAYERS, Quantity};
 pub use light::EncoderTables;
 #[cfg(all(feature = "png", feature = "toml"))]

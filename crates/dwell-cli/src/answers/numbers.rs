@@ -42,6 +42,9 @@ pub(crate) fn number(given: &str) -> Option<String> {
 /// What is typed for a whole number that has separators of thousands or is no number as it was given.
 pub(crate) fn whole(given: &str) -> Option<String> {
     let bare = without_ornaments(given);
+    if let Some(power) = power(&bare) {
+        return Some(format!("write {power}"));
+    }
     let mut groups = bare.split([',', '.', '_', '\'', ' ', '\u{a0}', '\u{2009}', '\u{202f}']);
     let is_digits = |group: &str| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_digit());
     let first = groups.next().filter(|first| is_digits(first) && first.len() <= 3)?;
@@ -50,6 +53,12 @@ pub(crate) fn whole(given: &str) -> Option<String> {
         return Some(format!("write {first}{}", others.concat()));
     }
     number(given).filter(|_| others.is_empty())
+}
+
+/// The value of a power of whole numbers, such as 2^33.
+fn power(text: &str) -> Option<u64> {
+    let (base, exponent) = text.split_once("**").or_else(|| text.split_once('^'))?;
+    base.trim().parse::<u64>().ok()?.checked_pow(exponent.trim().parse().ok()?)
 }
 
 /// What is typed for a list of `count` numbers, where it can be told which numbers are meant. `form` shows the list.
@@ -78,6 +87,7 @@ pub(crate) fn size(given: &str) -> Option<String> {
     let is_side = |side: &str| side.len() < 10 && side.parse::<u32>().is_ok_and(|side| side > 0);
     match sides.as_slice() {
         [width, height] if is_side(width) && is_side(height) => Some(format!("write WxH: --size {width}x{height}")),
+        [name] if name.split_once('@').is_some_and(|(_, dpi)| is_side(dpi)) => Some(format!("write {name}dpi")),
         [side] if is_side(side) => Some(format!("write both sides, WxH, such as {side}x{side} or 1920x1080")),
         _ => None,
     }

@@ -13,6 +13,25 @@ pub(crate) fn value(flag: &str, given: &str) -> Option<Cow<'static, str>> {
     }
 }
 
+/// What to write in place of a key of a location.
+pub(crate) fn key(given: &str) -> Option<&'static str> {
+    Some(match normalised(given).as_str() {
+        "center" | "centre" | "c" | "location" | "position" | "x" | "y" | "real" | "imag" => {
+            "the centre has two keys: re = \"-0.75\" and im = \"0.1\""
+        }
+        "max-iter" | "maxiter" | "max-iterations" | "iter" | "limit" => "the limit is iterations = 1000, or \"auto\"",
+        "width" | "height" | "resolution" => "the size is size = \"1920x1080\"",
+        "palette" | "color" | "color-by" | "scale" | "density" | "offset" => {
+            "colours have a table of their own, after the other keys: [colour] with palette, by, scale, density and others"
+        }
+        "rotate" | "angle" => "the rotation in degrees is rotation = \"45\"",
+        "aa" | "antialias" | "antialiasing" | "supersampling" => "the samples are samples = 4, or \"auto\"",
+        "precision" => "the precision is number = \"f64\"",
+        "bailout" | "radius" => "the radius is escape_radius = \"2\"",
+        _ => return None,
+    })
+}
+
 /// A value of other programs in the form in which it is compared.
 fn normalised(given: &str) -> String {
     given.trim().to_ascii_lowercase().replace([' ', '_'], "-")
@@ -81,7 +100,7 @@ fn of_computing(flag: &str, given: &str) -> Option<&'static str> {
             "half" | "f16" | "float16" => "f32 is the shortest",
             "f128" | "quad" | "quadruple" | "long" | "longdouble" | "long-double" | "f80" | "float128"
             | "arbitrary" | "big" | "mpfr" | "perturbation" | "dd" => {
-                "f64 is the longest for pictures; `dwell point` computes one point in arbitrary precision"
+                "more than double precision is --precision exact, which proves every dwell; auto takes it where it is needed"
             }
             _ => return None,
         },

@@ -93,3 +93,21 @@ pub(crate) struct PictureArgs {
     #[arg(long, value_name = "yes|no", help_heading = "Colour")]
     pub(crate) dither: Option<String>,
 }
+
+impl PictureArgs {
+    /// The first flag of colours that is given, which changes no file of dwells.
+    pub(crate) fn of_colours(&self) -> Option<&'static str> {
+        let flags = [
+            ("--palette", &self.palette),
+            ("--color-by", &self.color_by),
+            ("--scale", &self.scale),
+            ("--density", &self.density),
+            ("--offset", &self.offset),
+            ("--interior", &self.interior),
+            ("--look", &self.look),
+            ("--shade", &self.shade),
+            ("--interior-by", &self.interior_by),
+        ];
+        flags.into_iter().find(|(_, value)| value.is_some()).map(|(flag, _)| flag)
+    }
+}

@@ -107,6 +107,15 @@ fn one(args: &RenderArgs, interrupt: &Interrupt, part: Part, scratch: &mut Scrat
     let cpu =
         engine::engine(&args.engine)?.with_schedule(schedule).with_shortcuts(scene.shortcuts).with_tile(scene.tile);
     let job = Job::new(args, interrupt, part)?;
+    if !args.dry_run {
+        // After a look at the memory, of which threads reserve some.
+        cpu.pool().start();
+    }
+
+    let has_dwells_alone = !job.formats.is_empty() && !job.formats.iter().any(|format| format.is_picture());
+    if let Some(flag) = args.picture.of_colours().filter(|_| has_dwells_alone && args.jobs.is_none()) {
+        job.remark(&format!("note: {flag} changes pictures alone, and every file of this render holds dwells"));
+    }
 
     // Every check comes before the first write; planning checks the view.
     let began = Instant::now();
@@ -413,7 +422,7 @@ impl<'a> Job<'a> {
         if self.args.stats.is_some() {
             report.commit = Some(env!("DWELL_COMMIT").to_owned());
             report.date = Some(dwell_lab::machine::date(SystemTime::now()));
-            report.processor = Some(Machine::look().processor);
+            report.processor = Some(machine::processor());
         }
         report.automatic = found;
         if !self.args.quiet || self.args.stats.is_some() {

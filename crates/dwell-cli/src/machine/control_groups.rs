@@ -22,6 +22,9 @@ const TWO: Version =
 const ONE: Version =
     Version { limits: &["memory.limit_in_bytes"], usage: "memory.usage_in_bytes", reclaimable: "total_inactive_file" };
 
+/// What a group of version 1 without a limit has as its limit, or less: 2^63 - 1 rounded down to pages, of at most 64 KiB.
+const NO_LIMIT: u64 = (1 << 63) - (1 << 16);
+
 /// The smallest limit of the control groups of this process, and the least that is left of one. `root` is the folder in
 /// which `/proc` and `/sys` are.
 pub(super) fn allowance(root: &Path) -> Allowance {
@@ -89,7 +92,9 @@ fn below(root: &Path, path: &Path) -> PathBuf {
 fn of_group(folder: &Path, version: &Version) -> Allowance {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
     let number = |name: &str| read(name).trim().parse::<u64>().ok();
-    let Some(limit) = version.limits.iter().filter_map(|name| number(name)).min() else { return Allowance::UNLIMITED };
+    let limits = version.limits.iter().filter_map(|name| number(name)).filter(|limit| *limit < NO_LIMIT);
+    // Without a limit the use does not matter: the system takes up to milliseconds to sum it up.
+    let Some(limit) = limits.min() else { return Allowance::UNLIMITED };
     let stat = read("memory.stat");
     let reclaimable = stat.lines().find_map(|line| line.strip_prefix(version.reclaimable)?.strip_prefix(' '));
     let reclaimable = reclaimable.and_then(|bytes| bytes.trim().parse::<u64>().ok()).unwrap_or(0);

@@ -63,7 +63,7 @@ impl Values {
         let frame = Frame::of(plan, sample)?;
         let radius = plan.escape_radius().to_rational().round::<f64>();
         let bytes = if plan.number() == dwell::NumberKind::F32 { 4 } else { 8 };
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = dwell::ThreadPool::processors();
         let radius_squared = plan.points().visit(RadiusSquared).unwrap_or(radius * radius);
         let mut values = Self(BTreeMap::new());
         for (name, value) in [("xmin", &frame.min[0]), ("xmax", &frame.max[0]), ("re", &frame.centre(0))]

@@ -108,6 +108,11 @@ impl<T> Segment<'_, T> {
         self.chosen.iter().map(|number| &self.slice[*number as usize - self.first])
     }
 
+    /// The numbers of the chosen elements.
+    pub(crate) fn numbers(&self) -> &[u32] {
+        self.chosen
+    }
+
     /// The chosen elements.
     pub(crate) fn chosen_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let (mut rest, mut first) = (&mut *self.slice, self.first);
@@ -187,7 +192,8 @@ mod tests {
             let mut seen = Vec::new();
             for pieces in [&mut front, &mut pieces] {
                 while let Ok(Some(mut piece)) = Pieces::<Infallible>::next(pieces) {
-                    let held = piece.chosen().count();
+                    let held = piece.numbers().len();
+                    assert!(piece.chosen().eq(piece.numbers().iter().map(|number| &all[*number as usize])));
                     assert!(held == size || held > 0 && Pieces::<Infallible>::count(pieces) == 0);
                     piece.chosen_mut().for_each(|element| {
                         seen.push(*element);

@@ -27,25 +27,6 @@ const FEWEST: usize = 16;
 /// The least distance between the least and the greatest value that a scale is fitted to, in units of the scale.
 const LEAST_SPAN: f64 = 1e-6;
 
-/// How widely the values of some points of a view are spread.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Spread {
-    by: By,
-    /// The turns at density 1 below which the shares [`LOW`] and [`HIGH`] of the points lie; `None` for too few points.
-    turns: Option<[f64; 2]>,
-}
-
-impl Spread {
-    /// That of these values, of which those that are not finite are left out.
-    pub(crate) fn of(by: By, values: Vec<f64>) -> Self {
-        let mut turns = values;
-        turns.iter_mut().for_each(|v| *v = turns_of(by, *v));
-        turns.retain(|turns| turns.is_finite());
-        let is_enough = turns.len() >= FEWEST;
-        Self { by, turns: is_enough.then(|| [LOW, HIGH].map(|share| quantile(&mut turns, share))) }
-    }
-}
-
 /// The turns of a value at density 1 on the quantity's usual scale.
 fn turns_of(by: By, v: f64) -> f64 {
     match by.usual_scale() {
@@ -64,7 +45,7 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// The fit to the spread of the values of some points of a view, and to pairs of values at neighbouring pixels of a picture with about
+    /// The fit to the values of some points of a view, and to pairs of values at neighbouring pixels of a picture with about
     /// two million pixels. Values that are not finite are left out.
     ///
     /// The scale is the quantity's usual one: `root` for dwells, `log` for distances. Let s be its turns at density 1, and S
@@ -84,9 +65,15 @@ impl Fit {
     ///
     /// # Errors
     /// When the system has not enough memory.
-    pub(crate) fn new(spread: Spread, neighbours: &[[f64; 2]]) -> Result<Self, InputError> {
-        let (by, scale) = (spread.by, spread.by.usual_scale());
-        let Some([low, high]) = spread.turns else { return Ok(Self { scale, density: 1.0, first: 0.0 }) };
+    pub(crate) fn new(by: By, values: Vec<f64>, neighbours: &[[f64; 2]]) -> Result<Self, InputError> {
+        let scale = by.usual_scale();
+        let mut turns = values;
+        turns.iter_mut().for_each(|v| *v = turns_of(by, *v));
+        turns.retain(|turns| turns.is_finite());
+        if turns.len() < FEWEST {
+            return Ok(Self { scale, density: 1.0, first: 0.0 });
+        }
+        let [low, high] = [LOW, HIGH].map(|share| quantile(&mut turns, share));
         let span = (high - low).max(LEAST_SPAN);
         let mut density = (TURNS * span.sqrt()).max(LEAST_TURNS) / span;
         let differences = neighbours.iter().map(|[a, b]| (turns_of(by, *a) - turns_of(by, *b)).abs());
@@ -137,7 +124,7 @@ mod tests {
     use super::*;
 
     fn fit(by: By, values: Vec<f64>, neighbours: &[[f64; 2]]) -> Fit {
-        Fit::new(Spread::of(by, values), neighbours).unwrap()
+        Fit::new(by, values, neighbours).unwrap()
     }
 
     fn evenly(from: f64, to: f64) -> Vec<f64> {

@@ -215,7 +215,7 @@ impl CpuEngine {
 impl Default for CpuEngine {
     /// An engine with the widest level that this machine has, on as many threads as it has processors.
     fn default() -> Self {
-        Self::new(Level::best(), std::thread::available_parallelism().map_or(1, usize::from))
+        Self::new(Level::best(), ThreadPool::processors())
     }
 }
 

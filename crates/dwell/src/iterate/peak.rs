@@ -4,6 +4,7 @@ use crate::base::cancel::Cancel;
 use crate::base::error::{Error, InputError};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
+use crate::base::thread_pool::ThreadPool;
 use crate::view::settings::NumberKind;
 use dwell_kernels::{Formula, Kernels, Level, Recipe, keep_standard_floats, peak, with_standard_floats};
 use serde::Serialize;
@@ -94,7 +95,7 @@ fn measured(
         Ok(rounds.iter().map(|r| r.0 as f64).sum::<f64>() / wall)
     };
     // Threads in excess of the processors take turns, so rounds are shortened to keep the total within seconds.
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let processors = ThreadPool::processors();
     let turns = threads.div_ceil(processors) as f64;
     let steps_for = |in_flight: usize, seconds: f64| {
         let (began, trial) = (Instant::now(), 20_000);

@@ -120,14 +120,14 @@ fn resolved(scene: &Scene, engine: &dyn Engine, limits: &Limits, control: Contro
         limit: None,
         scale,
         points: findings.points,
-        escaped: findings.escapes.count(),
-        latest: findings.escapes.latest(),
+        escaped: findings.escaped,
+        latest: findings.latest,
         seconds: 0.0,
         warnings: Vec::new(),
     };
-    if limit {
-        scene.settings.limit = findings.limit();
-        found.limit = Some(scene.settings.limit);
+    if let Some(limit) = findings.limit {
+        scene.settings.limit = limit;
+        found.limit = Some(limit);
     }
     found.warnings.extend(findings.warning(!limit));
     if let Some(fit) = findings.fit {
@@ -152,6 +152,7 @@ fn probed(
     scene.colouring.check()?;
     let search = Search {
         fixed_limit: (!limit).then_some(scene.settings.limit),
+        checked: None,
         most_points: usize::MAX,
         by: scale.then_some(scene.colouring.by),
     };
@@ -183,7 +184,7 @@ pub(crate) fn suitable(
             return Ok(Suitable { limit: None, fit: None });
         }
         let (_, findings) = probed(scene, engine, limits, control)?;
-        Ok(Suitable { limit: limit.then(|| findings.limit()), fit: findings.fit })
+        Ok(Suitable { limit: findings.limit, fit: findings.fit })
     })
 }
 
@@ -207,14 +208,14 @@ pub fn check_limit(
     let search = if is_long {
         // Points that are iterated four times as far as those of the picture take a tenth of its time.
         let most = usize::try_from(scene.view.size.pixels() / 40).unwrap_or(usize::MAX);
-        Search { fixed_limit: Some(next), most_points: most.max(LEAST_CHECKED), by: None }
+        Search { fixed_limit: Some(next), checked: Some(limit), most_points: most.max(LEAST_CHECKED), by: None }
     } else {
-        Search { fixed_limit: None, most_points: usize::MAX, by: None }
+        Search { fixed_limit: None, checked: Some(limit), most_points: usize::MAX, by: None }
     };
     let findings = with_standard_floats(|| contained(|| probe(scene, engine, limits, *control, search)))?;
     Ok(LimitCheck {
-        changing: findings.escapes.share_between(limit, u64::MAX),
-        automatic: (!is_long).then(|| findings.limit()),
+        changing: findings.changing,
+        automatic: findings.limit,
         black_until: findings.undecided_at.filter(|_| is_long),
     })
 }

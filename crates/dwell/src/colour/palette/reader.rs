@@ -117,11 +117,13 @@ impl Palette {
         }
         let format = match ending.as_str() {
             "kfr" => Ok(PaletteFormat::Kfp),
-            "inline" => Err(()),
-            ending => ending.parse().map_err(drop),
+            "inline" => Err("has no ending that is known"),
+            "upr" => Err(
+                "is a file of parameters of Ultra Fractal, of which no palette is read: save its gradient as a .ugr file",
+            ),
+            ending => ending.parse().map_err(|_| "has no ending that is known"),
         };
-        let format: PaletteFormat =
-            format.map_err(|_| InputError::malformed("has no ending that is known").accepts(ENDINGS))?;
+        let format: PaletteFormat = format.map_err(|why| InputError::malformed(why).accepts(ENDINGS))?;
         let bytes = input.bytes(format.most_bytes())?;
         let text = if format == PaletteFormat::Toml { crate::input::source::text(bytes)? } else { foreign_text(bytes) };
         match wanted {

@@ -37,17 +37,43 @@ impl Intervals {
     /// The value at k, if both ends of its interval round to the same number, which is 0 or normal.
     pub(super) fn at<N: Number>(&self, k: i64) -> Option<N> {
         let [low, high] = if k >= 0 { self.step } else { [self.step[1], self.step[0]] };
-        let end = |origin: i128, step: i128| origin.checked_add(step.checked_mul(i128::from(k))?);
-        let [low, high] = [nearest::<N>(end(self.origin[0], low)?), nearest::<N>(end(self.origin[1], high)?)];
-        let value = low * self.unit;
+        // Neither overflows, by the choice of the unit.
+        let end = |origin: i128, step: i128| origin.wrapping_add(step.wrapping_mul(i128::from(k)));
+        let value = nearest::<N>(end(self.origin[0], low), end(self.origin[1], high))? * self.unit;
         let normal = 2.0_f64.powi(N::MIN_EXPONENT as i32)..2.0_f64.powi(N::MAX_EXPONENT as i32);
-        (low == high && (low == 0.0 || normal.contains(&value.abs()))).then(|| N::nearest(value))
+        (value == 0.0 || normal.contains(&value.abs())).then(|| N::nearest(value))
     }
 }
 
-/// The number of type `N` nearest to an integer, ties to even. The conversions of the language round so.
-fn nearest<N: Number>(integer: i128) -> f64 {
-    if N::SIGNIFICAND_BITS == f32::MANTISSA_DIGITS { f64::from(integer as f32) } else { integer as f64 }
+/// The number of type `N` that is nearest, ties to even, to all integers from `low` to `high`; `None` if there is none, or if these are of both signs. The conversions
+/// of the language round one integer so, but take a function call each: the coordinates of 1920 x 1080 pixels took 0.12 ms with them.
+#[inline]
+fn nearest<N: Number>(low: i128, high: i128) -> Option<f64> {
+    let width = high.abs_diff(low);
+    let (least, sign) = match (low, high) {
+        (1.., _) => (low.unsigned_abs(), 1.0),
+        (_, ..=-1) => (high.unsigned_abs(), -1.0),
+        _ => return (width == 0).then_some(0.0),
+    };
+    // The least magnitude is (kept + rest / 2^128) 2^exponent, with 2^(bits - 1) <= kept < 2^bits.
+    let (zeros, bits) = (least.leading_zeros(), N::SIGNIFICAND_BITS);
+    let normalised = least << zeros;
+    let (kept, rest) = ((normalised >> (128 - bits)) as u64, normalised << bits);
+    let width = if width == 0 {
+        0
+    } else {
+        width.checked_shl(zeros + bits).filter(|_| zeros + bits < width.leading_zeros())?
+    };
+    let goes_up = |rest: u128| rest > 1 << 127 || rest == 1 << 127 && !kept.is_multiple_of(2);
+    // Where the sum overflows, the greatest magnitude is above (kept + 1) 2^exponent.
+    let (of_greatest, overflows) = rest.overflowing_add(width);
+    let up = goes_up(rest);
+    if up != if overflows { of_greatest < 1 << 127 } else { goes_up(of_greatest) } {
+        return None;
+    }
+    let exponent = i64::from(128 - zeros) - i64::from(bits);
+    let power = f64::from_bits(((1023 + exponent) as u64) << 52);
+    Some(sign * (kept + u64::from(up)) as f64 * power)
 }
 
 #[cfg(test)]

@@ -63,13 +63,12 @@ impl Staying {
     /// Those of a list that has been iterated to this limit.
     pub(super) fn of(computer: &impl Computer, list: &[Point], limit: u64) -> Result<Self, Error> {
         let most = limit_of_median(computer, list, limit)?;
-        let stays = collected(list.iter().filter(|point| point.dwell() == 0).copied(), WHAT)?;
-        let searched = if computer.is_folded() { SEARCHED_FOLDED } else { SEARCHED };
-        let step = stays.len().div_ceil(searched).max(1);
+        let stays = || list.iter().filter(|point| point.dwell() == 0).copied();
+        let count = list.iter().map(|point| usize::from(point.dwell() == 0)).sum::<usize>();
         let points = list.len() as f64;
-        let mean = list.iter().map(|point| point.dwell() as f64).sum::<f64>() / points;
-        let share = stays.len() as f64 / points;
-        Ok(Self { limit, sample: List::new(stays.into_iter().step_by(step))?, share, mean, most })
+        let step = count.div_ceil(if computer.is_folded() { SEARCHED_FOLDED } else { SEARCHED }).max(1);
+        let mean = list.iter().map(Point::dwell).sum::<u64>() as f64 / points;
+        Ok(Self { limit, sample: List::new(stays().step_by(step))?, share: count as f64 / points, mean, most })
     }
 
     /// The bound if so many of them are open, as a share of them.
@@ -149,8 +148,10 @@ impl LazyBound {
 
 /// The numbers of points that have escaped, and that have escaped after a quarter of the limit.
 pub(super) fn escapes(list: &[Point], limit: u64) -> (usize, usize) {
-    let above = |least: u64| list.iter().filter(|point| point.dwell() > least).count();
-    (above(0), above(limit / FACTOR))
+    list.iter().fold((0, 0), |(escaped, late), point| {
+        let is_above = |least: u64| usize::from(point.dwell() > least);
+        (escaped + is_above(0), late + is_above(limit / FACTOR))
+    })
 }
 
 /// The greatest limit that the median dwell allows ([`Computer::most_of_median`]), once fewer than one in a hundred points escapes in a stage:

@@ -1,6 +1,6 @@
 //! Points of the probe of a deep view.
 
-use super::list::{List, Outcome, Point};
+use super::list::{List, Outcome, Point, StillOpen};
 use super::nominal::Cells;
 use super::points::{Computer, MOST_ADDED, WHAT};
 use crate::base::control::Control;
@@ -41,6 +41,7 @@ struct Buffers {
     deep: DeepBuffers,
     places: Vec<(u32, u32)>,
     values: ChannelBuffers,
+    open: StillOpen,
 }
 
 impl Computer for Deep<'_> {
@@ -48,7 +49,8 @@ impl Computer for Deep<'_> {
         let threads = self.pool.threads();
         let call = DeepCall { points: self.points, limit, level: self.level, threads, control: self.control };
         let work = |buffers: &mut Buffers, piece: Segment<'_, Point>| self.piece(&call, buffers, piece);
-        self.pool.for_each(Schedule::default(), list.pieces(threads).0, || Ok(Buffers::default()), work)?;
+        let used = self.pool.for_each(Schedule::default(), list.pieces(threads).0, || Ok(Buffers::default()), work)?;
+        list.iterated(used.into_iter().map(|buffers| buffers.open))?;
         self.control.cancel.check()
     }
 
@@ -66,6 +68,11 @@ impl Computer for Deep<'_> {
         1 << 24
     }
 
+    /// Orbits that escape late may take single steps in fixed point.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
     fn price(&self) -> f64 {
         f64::INFINITY
     }
@@ -81,7 +88,7 @@ impl Computer for Deep<'_> {
 
 impl Deep<'_> {
     fn piece(&self, call: &DeepCall<'_>, buffers: &mut Buffers, mut piece: Segment<'_, Point>) -> Result<(), Error> {
-        let Buffers { deep, places, values } = buffers;
+        let Buffers { deep, places, values, open } = buffers;
         *places = collected(piece.chosen().map(|point| self.cells.pixel(point.place).into()), WHAT)?;
         let channel = self.by.channel();
         let set = channel.map_or(ChannelSet::NONE, |channel| ChannelSet::NONE.with(channel));
@@ -93,6 +100,6 @@ impl Deep<'_> {
                 point.value = channel.map_or(0.0, |channel| values[channel][number]);
             }
         }
-        Ok(())
+        Ok(open.note(&piece, call.limit)?)
     }
 }

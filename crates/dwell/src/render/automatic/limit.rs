@@ -1,10 +1,9 @@
 //! The rule for the automatic limit, from the escapes of a probe.
 
 use super::bound::Bound;
-use super::points::WHAT;
+use super::list::Point;
 use super::ranking::{Escape, Ranking};
 use crate::base::error::InputError;
-use crate::base::limits::collected;
 
 /// The least limit that is chosen. Few points of any view need more time up to it than rounding coordinates takes.
 const LEAST: u64 = 1000;
@@ -17,10 +16,12 @@ const TARGET: f64 = 5e-6;
 const TAIL: f64 = 1e-4;
 
 /// The escapes of a probe: dwells with weights, the parts of the view that the points stand for.
-#[derive(Clone, Debug)]
-pub(super) struct Escapes {
-    /// Dwells and weights.
-    escapes: Vec<Escape>,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Escapes<'a> {
+    /// The points, escaped or not.
+    points: &'a [Point],
+    /// The number of escapes.
+    count: u64,
     /// The greatest dwell; 0 without escapes.
     latest: u64,
     /// The weight of all points, escaped or not.
@@ -29,25 +30,23 @@ pub(super) struct Escapes {
     extrapolated: f64,
 }
 
-impl Escapes {
-    /// The escapes among points of these dwells and weights, where other points have dwell 0. `total` is the weight of all
-    /// points, at least 1.
+impl<'a> Escapes<'a> {
+    /// The escapes among these points. `total` is the weight of the view, at least 1.
     ///
     /// # Errors
     /// When the system has not enough memory.
-    pub(super) fn new(points: impl Iterator<Item = (u64, u32)>, total: u64) -> Result<Self, InputError> {
-        let escapes = points.filter(|(dwell, _)| *dwell > 0).map(|(dwell, weight)| Escape::new(dwell, weight));
-        let (escapes, total): (Vec<Escape>, u64) = (collected(escapes, WHAT)?, total.max(1));
-        let ranking = Ranking::of(&escapes)?;
+    pub(super) fn new(points: &'a [Point], total: u64) -> Result<Self, InputError> {
+        let total = total.max(1);
+        let ranking = Ranking::of(points)?;
         // Weights are at least 1, so the tail has no more escapes than this.
         let tail = ranking.latest((TAIL * total as f64) as usize + 2)?;
         let extrapolated = extrapolated(&tail, ranking.median()?, total);
         let latest = tail.first().map_or(0, |escape| escape.dwell());
-        Ok(Self { escapes, latest, total, extrapolated })
+        Ok(Self { points, count: ranking.count(), latest, total, extrapolated })
     }
 
     pub(super) fn count(&self) -> u64 {
-        self.escapes.len() as u64
+        self.count
     }
 
     /// The greatest dwell; 0 without escapes.
@@ -57,8 +56,8 @@ impl Escapes {
 
     /// The share of the view with a dwell above `from`, up to `to`.
     pub(super) fn share_between(&self, from: u64, to: u64) -> f64 {
-        let between = self.escapes.iter().filter(|escape| (from + 1..=to).contains(&escape.dwell()));
-        between.map(|escape| escape.weight()).sum::<u64>() as f64 / self.total as f64
+        let between = self.points.iter().filter(|point| (from + 1..=to).contains(&point.dwell()));
+        between.map(|point| u64::from(point.weight)).sum::<u64>() as f64 / self.total as f64
     }
 
     /// The limit beyond which about one pixel in 200,000 still escapes, or the one of the same grid that is nearest to the
@@ -146,10 +145,18 @@ fn nearest(limit: f64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Escapes of `points` points, of which a share of about `scale` / n has dwells above n.
-    fn tail(points: u32, scale: f64) -> Escapes {
-        let dwell = |i: u32| (f64::from(points) * scale / (f64::from(i) + 0.5)).max(1.0) as u64;
-        Escapes::new((0..points).map(|i| (dwell(i), 1)), u64::from(points)).unwrap()
+    fn points(of: impl IntoIterator<Item = (u64, u32)>) -> Vec<Point> {
+        of.into_iter().map(Point::with).collect()
+    }
+
+    /// 80,000 points, of which a share of about `scale` / n has dwells above n.
+    fn tail(scale: f64) -> Vec<Point> {
+        let dwell = |i: u32| (80_000.0 * scale / (f64::from(i) + 0.5)).max(1.0) as u64;
+        points((0..80_000).map(|i| (dwell(i), 1)))
+    }
+
+    fn escapes(points: &[Point]) -> Escapes<'_> {
+        Escapes::new(points, points.iter().map(|point| u64::from(point.weight)).sum()).unwrap()
     }
 
     #[test]
@@ -176,19 +183,22 @@ mod tests {
     #[test]
     fn the_tail_is_extrapolated() {
         // A share 0.2 / n escapes after n: one in 200,000 after 40,000, and the latest of 80,000 points after 32,000.
-        let limit = tail(80_000, 0.2).limit(&Bound::NONE);
+        let [light, heavy] = [tail(0.2), tail(20.0)];
+        let [light, heavy] = [escapes(&light), escapes(&heavy)];
+        let limit = light.limit(&Bound::NONE);
         assert!((40_000..=200_000).contains(&limit), "{limit}");
-        assert!(tail(80_000, 20.0).limit(&Bound::NONE) >= 4_000_000);
+        assert!(heavy.limit(&Bound::NONE) >= 4_000_000);
         let most = |most| Bound { most, ..Bound::NONE };
-        assert_eq!(tail(80_000, 20.0).limit(&most(70_000.0)), 50_000);
-        assert!(tail(80_000, 20.0).reach_most(&most(70_000.0)) && !tail(80_000, 0.2).reach_most(&most(1e8)));
-        assert!(!tail(80_000, 20.0).are_within(70_000.0) && tail(80_000, 0.2).are_within(200_000.0));
+        assert_eq!(heavy.limit(&most(70_000.0)), 50_000);
+        assert!(heavy.reach_most(&most(70_000.0)) && !light.reach_most(&most(1e8)));
+        assert!(!heavy.are_within(70_000.0) && light.are_within(200_000.0));
     }
 
     #[test]
     fn pixels_that_are_spared_cost_no_more_than_their_price() {
         // A share of about 20 / n escapes after n, of which the points show what escapes before 10^6: the cost is open n^2 / 80.
-        let tail = tail(80_000, 20.0);
+        let tail = tail(20.0);
+        let tail = escapes(&tail);
         let bound = Bound { open: 0.01, price: 1e8, ..Bound::NONE };
         for limit in [10_000, 100_000, 10_000_000] {
             let expected = 0.01 * (limit as f64).powi(2) / 80.0;
@@ -207,27 +217,31 @@ mod tests {
             let rest = (f64::from(i) / 80_000.0).ln();
             (-5e6 * rest) as u64 + 1
         };
-        let steady = Escapes::new((1..80_000).map(|i| (dwell(i), 1)), 80_000).unwrap();
+        let steady = points((1..80_000).map(|i| (dwell(i), 1)));
+        let steady = escapes(&steady);
         assert!(steady.cost(100_000, 1.0) < 1e7 && steady.cost(100_000_000, 1.0) > 1e9);
         assert!(steady.limit(&Bound { open: 1.0, ..bound }) >= 20_000_000);
     }
 
     #[test]
     fn a_few_late_points_raise_the_limit() {
-        let early = (0..80_000).map(|_| (20, 1));
-        assert_eq!(Escapes::new(early.clone(), 80_000).unwrap().limit(&Bound::NONE), 1000);
-        assert_eq!(Escapes::new(early.chain([(30_000, 1)]), 80_000).unwrap().limit(&Bound::NONE), 100_000);
+        let mut points = points(std::iter::repeat_n((20, 1), 80_000));
+        assert_eq!(escapes(&points).limit(&Bound::NONE), 1000);
+        points.push(Point::with((30_000, 1)));
+        assert_eq!(escapes(&points).limit(&Bound::NONE), 100_000);
     }
 
     #[test]
     fn without_escapes_the_limit_is_the_least() {
-        let none = Escapes::new([(0, 9); 20].into_iter(), 180).unwrap();
+        let none = points([(0, 9); 20]);
+        let none = escapes(&none);
         assert_eq!((none.limit(&Bound::NONE), none.latest(), none.count()), (1000, 0, 0));
     }
 
     #[test]
     fn shares_are_by_weight() {
-        let some = Escapes::new([(100, 9), (2000, 1), (5000, 1), (0, 9)].into_iter(), 20).unwrap();
+        let some = points([(100, 9), (2000, 1), (5000, 1), (0, 9)]);
+        let some = escapes(&some);
         assert_eq!(some.share_between(1000, 4000), 0.05);
         assert_eq!(some.share_between(0, u64::MAX), 0.55);
     }

@@ -2,10 +2,11 @@
 
 use super::nominal::Place;
 use super::points::WHAT;
+use super::stages::FACTOR;
 use crate::base::error::InputError;
-use crate::base::limits::{collected, extend, reserved};
-use crate::base::pieces::Segments;
-use std::ops::{Deref, DerefMut};
+use crate::base::limits::{collected, extend, reserve, reserved};
+use crate::base::pieces::{Segment, Segments};
+use std::ops::{Deref, DerefMut, Range};
 
 /// Points that a thread computes at once. In late stages a few hundred points take nearly all the time, each up to a
 /// millisecond: pieces of 128 would leave most of 16 threads without any. Eight points fill a vector.
@@ -78,8 +79,23 @@ impl Point {
 #[derive(Debug, Default)]
 pub(super) struct List {
     points: Vec<Point>,
-    /// The numbers of the undecided points, in order, and perhaps of some that have been decided since.
+    /// The numbers of the undecided points, in order, and of some that have been decided.
     open: Vec<u32>,
+}
+
+/// The numbers of the points that a thread has iterated and that are still open: each thread notes them, since one alone takes 60 us to look at all points for
+/// them.
+#[derive(Debug, Default)]
+pub(super) struct StillOpen(Vec<u32>);
+
+impl StillOpen {
+    /// Notes the points of a piece that are undecided or have escaped in the later stages of an iteration up to `limit`.
+    pub(super) fn note(&mut self, piece: &Segment<'_, Point>, limit: u64) -> Result<(), InputError> {
+        let late = limit / FACTOR.pow(2);
+        let open = piece.numbers().iter().zip(piece.chosen());
+        let open = open.filter(|(_, point)| point.is_undecided() || point.dwell() > late);
+        extend(&mut self.0, open.map(|(number, _)| *number), WHAT)
+    }
 }
 
 impl Deref for List {
@@ -112,11 +128,49 @@ impl List {
         Ok(Self { points: reserved(points, WHAT)?, open: reserved(points, WHAT)? })
     }
 
-    /// Adds undecided points.
-    pub(super) fn extend(&mut self, points: impl Iterator<Item = Point>) -> Result<(), InputError> {
+    /// Adds undecided points, several at a time: one at a time takes 100 us.
+    pub(super) fn extend<const N: usize>(
+        &mut self,
+        points: impl ExactSizeIterator<Item = [Point; N]>,
+    ) -> Result<(), InputError> {
         let first = self.points.len();
-        extend(&mut self.points, points, WHAT)?;
-        extend(&mut self.open, first as u32..self.points.len() as u32, WHAT)
+        let added = N * points.len();
+        reserve(&mut self.points, added, WHAT)?;
+        reserve(&mut self.open, added, WHAT)?;
+        points.for_each(|several| self.points.extend_from_slice(&several));
+        self.open.extend(first as u32..self.points.len() as u32);
+        Ok(())
+    }
+
+    /// Adds the points of another list. Returns the numbers that they have in this.
+    pub(super) fn add(&mut self, other: Self) -> Result<Range<usize>, InputError> {
+        let first = self.points.len();
+        extend(&mut self.points, other.points, WHAT)?;
+        extend(&mut self.open, other.open.into_iter().map(|number| first as u32 + number), WHAT)?;
+        Ok(first..self.points.len())
+    }
+
+    /// Takes note of the points that are open after an iteration.
+    pub(super) fn iterated(&mut self, open: impl Iterator<Item = StillOpen>) -> Result<(), InputError> {
+        self.open.clear();
+        open.into_iter().try_for_each(|StillOpen(open)| extend(&mut self.open, open, WHAT))?;
+        self.open.sort_unstable();
+        Ok(())
+    }
+
+    /// The points that are undecided or have escaped in the last two stages of the last iteration, at least.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Point> {
+        self.open.iter().map(|number| &self.points[*number as usize])
+    }
+
+    /// Makes the points undecided that have escaped beyond a limit. All must be among [`Self::open`].
+    pub(super) fn forget_beyond(&mut self, limit: u64) {
+        for number in &self.open {
+            let point = &mut self.points[*number as usize];
+            if point.dwell() > limit {
+                point.set(Outcome::Undecided);
+            }
+        }
     }
 
     /// The undecided points in pieces for so many threads, and how many of them a piece has at most.
@@ -125,6 +179,18 @@ impl List {
         open.retain(|number| points[*number as usize].is_undecided());
         let size = (open.len() / (PIECES_PER_THREAD * threads)).clamp(*AT_ONCE.start(), *AT_ONCE.end());
         (Segments::new(points, open, size), size)
+    }
+}
+
+#[cfg(test)]
+impl Point {
+    /// A point with this dwell, if it is not 0, and this weight.
+    pub(super) fn with((dwell, weight): (u64, u32)) -> Self {
+        let mut point = Self::new(Place::new(0, 0), weight);
+        if dwell > 0 {
+            point.set(Outcome::Escaped(dwell));
+        }
+        point
     }
 }
 
@@ -154,14 +220,14 @@ mod tests {
         let pool = ThreadPool::new(2);
         for room in [0, 5000] {
             let mut list = List::with_room(room).unwrap();
-            list.extend((0..300).map(|cell| Point::new(Place::new(cell, 0), 9))).unwrap();
-            list.extend((300..1000).map(|cell| Point::new(Place::new(cell, 1), cell as u32))).unwrap();
-            assert_eq!((list.len(), list[999].weight), (1000, 999));
+            list.extend((0..300).map(|cell| [Point::new(Place::new(cell, 0), 9)])).unwrap();
+            list.extend((30..100).map(|ten| [0; 10].map(|_| Point::new(Place::new(ten, 1), 10 * ten as u32)))).unwrap();
+            assert_eq!((list.len(), list[299].weight, list[999].weight), (1000, 9, 990));
             let decide = |(_, point): (usize, &mut Point)| point.set(Outcome::Escaped(5));
             list.iter_mut().enumerate().filter(|(i, _)| i % 3 > 0).for_each(decide);
             list.iter_mut().zip(0..).for_each(|(point, number)| point.weight = number);
             let (pieces, size) = list.pieces(4);
-            let seen = |seen: &mut Vec<u32>, mut piece: crate::base::pieces::Segment<'_, Point>| {
+            let seen = |seen: &mut Vec<u32>, mut piece: Segment<'_, Point>| {
                 seen.extend(piece.chosen_mut().map(|point| point.weight));
                 Ok(())
             };

@@ -2,7 +2,7 @@
 
 use super::points::WHAT;
 use crate::base::error::InputError;
-use crate::base::limits::collected;
+use crate::base::limits::reserved;
 use crate::view::Size;
 
 /// Pixels of a nominal picture.
@@ -44,6 +44,11 @@ impl Place {
     /// The pixel of a cell in its block 0 to 8.
     pub(super) fn new(cell: usize, block: u32) -> Self {
         Self { cell: cell as u16, block: block as u8, neighbour: Neighbour::None }
+    }
+
+    /// The number of the cell.
+    pub(super) fn cell(self) -> usize {
+        self.cell.into()
     }
 
     /// A pixel beside this one.
@@ -92,22 +97,37 @@ impl Cells {
         (mixed(!(cell as u64)) >> 32) as u32 % 9
     }
 
+    /// The pixels of a cell in the other blocks.
+    pub(super) fn other_blocks(cell: usize) -> [Place; 8] {
+        let first = Self::first_block(cell);
+        let block = |turn: u32| if first + turn < 9 { first + turn } else { first + turn - 9 };
+        std::array::from_fn(|i| Place::new(cell, block(i as u32 + 1)))
+    }
+
     /// For each cell, the values of the cells within one of it, itself included, in one: `combined` must not depend on the order of values or on
     /// how often one is given.
     ///
     /// # Errors
     /// When the system has not enough memory.
-    pub(super) fn around<T: Copy>(self, values: Vec<T>, combined: impl Fn(T, T) -> T) -> Result<Vec<T>, InputError> {
-        let columns = self.columns as usize;
-        // Three values that are `step` apart, or fewer at the ends of a row or a column, in which the place of a value is `at` of `count`.
-        let three = |values: &[T], i: usize, step: usize, at: usize, count: usize| {
-            let before = if at > 0 { values[i - step] } else { values[i] };
-            let after = if at + 1 < count { values[i + step] } else { values[i] };
-            combined(combined(before, values[i]), after)
-        };
-        let in_rows = collected((0..values.len()).map(|i| three(&values, i, 1, i % columns, columns)), WHAT)?;
-        let rows = self.rows as usize;
-        collected((0..values.len()).map(|i| three(&in_rows, i, columns, i / columns, rows)), WHAT)
+    pub(super) fn around<T: Copy>(self, values: &[T], combined: impl Fn(T, T) -> T) -> Result<Vec<T>, InputError> {
+        let [columns, rows] = [self.columns, self.rows].map(|count| count as usize);
+        // The numbers of what is before and after one of so many; at the ends that itself.
+        let beside = |at: usize, count: usize| [at.saturating_sub(1), (at + 1).min(count - 1)];
+        let mut in_rows = reserved(values.len(), WHAT)?;
+        for row in values.chunks_exact(columns) {
+            in_rows.extend((0..columns).map(|i| {
+                let [before, after] = beside(i, columns);
+                combined(combined(row[before], row[i]), row[after])
+            }));
+        }
+        let mut around = reserved(values.len(), WHAT)?;
+        let row = |at: usize| &in_rows[at * columns..][..columns];
+        for at in 0..rows {
+            let [before, after] = beside(at, rows).map(row);
+            let three = before.iter().zip(row(at)).zip(after);
+            around.extend(three.map(|((before, here), after)| combined(combined(*before, *here), *after)));
+        }
+        Ok(around)
     }
 }
 
@@ -154,8 +174,8 @@ mod tests {
                 }
             }
             // The rows and columns of the cells around each.
-            let places = (0..cells.count()).map(|cell| [cell, cell]).collect();
-            let around = cells.around(places, |[a, b], [c, d]| [a.min(c), b.max(d)]).unwrap();
+            let places: Vec<_> = (0..cells.count()).map(|cell| [cell, cell]).collect();
+            let around = cells.around(&places, |[a, b], [c, d]| [a.min(c), b.max(d)]).unwrap();
             let [columns, rows] = [cells.columns, cells.rows].map(|count| count as usize);
             for (cell, around) in around.into_iter().enumerate() {
                 let (column, row) = (cell % columns, cell / columns);

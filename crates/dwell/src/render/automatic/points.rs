@@ -1,6 +1,6 @@
 //! The computation of points of a probe on the processors.
 
-use super::list::{List, Outcome, Point};
+use super::list::{List, Outcome, Point, StillOpen};
 use super::nominal::Cells;
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
@@ -39,6 +39,8 @@ pub(super) const WHAT: &str = "the probe";
 pub(super) struct Search {
     /// The limit, if it is not to be found.
     pub(super) fixed_limit: Option<u64>,
+    /// A limit of which is to be found how many points escape beyond it.
+    pub(super) checked: Option<u64>,
     /// How many points are computed, at most, if neither the limit nor a quantity is to be found.
     pub(super) most_points: usize,
     /// The quantity whose distribution is to be found, if any.
@@ -61,6 +63,9 @@ pub(super) trait Computer {
     fn last_without_escape(&self) -> u64 {
         1 << 26
     }
+
+    /// Whether a point that is iterated four times as far takes no more than some four times as long, so that a few may be iterated further than they need.
+    fn looks_ahead(&self) -> bool;
 
     /// The iterations that one pixel less is worth which is falsely black.
     fn price(&self) -> f64;
@@ -93,6 +98,7 @@ struct Buffers<N> {
     dwell: Vec<u32>,
     outcomes: Vec<Outcome>,
     values: Vec<f64>,
+    open: StillOpen,
 }
 
 impl<N: Kernels> Computer for Direct<'_, N> {
@@ -100,7 +106,7 @@ impl<N: Kernels> Computer for Direct<'_, N> {
         if limit > TRAPPED_FROM && self.is_folded() {
             self.run(list, TRAPPED_FROM)?;
             let open = collected(list.iter().filter(|point| point.is_undecided()).copied(), WHAT)?;
-            let trapped = self.trapped(&open, limit)?;
+            let trapped = if open.is_empty() { Vec::new() } else { self.trapped(&open, limit)? };
             let undecided = list.iter_mut().filter(|point| point.is_undecided());
             let inside = undecided.zip(trapped).filter(|(_, trapped)| *trapped);
             inside.for_each(|(point, _)| point.set(Outcome::Inside));
@@ -114,11 +120,15 @@ impl<N: Kernels> Computer for Direct<'_, N> {
                 dwell: filled(size, 0, WHAT)?,
                 outcomes: reserved(size, WHAT)?,
                 values: filled(size, 0.0, WHAT)?,
+                open: StillOpen::default(),
             })
         };
         let work = |buffers: &mut Buffers<N>, piece: Segment<'_, Point>| self.piece(buffers, piece, limit);
         let used = self.pool.for_each(Schedule::default(), pieces, start, work)?;
-        used.into_iter().for_each(|buffers| self.pool.kept().keep(buffers.workspace));
+        list.iterated(used.into_iter().map(|Buffers { workspace, open, .. }| {
+            self.pool.kept().keep(workspace);
+            open
+        }))?;
         self.cancel.check()
     }
 
@@ -145,6 +155,10 @@ impl<N: Kernels> Computer for Direct<'_, N> {
 
     fn is_folded(&self) -> bool {
         self.points.map.formula.fold() != Fold::None
+    }
+
+    fn looks_ahead(&self) -> bool {
+        !self.is_folded()
     }
 
     fn price(&self) -> f64 {
@@ -174,7 +188,7 @@ impl<N: Kernels> Direct<'_, N> {
         /// Written for points that are proved never to escape.
         const PROVED: u32 = u32::MAX;
         self.cancel.check()?;
-        let Buffers { workspace, re, im, dwell, outcomes, values } = buffers;
+        let Buffers { workspace, re, im, dwell, outcomes, values, open } = buffers;
         let [re_of_column, im_of_column, re_of_row, im_of_row] = self.points.axes.arrays();
         re.clear();
         im.clear();
@@ -225,6 +239,6 @@ impl<N: Kernels> Direct<'_, N> {
             point.set(*outcome);
             point.value = *value;
         }
-        Ok(())
+        Ok(open.note(&piece, limit)?)
     }
 }

@@ -28,6 +28,13 @@ const FAR: f64 = 4.0;
 /// The part of the greatest limit up to which points of a map with a fold are iterated, if the escapes reach it: later ones change
 /// nothing.
 const NEAR: f64 = 1.0 / 4.0;
+/// One in so many of the view may escape in the last stage.
+const LATE: u64 = 10_000;
+/// The undecided points, at most, that are iterated through two stages at once where the first of them is most likely not the last: so few take as long as one of
+/// them, so that both stages take the time of the second.
+const MOST_AHEAD: usize = 256;
+/// The limit of the first of those stages, at most: beyond it, a stage takes much longer than it takes to begin one on many threads.
+const AHEAD_TO: u64 = 1 << 14;
 /// The limit from which on only some of the points of a map with a fold are iterated, of which so many are never proved to stay, if their share
 /// is that of the view: each of those takes the time of some thousand points of the picture that escape. At the edges, where
 /// cells have nine points, the share is several times as high.
@@ -70,9 +77,9 @@ pub(super) fn coarse(computer: &impl Computer, list: &mut List) -> Result<(u64, 
         }
         if some_escape && limit >= SEARCHED_STEPS {
             let bound = Staying::of(computer, list, limit)?.bound(computer)?;
-            let equal = || list.iter().map(|point| (point.dwell(), 1));
+            let total = list.iter().map(|point| u64::from(point.weight)).sum();
             let is_far = limit as f64 >= FAR * bound.most;
-            if is_far || computer.is_folded() && suffice(&Escapes::new(equal(), list.len() as u64)?, &bound, limit) {
+            if is_far || computer.is_folded() && suffice(&Escapes::new(list, total)?, &bound, limit) {
                 return Ok((limit, Some(bound)));
             }
         }
@@ -86,18 +93,20 @@ pub(super) fn coarse(computer: &impl Computer, list: &mut List) -> Result<(u64, 
 
 /// Whether the escapes up to a limit suffice for a map with a fold, where many points escape much later than the first ones let expect: a
 /// search any further would cost too much for what it spares, or the limit is [`NEAR`] the greatest that is possible and they reach that.
-fn suffice(escapes: &Escapes, bound: &Bound, limit: u64) -> bool {
+fn suffice(escapes: &Escapes<'_>, bound: &Bound, limit: u64) -> bool {
     let n = limit as f64;
     let costs_too_much = n >= bound.allowed && escapes.cost(limit, bound.open) > bound.price;
     costs_too_much || n >= NEAR * bound.most && escapes.reach_most(bound)
 }
 
-/// Iterates all points, from the stage with this limit on, until fewer than one in ten thousand of the view escapes in a
+/// Iterates all points, of which the first `known` have been iterated up to this limit, from the stage with it on, until fewer than one in ten thousand of the view escapes in a
 /// stage, or the greatest possible limit is near, or with a fold the escapes [`suffice`]. Returns the limit of the last stage. `total` is the weight of the
-/// view.
+/// view. The share of the view that escapes in a stage falls to a half or a quarter in the next: where it is most likely not low enough then, that and the stage after
+/// it are iterated at once, and points that have escaped beyond the last stage's limit count as undecided.
 pub(super) fn fine(
     computer: &impl Computer,
     list: &mut List,
+    known: usize,
     total: u64,
     first: u64,
     bound: &mut LazyBound,
@@ -106,36 +115,48 @@ pub(super) fn fine(
         computer.run(list, THINNED_FROM)?;
         thin(list, bound.found(computer)?);
     }
-    let mut limit = first;
+    let mut escaped = late(list[..known].iter(), first);
+    let (mut limit, mut reached, mut before) = (first, 0, 0);
     loop {
-        computer.run(list, limit)?;
-        let late = list.iter().filter(|point| point.dwell() > limit / FACTOR);
-        let late: u64 = late.map(|point| u64::from(point.weight)).sum();
+        if limit > reached {
+            let is_last_unlikely = before * LATE > 2 * total;
+            let is_short = limit <= AHEAD_TO && list.open().filter(|point| point.is_undecided()).count() <= MOST_AHEAD;
+            let is_ahead = is_last_unlikely && is_short && computer.looks_ahead();
+            reached = if is_ahead { limit * FACTOR } else { limit };
+            computer.run(list, reached)?;
+        }
+        let late = escaped + late(list.open(), limit);
+        escaped = 0;
         let is_near = |bound: &Bound| limit as f64 >= bound.most / FACTOR as f64;
-        if late * 10_000 <= total
-            || limit >= last(computer)
-            || is_near(bound.so_far()) && is_near(bound.found(computer)?)
+        if late * LATE <= total || limit >= last(computer) || is_near(bound.so_far()) && is_near(bound.found(computer)?)
         {
+            list.forget_beyond(limit);
             return Ok(limit);
         }
         if computer.is_folded() {
             let bound = bound.found(computer)?;
-            let dwells = list.iter().map(|point| (point.dwell(), point.weight));
-            if suffice(&Escapes::new(dwells, total)?, bound, limit) {
+            if suffice(&Escapes::new(list, total)?, bound, limit) {
                 return Ok(limit);
             }
             if limit >= THINNED_FROM {
                 thin(list, bound);
             }
         }
+        before = late;
         limit *= FACTOR;
     }
+}
+
+/// The weight of the points that escape in the stage with this limit.
+fn late<'a>(points: impl Iterator<Item = &'a Point>, limit: u64) -> u64 {
+    let late = points.filter(|point| (limit / FACTOR + 1..=limit).contains(&point.dwell()));
+    late.map(|point| u64::from(point.weight)).sum()
 }
 
 /// Keeps points that have not escaped at even spacing, which stand for those that are skipped, so that about [`THINNED`] of them are never
 /// proved to stay. Which are kept does not depend on which of them are proved by now, since that differs with the width of vectors.
 fn thin(list: &mut [Point], bound: &Bound) {
-    let stays = |point: &Point| matches!(point.outcome(), Outcome::Undecided | Outcome::Inside);
+    let stays = |point: &Point| point.weight > 0 && matches!(point.outcome(), Outcome::Undecided | Outcome::Inside);
     let open = bound.open_of_staying * list.iter().filter(|point| stays(point)).count() as f64;
     let step = (open / THINNED as f64).ceil().max(1.0) as usize;
     for (number, point) in list.iter_mut().filter(|point| stays(point)).enumerate() {

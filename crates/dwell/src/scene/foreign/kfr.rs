@@ -41,7 +41,7 @@ const KEYS: [&str; 17] = [
 ];
 
 /// Keys that change nothing by themselves: they belong to a switch that is named where it is on.
-const QUIET: [&str; 15] = [
+const QUIET: [&str; 16] = [
     "Version",
     "SlopePower",
     "SlopeRatio",
@@ -55,6 +55,7 @@ const QUIET: [&str; 15] = [
     "BailoutNormCustom",
     "Period",
     "Differences",
+    "TextureMerge",
     "TexturePower",
     "TextureRatio",
 ];
