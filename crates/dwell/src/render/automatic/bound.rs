@@ -146,10 +146,10 @@ impl LazyBound {
     }
 }
 
-/// The numbers of points that have escaped, and that have escaped after a quarter of the limit.
+/// The numbers of points that have escaped by a limit, and that have escaped after a quarter of it.
 pub(super) fn escapes(list: &[Point], limit: u64) -> (usize, usize) {
     list.iter().fold((0, 0), |(escaped, late), point| {
-        let is_above = |least: u64| usize::from(point.dwell() > least);
+        let is_above = |least: u64| usize::from((least + 1..=limit).contains(&point.dwell()));
         (escaped + is_above(0), late + is_above(limit / FACTOR))
     })
 }

@@ -53,7 +53,7 @@ fn last(computer: &impl Computer) -> u64 {
 ///
 /// A stage without undecided points changes nothing, so that it makes no difference when they are proved to be inside.
 pub(super) fn coarse(computer: &impl Computer, list: &mut List) -> Result<(u64, Option<Bound>), Error> {
-    let (mut limit, mut some_escape) = (FIRST, false);
+    let (mut limit, mut some_escape, mut reached) = (FIRST, false, 0);
     let last_without_escape = computer.last_without_escape();
     loop {
         if limit > SCOUTS_FROM && !some_escape {
@@ -63,16 +63,20 @@ pub(super) fn coarse(computer: &impl Computer, list: &mut List) -> Result<(u64, 
             some_escape = scouts.iter().any(|point| point.dwell() > 0);
             list.iter_mut().step_by(step).zip(scouts.iter()).for_each(|(point, scout)| *point = *scout);
         }
-        if limit <= SCOUTS_FROM || some_escape {
-            computer.run(list, limit)?;
+        if limit > reached && (limit <= SCOUTS_FROM || some_escape) {
+            // The first two stages at once: where many points are left after the first, they need the second. Points that have escaped in the second count as
+            // undecided in the first.
+            reached = if limit == FIRST && computer.looks_ahead() { limit * FACTOR } else { limit };
+            computer.run(list, reached)?;
         }
         let (escaped, late) = escapes(list, limit);
         some_escape = escaped > 0;
-        if !some_escape && !list.iter().any(Point::is_undecided) {
+        if !some_escape && !list.iter().any(|point| point.is_undecided() || point.dwell() > limit) {
             return Ok((last_without_escape, None));
         }
         let last = if some_escape { last(computer) } else { last_without_escape };
         if (some_escape && late * 1000 <= list.len()) || limit >= last {
+            list.forget_beyond(limit);
             return Ok((limit, None));
         }
         if some_escape && limit >= SEARCHED_STEPS {
