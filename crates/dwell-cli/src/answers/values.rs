@@ -145,9 +145,7 @@ pub(crate) fn ending(ending: &str) -> Option<String> {
         "jpg" | "jpeg" | "webp" | "avif" | "heic" | "gif" | "bmp" | "tga" | "ico" | "pdf" | "eps" | "psd" | "pgm"
         | "pnm" => by(""),
         "tif" | "tiff" | "jxl" | "exr" | "hdr" => by(", with --depth 16 for 16 bits"),
-        "mp4" | "webm" | "mov" | "avi" | "mkv" => {
-            "write a PNG for each frame, and join them by a program for videos".to_owned()
-        }
+        "mp4" | "webm" | "mov" | "avi" | "mkv" => "films that zoom into a place are made by `dwell zoom`".to_owned(),
         "svg" => "a picture of dwells has no outlines: write a PNG".to_owned(),
         "json" => "--stats FILE writes statistics as JSON; the dwells are written as npy or csv".to_owned(),
         "txt" | "tsv" | "dat" => "the dwells as text are csv".to_owned(),
@@ -164,7 +162,8 @@ mod tests {
     #[test]
     fn values_of_other_programs_have_a_remedy_and_own_values_have_none() {
         assert!(value("--engine", "GPU").unwrap().contains("--engine cuda"));
-        assert!(value("--precision", "long double").unwrap().contains("dwell point"));
+        assert!(value("--precision", "long double").unwrap().contains("--precision exact"));
+        assert!(key("Max_Iter").unwrap().contains("iterations") && key("iterations").is_none());
         for (flag, own) in [("--engine", "cuda"), ("--precision", "f64"), ("--formula", "tricorn"), ("--threads", "4")]
         {
             assert_eq!(value(flag, own), None, "{flag} {own}");

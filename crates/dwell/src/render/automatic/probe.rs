@@ -5,10 +5,10 @@
 //!    finds tails that one point of a cell misses. Beside some of the points that have escaped, neighbouring pixels are computed for the colours. All
 //!    points are iterated in further stages.
 //!
-//! On 16 threads of an Intel Xeon the search takes 1.1 to 1.5 ms for views of 15 ms: 70 us for coordinates, 0.8 ms in four stages, of which each takes 60 us to begin and to end
+//! On 16 threads of an Intel Xeon the search takes 1.1 to 1.4 ms for views of 15 ms: 70 us for coordinates, 0.7 ms in three stages, of which each takes 60 us to begin and to end
 //! and the last 150 to 300 us for a few late points, and 0.3 ms of one thread between them. Ladder: 2.4 to 3.2 ms when threads made their buffers anew in each stage, 200 us
 //! each, and when a stage ended after the last thread had woken up; 1.8 to 2.4 ms when threads made the points (90 us to begin and to end that, twice); 1.6 to 2.3 ms when
-//! neighbours had a stage of their own, each of the last stages, too, and one thread copied all escapes, looked for the undecided points and branched by outcomes.
+//! neighbours had a stage of their own, each of the first two and of the last stages, too, and one thread copied all escapes, looked for the undecided points and branched by outcomes.
 //! *Tried:* threads that wait awake for the next stage gained less than the noise of the measurement, and took longer in a
 //! process's first search.
 
