@@ -120,17 +120,11 @@ impl<'a> FieldFiller<'a> {
                 }
                 _ => wanted,
             };
-            let mut rows = rows.start..rows.end.min(wanted);
+            let rows = rows.start..rows.end.min(wanted);
             let mut waiting = Duration::ZERO;
             if images {
-                // The field holds all rows from its first one on, so that it holds the originals of these or none of them.
-                let held = self.mirror.end_of_images_of(field.rows().start);
-                if rows.start >= held {
-                    self.recompute_originals(&rows)?;
-                } else {
-                    rows.end = rows.end.min(held);
-                }
-                self.mirror.fill(field, rows.clone(), self.engine.pool());
+                self.recompute_originals(&rows)?;
+                self.mirror.fill(field.rows_mut(rows.clone()), self.engine.pool());
                 self.control.progress.add(rows.len() as u64 * u64::from(field.width()));
                 self.tally.add_iterating(begun.elapsed());
             } else {

@@ -5,7 +5,7 @@
 //! of those above. Negating the imaginary part of c negates that of every z to the last bit, and changes no |z|^2 (see
 //! [`crate::Shortcuts::symmetry`]). So both rows have the same dwells and channels, except that odd channels
 //! ([`crate::Channel::is_odd`]) are negated. Rows are computed from top to bottom, and their memory may be reused, so
-//! the originals are kept here until the images are filled, except those whose images are in the same band of rows.
+//! the originals are kept here until the images are filled.
 //!
 //! Rows are copied on all threads. Most of the time of a copy is the first access to memory, which one thread did alone: of
 //! the 44 ms of a picture of 1920 x 1080 on two threads, 6.
@@ -13,7 +13,7 @@
 use crate::base::pieces::Pieces;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
-use crate::field::channels::{ChannelBuffers, ChannelSet, ChannelSlices};
+use crate::field::channels::{ChannelBuffers, ChannelSet};
 use crate::field::{Field, FieldRowsMut};
 use crate::iterate::engine::{Engine, Task};
 use crate::plan::Plan;
@@ -125,21 +125,14 @@ impl Mirror {
         }
     }
 
-    /// The end of the images whose originals are rows from `first` on: a band that begins there holds them.
-    pub(crate) fn end_of_images_of(&self, first: u32) -> u32 {
-        (self.sum + 1).saturating_sub(first)
-    }
-
-    /// Copies those of the rows, computed in `field`, that are originals of rows beyond it. Originals kept earlier stay kept if these
+    /// Copies those of the rows, computed in `field`, that are originals. Originals kept earlier stay kept if these
     /// rows continue them, otherwise they are discarded.
     pub(crate) fn keep(&mut self, field: &Field, rows: Range<u32>, pool: &ThreadPool) {
         if self.images.is_empty() {
             return;
         }
         let originals = self.originals_of(&self.images);
-        // From this row on, originals have their images in the field.
-        let within = (self.sum + 1).saturating_sub(field.rows().end);
-        let rows = rows.start.max(originals.start)..rows.end.min(originals.end).min(within);
+        let rows = rows.start.max(originals.start)..rows.end.min(originals.end);
         if rows.is_empty() {
             return;
         }
@@ -155,26 +148,13 @@ impl Mirror {
         });
     }
 
-    /// Fills rows that are images from their originals, all of which must be kept, or all in the field: copies them and negates the odd
-    /// channels.
-    pub(crate) fn fill(&self, field: &mut Field, images: Range<u32>, pool: &ThreadPool) {
-        let first = field.rows().start;
-        if images.end <= self.end_of_images_of(first) {
-            let mut rows = field.rows_mut(first..images.end);
-            let above = rows.take_top(images.start - first);
-            self.copy(above.as_rows().channels(), first, rows, pool);
-        } else {
-            let first = self.originals_of(&self.images).start;
-            self.copy(self.originals.slices(), first, field.rows_mut(images), pool);
-        }
-    }
-
-    /// Fills images from their originals, which are among these rows from `first` on.
-    fn copy(&self, originals: ChannelSlices<'_>, first: u32, images: FieldRowsMut<'_>, pool: &ThreadPool) {
+    /// Fills rows that are images from their originals, which must be kept: copies them and negates the odd channels.
+    pub(crate) fn fill(&self, images: FieldRowsMut<'_>, pool: &ThreadPool) {
+        let top = self.originals_of(&self.images).start;
         for_each_few_rows(pool, images, |mut images| {
             for row in images.rows() {
-                let index = (self.sum - row - first) as usize * self.width;
-                let original = originals.slice(index..index + self.width);
+                let index = (self.sum - row - top) as usize * self.width;
+                let original = self.originals.slices().slice(index..index + self.width);
                 images.some_rows_mut(row..row + 1).channels_mut().copy_mirrored_from(original, self.fold);
             }
         });
