@@ -171,3 +171,109 @@ fn thin(list: &mut [Point], bound: &Bound) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::list::StillOpen;
+    use super::super::nominal::Place;
+    use super::*;
+    use crate::base::pieces::Segment;
+    use crate::base::schedule::Schedule;
+    use crate::base::thread_pool::ThreadPool;
+    use std::cell::Cell;
+
+    /// Points whose dwells follow from their numbers.
+    struct Known {
+        scale: f64,
+        gap: u64,
+        looks_ahead: bool,
+        pool: ThreadPool,
+        runs: Cell<u32>,
+    }
+
+    /// The dwell of a point, of which a share of about `scale` / n escapes after n and every eighth never. None is from `gap` to four times as many: those
+    /// come later.
+    fn dwell_of(number: u32, scale: f64, gap: u64) -> Option<u64> {
+        let mixed = u64::from(number).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let chance = ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 + 0.5;
+        let dwell = (scale * f64::from(1 << 24) / chance) as u64 + 1;
+        (number % 8 > 0).then_some(if (gap + 1..=4 * gap).contains(&dwell) { dwell + 3 * gap } else { dwell })
+    }
+
+    impl Computer for Known {
+        fn run(&self, list: &mut List, limit: u64) -> Result<(), Error> {
+            self.runs.set(self.runs.get() + 1);
+            let Self { scale, gap, .. } = *self;
+            let work = |open: &mut StillOpen, mut piece: Segment<'_, Point>| {
+                let numbers = piece.numbers().to_vec();
+                for (point, number) in piece.chosen_mut().zip(numbers) {
+                    match dwell_of(number, scale, gap) {
+                        Some(dwell) if dwell <= limit => point.set(Outcome::Escaped(dwell)),
+                        Some(_) => {}
+                        None => point.set(Outcome::Inside),
+                    }
+                }
+                Ok::<_, Error>(open.note(&piece, limit)?)
+            };
+            let open = self.pool.for_each(Schedule::default(), list.pieces(3).0, || Ok(StillOpen::default()), work)?;
+            Ok(list.iterated(open.into_iter())?)
+        }
+
+        fn proved(&self, list: &[Point], _: u64) -> Result<Vec<bool>, Error> {
+            Ok(vec![true; list.len()])
+        }
+
+        fn is_folded(&self) -> bool {
+            false
+        }
+
+        fn looks_ahead(&self) -> bool {
+            self.looks_ahead
+        }
+
+        fn price(&self) -> f64 {
+            f64::INFINITY
+        }
+
+        fn most_added(&self) -> f64 {
+            500_000.0
+        }
+    }
+
+    /// The limits of the last stages, all dwells, and the number of iterations.
+    fn searched(scale: f64, gap: u64, looks_ahead: bool) -> ([u64; 2], Vec<u64>, u32) {
+        const CELLS: usize = 9216;
+        let computer = Known { scale, gap, looks_ahead, pool: ThreadPool::new(3), runs: Cell::new(0) };
+        let mut list = List::default();
+        list.extend((0..CELLS).map(|cell| [Point::new(Place::new(cell, 0), 9)])).unwrap();
+        let (coarse, _) = coarse(&computer, &mut list).unwrap();
+        let mut bound = LazyBound::of(&computer, &list, coarse).unwrap();
+        list.iter_mut().step_by(5).for_each(|point| point.weight = 1);
+        list.extend((0..CELLS).step_by(5).map(|cell| [Point::new(Place::new(cell, 1), 1); 8])).unwrap();
+        // Neighbours, which stand for no part of the view.
+        list.extend((0..CELLS).step_by(4).map(|cell| [Point::new(Place::new(cell, 0), 0)])).unwrap();
+        let fine = fine(&computer, &mut list, CELLS, 9 * CELLS as u64, coarse, &mut bound).unwrap();
+        ([coarse, fine], list.iter().map(Point::dwell).collect(), computer.runs.get())
+    }
+
+    #[test]
+    fn stages_that_are_iterated_together_find_the_same() {
+        let (mut spared, mut ended) = (0, 0);
+        for scale in [0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1000.0] {
+            let ([first, _], ..) = searched(scale, 0, false);
+            // With a gap after the first of the fine stages the next is the last, though most likely it is not.
+            for gap in [0, first] {
+                let (limits, dwells, runs) = searched(scale, gap, false);
+                let (limits_ahead, dwells_ahead, runs_ahead) = searched(scale, gap, true);
+                assert_eq!((limits, &dwells), (limits_ahead, &dwells_ahead), "{scale} {gap}");
+                // What has escaped by the limit of the last stage is known, and nothing beyond it.
+                let known = |number: u32| dwell_of(number, scale, gap).filter(|dwell| *dwell <= limits[1]).unwrap_or(0);
+                assert!(dwells.iter().zip(0..).all(|(dwell, number)| *dwell == known(number)), "{scale} {gap}");
+                assert!(runs_ahead <= runs, "{scale} {gap}");
+                spared += runs - runs_ahead;
+                ended += u32::from(gap > 0 && limits[1] == 4 * gap);
+            }
+        }
+        assert!(spared >= 8 && ended >= 2, "{spared} iterations spared, {ended} searches that end in a gap");
+    }
+}
