@@ -197,7 +197,11 @@ mod tests {
         let mixed = u64::from(number).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let chance = ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 + 0.5;
         let dwell = (scale * f64::from(1 << 24) / chance) as u64 + 1;
-        (number % 8 > 0).then_some(if (gap + 1..=4 * gap).contains(&dwell) { dwell + 3 * gap } else { dwell })
+        (!number.is_multiple_of(8)).then_some(if (gap + 1..=4 * gap).contains(&dwell) {
+            dwell + 3 * gap
+        } else {
+            dwell
+        })
     }
 
     impl Computer for Known {
@@ -265,7 +269,9 @@ mod tests {
             for gap in [0, first] {
                 let (limits, dwells, runs) = searched(scale, gap, false);
                 let (limits_ahead, dwells_ahead, runs_ahead) = searched(scale, gap, true);
-                assert_eq!((limits, &dwells), (limits_ahead, &dwells_ahead), "{scale} {gap}");
+                assert_eq!(limits, limits_ahead, "{scale} {gap}");
+                // Without a list of 27,000 dwells where they differ.
+                assert!(dwells == dwells_ahead, "{scale} {gap}");
                 // What has escaped by the limit of the last stage is known, and nothing beyond it.
                 let known = |number: u32| dwell_of(number, scale, gap).filter(|dwell| *dwell <= limits[1]).unwrap_or(0);
                 assert!(dwells.iter().zip(0..).all(|(dwell, number)| *dwell == known(number)), "{scale} {gap}");
