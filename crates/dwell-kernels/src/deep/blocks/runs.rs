@@ -68,11 +68,11 @@ impl Runs {
             end += 2;
             let mut level = 1;
             let mut row = Row::two_steps(simd, z, &self.common);
-            self.keep(simd, segment, &row, (level, end));
-            while let Some(left) = waiting.get_mut(level as usize).and_then(Option::take) {
+            loop {
+                self.keep(simd, segment, &row, (level, end));
+                let Some(left) = waiting.get_mut(level as usize).and_then(Option::take) else { break };
                 row = left.then(simd, &row, &self.common);
                 level += 1;
-                self.keep(simd, segment, &row, (level, end));
             }
             match waiting.get_mut(level as usize) {
                 Some(place) => *place = Some(row),

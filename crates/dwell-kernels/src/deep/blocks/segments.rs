@@ -10,6 +10,7 @@ use crate::deep::extended::Extended;
 use crate::deep::lanes::Reals;
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::deep::{NoTable, TableSetting};
+use crate::level::separately;
 use fearless_simd::Simd;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -30,6 +31,16 @@ pub(super) struct Segment<'a, T: Mantissa> {
     /// The most blocks that are kept for deltas below the range of f64, and those that are.
     most_wide: usize,
     pub(super) wide: Vec<Kept<T>>,
+}
+
+/// What is left of a segment that is filled.
+struct Filled {
+    /// Blocks of falling levels.
+    waiting: Waiting,
+    /// The pieces of the path.
+    pieces: Vec<Piece>,
+    /// The least level of a piece.
+    least_level: u32,
 }
 
 /// Blocks that wait for their right neighbours, of falling levels.
@@ -105,22 +116,18 @@ impl<T: Mantissa> Segment<'_, T> {
         Some(())
     }
 
-    /// Computes the blocks of so many steps from `first` on. What is left in the end are blocks of falling levels; those from m = 1 and of at least the least level
-    /// are pieces of a path.
-    #[inline(always)]
+    /// Computes the blocks of so many steps from `first` on. Those from m = 1 and of at least the least level are pieces of a path.
+    ///
+    /// This and what it calls are functions of their own: inlined in each of their callers, they took two thirds of the time in which this crate is compiled, for the same speed.
+    #[inline(never)]
     fn fill<S: Simd>(
         &mut self,
         simd: S,
         setting: &TableSetting<'_>,
         (first, steps): (usize, usize),
         least_level: u32,
-    ) -> Result<(Waiting, Vec<Piece>), NoTable> {
-        let (mut waiting, mut pieces) = (Waiting::default(), Vec::new());
-        let kept = |pieces: &mut Vec<Piece>, (begin, level, block): (usize, u32, &Block)| {
-            if is_piece(begin, level, least_level) {
-                pieces.push((begin, level, *block));
-            }
-        };
+    ) -> Result<Filled, NoTable> {
+        let mut filled = Filled { waiting: Waiting::default(), pieces: Vec::new(), least_level };
         let (mut m, end) = (first, first + steps);
         let mut look = first;
         while m < end {
@@ -134,55 +141,79 @@ impl<T: Mantissa> Segment<'_, T> {
             let count = if (m - 1) % runs::STEPS == 0 { (look - m) / runs::STEPS } else { 0 };
             if count == 0 {
                 let next = end.min(m + 2);
-                self.add_steps(setting, (m, next), &mut waiting, |block| kept(&mut pieces, block));
+                self.add_steps(simd, setting, (m, next), &mut filled);
                 m = next;
                 continue;
             }
             let count = count.min(Reals::<S>::LEN);
             let mut runs = Runs::new(setting, (m, count), least_level);
-            let of_runs = runs.compute(simd, setting.reference, self);
-            pieces.extend(runs.pieces());
+            let of_runs = separately(
+                simd,
+                #[inline(always)]
+                || runs.compute(simd, setting.reference, self),
+            );
+            filled.pieces.extend(runs.pieces());
             for of_run in &of_runs[..count] {
                 let end = m + runs::STEPS;
                 match of_run {
-                    Ok(block) => {
-                        waiting.add(end - 1, runs::LEVEL, *block, setting.tolerance, |begin, level, block| {
-                            self.keep_block(begin, level, block);
-                            kept(&mut pieces, (begin, level, block));
-                        });
-                    }
+                    Ok(block) => self.add(simd, setting, (end - 1, runs::LEVEL, *block), &mut filled),
                     Err(OutOfRange) => {
                         for m in (m..end).step_by(2) {
-                            self.add_steps(setting, (m, m + 2), &mut waiting, |block| kept(&mut pieces, block));
+                            self.add_steps(simd, setting, (m, m + 2), &mut filled);
                         }
                     }
                 }
                 m = end;
             }
         }
-        Ok((waiting, pieces))
+        Ok(filled)
     }
 
     /// Adds two steps, or the last one.
-    #[inline(always)]
-    fn add_steps(
+    #[inline(never)]
+    fn add_steps<S: Simd>(
         &mut self,
+        simd: S,
         setting: &TableSetting<'_>,
         (m, end): (usize, usize),
-        waiting: &mut Waiting,
-        mut kept: impl FnMut((usize, u32, &Block)),
+        filled: &mut Filled,
     ) {
         let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, setting.scale);
         if m + 1 == end {
-            waiting.0.push((0, Block::step(setting.reference.extended(m), unit, setting.escape_radius)));
+            filled.waiting.0.push((0, Block::step(setting.reference.extended(m), unit, setting.escape_radius)));
             return;
         }
         let z = [m, m + 1].map(|m| setting.reference.extended(m));
-        let block = Block::two_steps(z, unit, setting.escape_radius, setting.tolerance);
-        waiting.add(m + 1, 1, block, setting.tolerance, |begin, level, block| {
-            self.keep_block(begin, level, block);
-            kept((begin, level, block));
-        });
+        let block = separately(
+            simd,
+            #[inline(always)]
+            || Block::two_steps(z, unit, setting.escape_radius, setting.tolerance),
+        );
+        self.add(simd, setting, (m + 1, 1, block), filled);
+    }
+
+    /// Adds a block whose last step is m, of a level.
+    #[inline(never)]
+    fn add<S: Simd>(
+        &mut self,
+        simd: S,
+        setting: &TableSetting<'_>,
+        (m, level, block): (usize, u32, Option<Block>),
+        filled: &mut Filled,
+    ) {
+        let Filled { waiting, pieces, least_level } = filled;
+        separately(
+            simd,
+            #[inline(always)]
+            || {
+                waiting.add(m, level, block, setting.tolerance, |begin, level, block| {
+                    self.keep_block(begin, level, block);
+                    if is_piece(begin, level, *least_level) {
+                        pieces.push((begin, level, *block));
+                    }
+                });
+            },
+        );
     }
 }
 
@@ -227,12 +258,8 @@ impl<T: Mantissa> Table<T> {
                     let Some((number, (mut segment, result))) = next else {
                         return Ok(());
                     };
-                    let steps = (1 + number * length, length);
-                    let (waiting, pieces) = simd.vectorize(
-                        #[inline(always)]
-                        || segment.fill(simd, setting, steps, path.level),
-                    )?;
-                    *result = Some((waiting, pieces, segment.wide));
+                    let filled = segment.fill(simd, setting, (1 + number * length, length), path.level)?;
+                    *result = Some((filled, segment.wide));
                 }
             };
             let helpers = if count == 0 { 0 } else { setting.threads.min(count) - 1 };
@@ -248,11 +275,11 @@ impl<T: Mantissa> Table<T> {
         let mut whole = self.whole(with_wide);
         let mut waiting = Waiting::default();
         for (number, result) in results.into_iter().enumerate() {
-            let (of_segment, pieces, mut kept) = result.ok_or(NoTable::Stopped)?;
+            let (filled, mut kept) = result.ok_or(NoTable::Stopped)?;
             whole.wide.append(&mut kept);
-            pieces.iter().for_each(|(begin, level, block)| path.add(*begin, *level, block));
+            filled.pieces.iter().for_each(|(begin, level, block)| path.add(*begin, *level, block));
             let last = (number + 1) * length;
-            for (level, block) in of_segment.0 {
+            for (level, block) in filled.waiting.0 {
                 waiting.add(last, level, block, setting.tolerance, |begin, level, block| {
                     whole.keep_block(begin, level, block);
                     path.add(begin, level, block);
@@ -260,10 +287,10 @@ impl<T: Mantissa> Table<T> {
             }
         }
         let done = count * length;
-        let (rest, pieces) = whole.fill(simd, setting, (1 + done, steps - done), path.level)?;
-        pieces.iter().for_each(|(begin, level, block)| path.add(*begin, *level, block));
+        let rest = whole.fill(simd, setting, (1 + done, steps - done), path.level)?;
+        rest.pieces.iter().for_each(|(begin, level, block)| path.add(*begin, *level, block));
         let mut all = waiting.0;
-        all.extend(rest.0);
+        all.extend(rest.waiting.0);
         path.add_rest(&all);
         Ok((path, whole.wide))
     }

@@ -243,16 +243,18 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
         for at in (0..self.now.steps.len()).step_by(Reals::<S>::LEN) {
             let mut orbits = self.now.steps.load(simd, at);
             let active = Reals::<S>::first_lanes(simd, self.now.steps.len() - at);
-            let here = self.orbit.here(simd, &orbits);
-            self.counts.steps += self.orbit.steps(simd, &mut orbits, here, active, far) as u64;
-            let mut next = self.next(simd, &orbits, active);
-            for _ in 1..runs {
-                if 2 * count_of::<S>(next.step) < count_of::<S>(active) {
-                    break;
+            let (mut here, mut stepped) = (self.orbit.here(simd, &orbits), active);
+            let mut run = 1;
+            // One call of `steps` in a loop: a second one for the first run doubled the longest function of this crate.
+            let next = loop {
+                self.counts.steps += self.orbit.steps(simd, &mut orbits, here, stepped, far) as u64;
+                let next = self.next(simd, &orbits, active);
+                if run == runs || 2 * count_of::<S>(next.step) < count_of::<S>(active) {
+                    break next;
                 }
-                self.counts.steps += self.orbit.steps(simd, &mut orbits, next.here, next.step, far) as u64;
-                next = self.next(simd, &orbits, active);
-            }
+                (here, stepped) = (next.here, next.step);
+                run += 1;
+            };
             self.sort(simd, &orbits, &next, active);
         }
         self.now.steps.clear();
