@@ -8,6 +8,7 @@ mod answers;
 mod choice;
 mod cli;
 mod commands;
+mod deadline;
 mod engine;
 mod error_text;
 mod interrupt;
