@@ -26,6 +26,7 @@ use dwell::{
 use dwell_cuda::Options;
 use dwell_engines::Work;
 use files::File;
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -66,7 +67,9 @@ pub(crate) fn run(args: &RenderArgs, interrupt: &Interrupt) -> Result<u8, Failur
     if batch::is_wanted(args) {
         return batch::run(args, interrupt);
     }
-    one(args, interrupt, Part::default(), &mut Scratch::default())?;
+    // The process ends next: to give the memory of its buffers back page by page before takes two of 37 ms on 16 threads.
+    let mut scratch = ManuallyDrop::new(Scratch::default());
+    one(args, interrupt, Part::default(), &mut scratch)?;
     Ok(0)
 }
 

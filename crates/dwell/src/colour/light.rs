@@ -6,7 +6,7 @@
 use super::rgb::Rgb16;
 use super::srgb::{KNEE, OFFSET, linear_from_srgb};
 use crate::base::error::InputError;
-use crate::base::limits::{collected, reserved};
+use crate::base::limits::filled;
 use std::sync::OnceLock;
 
 /// Full light. Fine enough for the darkest step of 16-bit sRGB, which is 9.9 units; 256 of them fit in 32 bits.
@@ -48,8 +48,10 @@ fn light(value: f64) -> u32 {
 /// Light of a linear value from 0 to 1.
 #[inline]
 fn rounded(linear: f64) -> u32 {
-    // 0 to FULL.
-    (linear * f64::from(FULL) + 0.5) as u32
+    /// 2^52: in the sum of it and a smaller number the low bits are those of the nearest whole number.
+    const ABOVE: f64 = 4_503_599_627_370_496.0;
+    // 0 to FULL. A conversion would not be compiled to vectors.
+    (linear * f64::from(FULL) + ABOVE).to_bits() as u32
 }
 
 /// The light of the values `first`, `first` + 1, ..., as parts of `most`, `count` of them.
@@ -57,22 +59,25 @@ fn rounded(linear: f64) -> u32 {
 /// A power takes some 0.1 us, so that a table of 65536 took 6 ms, a tenth of the time of a picture of 1920x1080 on 16 threads.
 /// So there is one power for 63 neighbouring values v, and beside it, with d = (v - m) / (m + 0.055), the binomial series
 /// ((v + 0.055) / 1.055)^2.4 = ((m + 0.055) / 1.055)^2.4 (1 + 2.4 d + ...). |d| is at most 0.0051, so that the terms after d^6 are below 10^-18.
+/// Without a division and with a rounding that is compiled to vectors, a table takes 0.3 ms in place of 0.4.
 fn lights(first: f64, most: u16, count: usize) -> Result<Vec<u32>, InputError> {
     /// The exponent, and the binomial coefficients (2.4 over k) divided by (2.4 over k - 1).
     const FACTORS: [f64; 6] = [2.4, 1.4 / 2.0, 0.4 / 3.0, -0.6 / 4.0, -1.6 / 5.0, -2.6 / 6.0];
     let series = |d: f64| FACTORS.iter().rev().fold(1.0, |sum, factor| 1.0 + factor * d * sum);
     let value = |number: usize| (number as f64 + first) / f64::from(most);
     let step = (usize::from(most) / 1024).max(1);
-    let mut lights = reserved(count, WHAT)?;
-    for start in (0..count).step_by(step) {
-        let numbers = start..count.min(start + step);
+    let mut lights = filled(count, 0, WHAT)?;
+    for (start, lights) in (0..).step_by(step).zip(lights.chunks_mut(step)) {
         if value(start) <= KNEE {
-            lights.extend(numbers.map(|number| light(value(number))));
+            lights.iter_mut().zip(start..).for_each(|(of_number, number)| *of_number = light(value(number)));
             continue;
         }
         let middle = value(start + step / 2);
-        let (linear, part) = (linear_from_srgb(middle), 1.0 / (middle + OFFSET));
-        lights.extend(numbers.map(|number| rounded(linear * series((value(number) - middle) * part))));
+        let (linear, part) = (linear_from_srgb(middle), 1.0 / ((middle + OFFSET) * f64::from(most)));
+        let before = -((step / 2) as f64);
+        for (of_number, number) in lights.iter_mut().zip(0_i32..) {
+            *of_number = rounded(linear * series((f64::from(number) + before) * part));
+        }
     }
     Ok(lights)
 }
@@ -127,14 +132,17 @@ impl Encoder {
     fn new(most: u16) -> Result<Self, InputError> {
         let midpoints = lights(0.5, most, most.into())?;
         let shift = if most == 255 { 11 } else { 7 };
-        let mut value = 0_u16;
-        let start = (0..=FULL >> shift).map(|bits| {
-            while midpoints.get(usize::from(value)).is_some_and(|next| *next <= bits << shift) {
-                value += 1;
-            }
-            value
-        });
-        let start = collected(start, WHAT)?;
+        // How many midpoints are first reached at each of the leading bits, and then how many are reached up to there. To compare with the next midpoint in turn took 0.24 ms
+        // in place of 0.16.
+        let mut start = filled((FULL >> shift) as usize + 1, 0_u16, WHAT)?;
+        for midpoint in &midpoints {
+            start[midpoint.div_ceil(1 << shift) as usize] += 1;
+        }
+        let mut reached = 0;
+        for start in &mut start {
+            reached += *start;
+            *start = reached;
+        }
         Ok(Self { midpoints, start, shift })
     }
 

@@ -8,6 +8,7 @@ use crate::field::channels::ChannelSet;
 use crate::field::{Field, FieldRows};
 use crate::iterate::engine::{Engine, Task};
 use crate::iterate::strategy::Strategy;
+use crate::plan::Plan;
 use crate::plan::points::Points;
 use crate::render::mirror::Mirror;
 use crate::render::tally::Tally;
@@ -38,16 +39,25 @@ pub(crate) struct FieldFiller<'a> {
     recomputed: Field,
 }
 
-/// Maximum factor by which a slice may be higher than the one before, and where the engine's threads wait for points that take long.
-const MAX_GROWTH: u32 = 4;
-const MAX_GROWTH_WAITING: u32 = 16;
+/// Maximum factor by which a slice may be higher than the one before. Starting and ending a slice takes a tenth of a millisecond on 16 threads.
+const MAX_GROWTH: u32 = 16;
 /// How many times as long as that waiting a slice should take, and the longest that it is prolonged to: at the end of each slice of rf-dragon, 16 threads waited
 /// for the last orbits for two seconds.
 const TIMES_WAITING: u32 = 8;
 const LONGEST: Duration = Duration::from_secs(60);
-/// Rows of the first slice: of a deep view some, each of which may end with orbits that take long.
-const FIRST_ROWS: u32 = 1;
+/// Rows of the first slice of a deep view, each of which may end with orbits that take long.
 const FIRST_ROWS_DEEP: u32 = 8;
+/// Iterations that a thread makes in a second at least: the first slice has so many rows that it ends in time even if no point of it escapes.
+const LEAST_RATE: f64 = 1e8;
+
+/// Rows that so many threads compute in a time, whatever their points do; at least one.
+fn first_rows(plan: &Plan, threads: usize, time: Duration) -> u32 {
+    let iterations = LEAST_RATE * threads as f64 * time.as_secs_f64();
+    let of_row = f64::from(plan.size().width) * plan.limit() as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
+    let rows = (iterations / of_row) as u32;
+    rows.max(1)
+}
 
 impl<'a> FieldFiller<'a> {
     /// A filler that starts at the first row. With a `slice_time`, rows are computed in slices that take about that long.
@@ -63,7 +73,7 @@ impl<'a> FieldFiller<'a> {
         let is_deep = matches!(task.plan.points(), Points::Deep(_));
         let slice_rows = match slice_time {
             Some(_) if is_deep => FIRST_ROWS_DEEP,
-            Some(_) => FIRST_ROWS,
+            Some(time) => first_rows(task.plan, engine.pool().threads(), time),
             None => u32::MAX,
         };
         Self {
@@ -124,7 +134,7 @@ impl<'a> FieldFiller<'a> {
             let mut waiting = Duration::ZERO;
             if images {
                 self.recompute_originals(&rows)?;
-                self.mirror.fill(field.rows_mut(rows.clone()), self.engine.pool());
+                self.mirror.fill(field, rows.clone(), self.engine.pool());
                 self.control.progress.add(rows.len() as u64 * u64::from(field.width()));
                 self.tally.add_iterating(begun.elapsed());
             } else {
@@ -148,8 +158,7 @@ impl<'a> FieldFiller<'a> {
         let rate = wanted.as_secs_f64() / elapsed.saturating_sub(waiting).as_secs_f64().max(1e-9);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
         let fitting = (f64::from(rows) * rate) as u32;
-        let growth = if waiting > elapsed / 4 { MAX_GROWTH_WAITING } else { MAX_GROWTH };
-        self.slice_rows = fitting.clamp(1, self.slice_rows.max(rows).saturating_mul(growth));
+        self.slice_rows = fitting.clamp(1, self.slice_rows.max(rows).saturating_mul(MAX_GROWTH));
     }
 
     /// Recomputes the originals of some images if an earlier process computed them.

@@ -19,7 +19,7 @@ use crate::iterate::engine::{Engine, Notes, Outcome, PaintOutcome, Task, Times};
 use crate::plan::Plan;
 use crate::render::automatic::resolve;
 use crate::render::field_filler::FieldFiller;
-use crate::render::mirror::{self, Mirror};
+use crate::render::mirror::{Mirror, Originals};
 use crate::render::pipeline::division::Division;
 use crate::render::refine::Refiner;
 use crate::scene::Automatic;
@@ -104,13 +104,11 @@ impl<'a> Filling<'a> {
         let Self { task, engine, limits, control, other_bytes, slice_time } = self;
         let (plan, channels) = (task.plan, task.channels);
         let size = plan.size();
-        let max_mirrored = if mirror::is_needed(engine, task) { u64::MAX } else { 0 };
-        let buffers = Mirror::bytes(plan, channels, max_mirrored)
-            .saturating_add(engine.requirements(task, size.height).host_bytes);
+        let buffers = engine.requirements(task, size.height).host_bytes;
         let bytes = channels.bytes(size.pixels()).saturating_add(buffers).saturating_add(other_bytes);
         limits.reserve("the field", bytes)?;
         field.prepare(size.width, 0..size.height, channels)?;
-        mirror.prepare(plan, channels, max_mirrored);
+        mirror.prepare(plan, channels, Originals::in_field(engine, task));
         let mut filler = FieldFiller::new(*task, engine, *control, mirror, slice_time);
         let mut first = 0;
         filler.fill(field, size.height, |filler, field| {

@@ -13,7 +13,7 @@ use crate::field::channels::ChannelSet;
 use crate::iterate::engine::Task;
 use crate::iterate::tiles::TileSize;
 use crate::plan::Plan;
-use crate::render::mirror::{self, Mirror};
+use crate::render::mirror::{Mirror, Originals};
 use crate::render::pipeline::Pipeline;
 use crate::render::pipeline::division::Division;
 use crate::render::refine::Refiner;
@@ -52,8 +52,8 @@ pub struct Layout {
     pub(crate) channels: ChannelSet,
     /// Whether the whole field is kept.
     pub(crate) kept: bool,
-    /// Maximum bytes of rows that are kept to be mirrored; 0 if none are.
-    pub(crate) mirrored_bytes: u64,
+    /// Where the originals of mirrored rows are.
+    pub(crate) originals: Originals,
     /// Rows by which a tile of a strategy that infers may reach beyond its band.
     pub(crate) overhang: u32,
     /// Rows above and below a band that are needed to paint it: 1 if pixels are refined, otherwise 0.
@@ -129,7 +129,14 @@ impl Layout {
 
         let row = |channels: ChannelSet| channels.bytes(u64::from(size.width));
         let band = u64::from(band_rows);
-        let mirrored_bytes = if mirror::is_needed(engine, &task) { mirrored_bytes } else { 0 };
+        // A render of one band may continue one of smaller bands, whose rows are no longer in memory. Their images are computed then, except with a strategy that infers, which
+        // would infer other pixels.
+        let holds_all = kept || band_rows >= size.height && strategy.is_exact();
+        let originals = if holds_all {
+            Originals::in_field(engine, &task)
+        } else {
+            Originals::copied(engine, &task, mirrored_bytes)
+        };
         let one_band = row(channels) * (band + u64::from(overhang + 2 * beside)).min(u64::from(size.height));
         let bands = u64::from(size.height).div_ceil(band).min(MAX_BANDS);
         let threads = threads as u64;
@@ -147,7 +154,7 @@ impl Layout {
             ("coordinates", plan.bytes() + if refines { plan.finer_bytes() } else { 0 }),
             ("iterating threads", requirements.host_bytes.saturating_sub(requirements.pinned_bytes)),
             ("pinned memory", requirements.pinned_bytes),
-            ("rows to be mirrored", Mirror::bytes(plan, channels, mirrored_bytes)),
+            ("rows to be mirrored", Mirror::bytes(plan, channels, originals)),
             ("field", if kept { channels.bytes(size.pixels()) } else { one_band.saturating_mul(bands) }),
             (
                 "verification",
@@ -175,7 +182,7 @@ impl Layout {
             device_bytes: requirements.device_bytes,
             channels,
             kept,
-            mirrored_bytes,
+            originals,
             overhang,
             beside,
         }

@@ -98,7 +98,7 @@ impl<'r> Session<'r> {
         let (request, layout) = (self.request, self.layout);
         self.start_progress()?;
         let Scratch { bands: buffers, kept, verified, mirror, .. } = scratch;
-        mirror.prepare(request.plan, layout.channels, layout.mirrored_bytes);
+        mirror.prepare(request.plan, layout.channels, layout.originals);
         let task = Task { plan: request.plan, strategy: request.strategy, channels: layout.channels };
         let mut filler = FieldFiller::new(task, request.engine, request.control, mirror, self.clock.check_interval());
         filler.verified = request.verify.then_some(verified);
@@ -174,7 +174,7 @@ impl<'r> Session<'r> {
                 filler.tally.for_colour = true;
                 Counting { painter, bands, clock: &self.clock, writer }.count_by_bands(buffers, filler, position)?;
                 filler.tally.for_colour = false;
-                filler.mirror.prepare(self.request.plan, self.layout.channels, self.layout.mirrored_bytes);
+                filler.mirror.prepare(self.request.plan, self.layout.channels, self.layout.originals);
                 (filler.verified, filler.next, *position) = (verified, 0, Position::default());
             }
             if self.clock.is_running() {
