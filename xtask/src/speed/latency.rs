@@ -62,7 +62,7 @@ fn timed(program: &Path, flags: &[&str], folder: &Path) -> Result<f64, Box<dyn s
     Ok(whole)
 }
 
-/// The whole time is that of a command without statistics, whose file is flushed to the disk as well: it took a third of what there is before and after the render. The stages
+/// The whole time is that of a command without statistics, whose file is flushed to the disk as well: that took a fifth of what there is before and after the render. The stages
 /// are those of the same command with them.
 fn command(program: &Path, flags: &[&str], folder: &Path) -> Result<Times, Box<dyn std::error::Error>> {
     let whole = timed(program, flags, folder)?;

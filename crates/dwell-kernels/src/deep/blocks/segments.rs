@@ -118,7 +118,7 @@ impl<T: Mantissa> Segment<'_, T> {
 
     /// Computes the blocks of so many steps from `first` on. Those from m = 1 and of at least the least level are pieces of a path.
     ///
-    /// This and what it calls are functions of their own: inlined in each of their callers, they took two thirds of the time in which this crate is compiled, for the same speed.
+    /// This and what it calls are functions of their own: inlined in each of their callers, they took two fifths of the time in which this crate was compiled, for the same speed.
     #[inline(never)]
     fn fill<S: Simd>(
         &mut self,
