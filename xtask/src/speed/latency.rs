@@ -5,7 +5,7 @@ use crate::median;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 /// The title of the sections of latencies.
@@ -33,7 +33,7 @@ const STAGES: [&str; 5] = ["plan", "iterate", "colour", "encode", "write"];
 struct Times {
     /// From its start to its end.
     whole: f64,
-    /// Before and after the render: starting the program, reading its arguments, looking at the machine, and ending it, with its memory given back.
+    /// Before and after the render: starting the program, reading its arguments, looking at the machine, and ending it.
     start_and_end: f64,
     /// The search for the limit and the colours.
     search: f64,
@@ -49,25 +49,17 @@ impl Times {
     }
 }
 
-/// Runs the program in a folder: the milliseconds from its start to its end.
-fn timed(program: &Path, flags: &[&str], folder: &Path) -> Result<f64, Box<dyn std::error::Error>> {
+/// Runs the program in a folder. Its statistics go to standard error: a file of them would be flushed to the disk, which took a fifth of what there is before and after the render.
+fn command(program: &Path, flags: &[&str], folder: &Path) -> Result<Times, Box<dyn std::error::Error>> {
     let began = Instant::now();
     let mut command = Command::new(program);
-    command.args(["render", "--engine", "cpu", "-o", "picture.png"]).args(flags);
-    let status = command.current_dir(folder).stderr(Stdio::null()).status()?;
+    command.args(["render", "--engine", "cpu", "-o", "picture.png", "--stats", "-"]).args(flags);
+    let output = command.current_dir(folder).output()?;
     let whole = 1e3 * began.elapsed().as_secs_f64();
-    if !status.success() {
-        return Err(format!("{} render {flags:?} failed: {status}", program.display()).into());
+    if !output.status.success() {
+        return Err(format!("{} render {flags:?} failed: {}", program.display(), output.status).into());
     }
-    Ok(whole)
-}
-
-/// The whole time is that of a command without statistics, whose file is flushed to the disk as well: that took a fifth of what there is before and after the render. The stages
-/// are those of the same command with them.
-fn command(program: &Path, flags: &[&str], folder: &Path) -> Result<Times, Box<dyn std::error::Error>> {
-    let whole = timed(program, flags, folder)?;
-    timed(program, &[flags, &["--stats", "statistics.json"]].concat(), folder)?;
-    let statistics: Value = serde_json::from_slice(&std::fs::read(folder.join("statistics.json"))?)?;
+    let statistics: Value = serde_json::from_slice(&output.stderr)?;
     let milliseconds = |value: &Value| value.as_f64().map(|seconds| 1e3 * seconds);
     let stage = |name: &str| milliseconds(&statistics["seconds"][name]).ok_or(format!("statistics have no {name}"));
     let mut stages = [0.0; STAGES.len()];
