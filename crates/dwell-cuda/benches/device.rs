@@ -1,7 +1,7 @@
 //! Measures the kernels on the device of this machine, and compares every output with the processors'.
 //!
-//! `cargo bench -p dwell-cuda --bench device -- PART...` runs the named parts of `peak`, `ladder`, `ladders`, `brute`,
-//! `views`, `stages`, `blocks`, `bus`, `pictures`, `whole`, `small`, `tiles`, `inferred`, `random[:N]`; all of them if none is
+//! `cargo bench -p dwell-cuda --bench device -- PART...` runs the named parts of `peak`, `ladder`, `ladders`, `proven`,
+//! `brute`, `views`, `stages`, `blocks`, `bus`, `pictures`, `whole`, `small`, `tiles`, `inferred`, `random[:N]`, `proofs[:N]`; all of them if none is
 //! named.
 //! Without a device it prints the reason and succeeds.
 
@@ -50,6 +50,9 @@ fn main() {
     if wants("ladders") {
         ladders(&device);
     }
+    if wants("proven") {
+        proven(&device);
+    }
     if wants("stages") {
         stages(&device);
     }
@@ -80,9 +83,15 @@ fn main() {
     if wants("inferred") {
         inferred(&device);
     }
+    let count = |part: &str| {
+        let given = args.iter().find_map(|arg| arg.strip_prefix(part)?.strip_prefix(':'));
+        given.map_or(10_000, |n| n.parse().unwrap())
+    };
     if wants("random") {
-        let count = args.iter().find_map(|arg| arg.strip_prefix("random:")).map_or(10_000, |n| n.parse().unwrap());
-        random(&device, count);
+        random(&device, count("random"));
+    }
+    if wants("proofs") {
+        random_proofs(&device, count("proofs"));
     }
 }
 
@@ -217,6 +226,40 @@ fn ladder(device: &Device) {
             ratio(2, 1),
             ratio(2, 3)
         );
+    }
+}
+
+/// Proofs for blocks against every pixel, with the same shortcuts, in one run after the other.
+fn proven(device: &Device) {
+    println!("\nEvery pixel and proven blocks, kernel time in ms by events on the device (least of 15), their ratio");
+    println!("| view | size, limit | number | tuned | proven | ratio |");
+    println!("|---|---|---|---|---|---|");
+    let seahorses = |size: u32| boundary().sized(Size::new(size, size).unwrap());
+    let views = LADDER.map(|(size, limit)| ("[-1.5,0.5]x[-1,1]", published(size), size, limit)).into_iter().chain([
+        ("[-1.5,0.5]x[-1,1]", published(8192), 8192, 4096),
+        ("[-1.5,0.5]x[-1,1]", published(4096), 4096, 65_536),
+        ("edge", seahorses(2048), 2048, 1000),
+        ("edge", seahorses(4096), 4096, 5000),
+        ("edge", seahorses(16_384), 16_384, 5000),
+    ]);
+    for (name, view, size, limit) in views {
+        for number in [NumberKind::F32, NumberKind::F64] {
+            let plan = plan(&view, limit, number);
+            let engines = [GpuKernel::Tuned, GpuKernel::Proven]
+                .map(|kernel| cuda(device, Options { kernel, ..Options::default() }, Shortcuts::EXACT));
+            let (mut least, mut fields) = ([f64::INFINITY; 2], [const { Vec::new() }; 2]);
+            for _ in 0..if size > 10_000 { 3 } else { 15 } {
+                for ((engine, least), field) in engines.iter().zip(&mut least).zip(&mut fields) {
+                    let (dwells, ms) = timed(engine, &plan, 1);
+                    *least = least.min(ms);
+                    *field = dwells;
+                }
+            }
+            let [tuned, proven] = least;
+            let ratio = tuned / proven;
+            println!("| {name} | {size}^2, {limit} | {} | {tuned:.3} | {proven:.3} | {ratio:.2} |", number.name());
+            assert_eq!(differing(&fields[0], &fields[1]), 0);
+        }
     }
 }
 
@@ -659,6 +702,47 @@ impl Random {
     }
 }
 
+/// A random view of any kind, whose sides have at least so many pixels. `None` where it has no plan.
+fn random_plan(random: &mut Random, least: u32) -> Option<(View, Settings, Plan)> {
+    let formula = match random.below(8) {
+        0..4 => Formula::MANDELBROT,
+        4 => Formula::new(Fold::Absolute, 2).unwrap(),
+        5 => Formula::new(Fold::Conjugate, 2).unwrap(),
+        _ => {
+            let fold = [Fold::None, Fold::Absolute, Fold::Conjugate][random.below(3) as usize];
+            Formula::new(fold, 2 + random.below(15) as u32).unwrap()
+        }
+    };
+    let julia =
+        (random.below(4) == 0).then(|| [(); 2].map(|()| format!("{:.6}", random.unit() * 2.4 - 1.2).parse().unwrap()));
+    let decades = if random.below(3) == 0 { 13 } else { 4 };
+    let zoom = f64::from(1 + random.below(9) as u32) * 10_f64.powi(random.below(decades) as i32 - 1);
+    let centre = match random.below(3) {
+        0 => [format!("{:.9}", random.unit() * 3.0 - 2.0), format!("{:.9}", random.unit() * 2.4 - 1.2)],
+        1 => [format!("{:.9}", random.unit() * 3.0 - 2.0), "0".to_owned()],
+        _ => ["-2".to_owned(), format!("{:.12}", (random.unit() - 0.5) / zoom)],
+    };
+    let size = Size::new(least + random.below(150) as u32, least + random.below(150) as u32).unwrap();
+    let mut view = View::centred(&centre[0], &centre[1], &format!("{zoom:.6e}")).unwrap().sized(size);
+    if random.below(4) == 0 {
+        view.rotation = format!("{}", random.below(360)).parse().unwrap();
+    }
+    if random.below(3) == 0 {
+        view.sample = Sample::Corner;
+    }
+    let settings = Settings {
+        limit: [1, 2, 15, 16, 17, 18, 33, 100, 500, 3000, 20_000][random.below(11) as usize],
+        formula,
+        julia,
+        recipe: Recipe::ALL[random.below(2) as usize],
+        number: if random.below(2) == 0 { NumberKind::F32 } else { NumberKind::F64 },
+        escape_radius: ["2", "2.5", "16"][random.below(3) as usize].parse().unwrap(),
+        force: true,
+    };
+    let plan = Plan::new(&view, &settings, &LIMITS).ok()?;
+    Some((view, settings, plan))
+}
+
 /// Random views of all kinds by every exact kernel in turn, compared with the processors.
 fn random(device: &Device, count: u64) {
     let seed = 0x9e37_79b9_7f4a_7c15;
@@ -666,45 +750,11 @@ fn random(device: &Device, count: u64) {
     let (mut pixels, mut wrong, mut smooth_values) = (0_u64, 0, 0_u64);
     let begun = Instant::now();
     for i in 0..count {
-        let formula = match random.below(8) {
-            0..4 => Formula::MANDELBROT,
-            4 => Formula::new(Fold::Absolute, 2).unwrap(),
-            5 => Formula::new(Fold::Conjugate, 2).unwrap(),
-            _ => {
-                let fold = [Fold::None, Fold::Absolute, Fold::Conjugate][random.below(3) as usize];
-                Formula::new(fold, 2 + random.below(15) as u32).unwrap()
-            }
-        };
-        let julia = (random.below(4) == 0)
-            .then(|| [(); 2].map(|()| format!("{:.6}", random.unit() * 2.4 - 1.2).parse().unwrap()));
-        let decades = if random.below(3) == 0 { 13 } else { 4 };
-        let zoom = f64::from(1 + random.below(9) as u32) * 10_f64.powi(random.below(decades) as i32 - 1);
-        let centre = match random.below(3) {
-            0 => [format!("{:.9}", random.unit() * 3.0 - 2.0), format!("{:.9}", random.unit() * 2.4 - 1.2)],
-            1 => [format!("{:.9}", random.unit() * 3.0 - 2.0), "0".to_owned()],
-            _ => ["-2".to_owned(), format!("{:.12}", (random.unit() - 0.5) / zoom)],
-        };
-        let size = Size::new(1 + random.below(150) as u32, 1 + random.below(150) as u32).unwrap();
-        let mut view = View::centred(&centre[0], &centre[1], &format!("{zoom:.6e}")).unwrap().sized(size);
-        if random.below(4) == 0 {
-            view.rotation = format!("{}", random.below(360)).parse().unwrap();
-        }
-        if random.below(3) == 0 {
-            view.sample = Sample::Corner;
-        }
-        let settings = Settings {
-            limit: [1, 2, 15, 16, 17, 18, 33, 100, 500, 3000, 20_000][random.below(11) as usize],
-            formula,
-            julia,
-            recipe: Recipe::ALL[random.below(2) as usize],
-            number: if random.below(2) == 0 { NumberKind::F32 } else { NumberKind::F64 },
-            escape_radius: ["2", "2.5", "16"][random.below(3) as usize].parse().unwrap(),
-            force: true,
-        };
-        let Ok(plan) = Plan::new(&view, &settings, &LIMITS) else { continue };
+        let Some((view, settings, plan)) = random_plan(&mut random, 1) else { continue };
         let kernel = match random.below(6) {
             0 => GpuKernel::PerPixel,
             1 => [GpuKernel::RowPerBlock, GpuKernel::GridStride][random.below(2) as usize],
+            2 | 3 => GpuKernel::Proven,
             _ => GpuKernel::Tuned,
         };
         let shortcuts = [Shortcuts::EXACT, Shortcuts::NONE][usize::from(random.below(5) == 0)];
@@ -727,6 +777,34 @@ fn random(device: &Device, count: u64) {
     }
     println!(
         "\n{count} random views, seed {seed:#x}: {pixels} pixels, {smooth_values} smooth values, {wrong} differ ({:.0} s)",
+        begun.elapsed().as_secs_f64()
+    );
+}
+
+/// Random views of at least 128 x 128 pixels by proven blocks, compared with the processors, and how much of them is proved.
+fn random_proofs(device: &Device, count: u64) {
+    let seed = 0x2545_f491_4f6c_dd1d;
+    let mut random = Random(seed);
+    let [mut pixels, mut proved, mut wrong, mut views, mut with_proofs] = [0_u64; 5];
+    let engine = cuda(device, Options { kernel: GpuKernel::Proven, ..Options::default() }, Shortcuts::EXACT);
+    let begun = Instant::now();
+    while views < count {
+        let Some((view, settings, plan)) = random_plan(&mut random, 128) else { continue };
+        let (found, report) = run(&engine, &plan, Strategy::Proven, ChannelSet::NONE);
+        let here = differing(&found.dwell, truth(&plan, ChannelSet::NONE).dwell()) as u64;
+        if here > 0 && wrong < 2000 {
+            println!("{here} differ: {view:?} {settings:?}");
+        }
+        let of_view = report.proved_pixels.unwrap();
+        views += 1;
+        pixels += plan.size().pixels();
+        proved += of_view;
+        wrong += here;
+        with_proofs += u64::from(of_view * 10 > plan.size().pixels());
+    }
+    println!(
+        "\n{views} random views, seed {seed:#x}: {pixels} pixels, {proved} proved with their block, in {with_proofs} views more than a \
+         tenth; {wrong} differ ({:.0} s)",
         begun.elapsed().as_secs_f64()
     );
 }

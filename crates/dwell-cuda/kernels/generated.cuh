@@ -76,6 +76,57 @@ constexpr int TILE_ROWS = 8;
 // Pixels of a block of the tuned kernel, down.
 constexpr int BLOCK_ROWS = 16;
 
+// Pixels on a side of a block of which a dwell is proved: the larger ones.
+constexpr int BLOCK_SIDE = 16;
+
+// The smaller ones, which the larger are divided into.
+constexpr int CELL_SIDE = 8;
+
+// Blocks of a warp's region, across.
+constexpr int REGION_BLOCKS = 8;
+
+// Blocks of a warp's region: one for each lane.
+constexpr int BLOCKS_OF_REGION = 32;
+
+// Cells of a region, across.
+constexpr int REGION_CELLS = 16;
+
+// Cells of a region.
+constexpr int CELLS_OF_REGION = 128;
+
+// Pixels of a region, across.
+constexpr int REGION_COLUMNS = 128;
+
+// Pixels of a region, down.
+constexpr int REGION_ROWS = 64;
+
+// Threads of a block of the kernels that prove.
+constexpr int PROVEN_THREADS = 128;
+
+// Cells that a warp takes at once.
+constexpr int CELLS_AT_ONCE = 4;
+
+// Stands for the dwell of a cell of which nothing is proved: more than any that is kept.
+constexpr int NOTHING_PROVED = 255;
+
+// The n at which a block is examined for a trap for the first time; then whenever n has doubled.
+constexpr int FIRST_TRAP = 96;
+
+// The n from which on a block in which no trap is found is left to its pixels.
+constexpr int LAST_TRAP = 384;
+
+// The steps in which a return of an orbit is looked for: the longest period that is found.
+constexpr int LONGEST_RETURN = 64;
+
+// The square of the distance within which it has to return.
+constexpr float RETURN_CLOSE = 0.0009765625f;
+
+// Periods that are tried.
+constexpr int TRAP_ATTEMPTS = 8;
+
+// The factor by which E is enlarged for a trap.
+constexpr float TRAP_ENLARGEMENT = 1.25f;
+
 // Pixels on a side of the tile that `block_fill` subdivides in shared memory.
 constexpr int TILE_SIDE = 64;
 
@@ -312,6 +363,83 @@ static_assert(offsetof(Survivors<double>, x) == 0, "Survivors<double>::x");
 static_assert(offsetof(Survivors<double>, y) == 8, "Survivors<double>::y");
 static_assert(offsetof(Survivors<double>, place) == 16, "Survivors<double>::place");
 static_assert(offsetof(Survivors<double>, count) == 24, "Survivors<double>::count");
+
+// The sizes of blocks and the constants of their bounds.
+struct BlockProof {
+    // No point of a disc within the first radius around 0 has escaped, and every point beyond the second has.
+    float near_radius;
+    float far_radius;
+    // N, N (N - 1) / 2 and N (N - 1) (N - 2) / 6 of the power N.
+    float power;
+    float curvature;
+    float third;
+    // The errors of D' and Q' relative to their terms.
+    float slope_noise;
+    // The errors of z' and Z' relative to the greatest |z|^N.
+    float noise;
+    // The errors of z' and Z' that c has, and of D' that its term 1 has.
+    float constant_noise;
+    // 1 where c is the point, 0 for a Julia set.
+    float slope_of_c;
+    // The greatest distance of a point from the centre of its block, and of its cell.
+    float block_radius;
+    float cell_radius;
+    // The greatest |lambda| of points that are inside the cardioid, less `roundings`, and the radius of the disc.
+    float inside_cardioid;
+    float inside_disc;
+    // What the test for blocks inside the cardioid and the disc leaves for its own roundings.
+    float roundings;
+    // Whether that test is made.
+    unsigned has_interior;
+};
+static_assert(sizeof(BlockProof) == 60 && alignof(BlockProof) == 4, "BlockProof");
+static_assert(offsetof(BlockProof, near_radius) == 0, "BlockProof::near_radius");
+static_assert(offsetof(BlockProof, far_radius) == 4, "BlockProof::far_radius");
+static_assert(offsetof(BlockProof, power) == 8, "BlockProof::power");
+static_assert(offsetof(BlockProof, curvature) == 12, "BlockProof::curvature");
+static_assert(offsetof(BlockProof, third) == 16, "BlockProof::third");
+static_assert(offsetof(BlockProof, slope_noise) == 20, "BlockProof::slope_noise");
+static_assert(offsetof(BlockProof, noise) == 24, "BlockProof::noise");
+static_assert(offsetof(BlockProof, constant_noise) == 28, "BlockProof::constant_noise");
+static_assert(offsetof(BlockProof, slope_of_c) == 32, "BlockProof::slope_of_c");
+static_assert(offsetof(BlockProof, block_radius) == 36, "BlockProof::block_radius");
+static_assert(offsetof(BlockProof, cell_radius) == 40, "BlockProof::cell_radius");
+static_assert(offsetof(BlockProof, inside_cardioid) == 44, "BlockProof::inside_cardioid");
+static_assert(offsetof(BlockProof, inside_disc) == 48, "BlockProof::inside_disc");
+static_assert(offsetof(BlockProof, roundings) == 52, "BlockProof::roundings");
+static_assert(offsetof(BlockProof, has_interior) == 56, "BlockProof::has_interior");
+
+// A list of cells, each by its number in rows of cells of the task from its `begin` on.
+struct CellList {
+    unsigned *cells;
+    unsigned *count;
+};
+static_assert(sizeof(CellList) == 16 && alignof(CellList) == 8, "CellList");
+static_assert(offsetof(CellList, cells) == 0, "CellList::cells");
+static_assert(offsetof(CellList, count) == 8, "CellList::count");
+
+// What the kernels that prove keep from one to the next.
+struct ProofLists {
+    // The proved dwell of each cell, or NOTHING_PROVED.
+    unsigned char *dwells;
+    // Blocks that are divided, each by its number in rows of blocks.
+    CellList divided;
+    // Cells whose pixels stay as long as they were followed.
+    CellList bounded;
+    // Cells of which nothing is proved.
+    CellList left;
+    // Cells in which no trap was found.
+    CellList late;
+    // The number of the next cell that is left.
+    unsigned *next;
+};
+static_assert(sizeof(ProofLists) == 80 && alignof(ProofLists) == 8, "ProofLists");
+static_assert(offsetof(ProofLists, dwells) == 0, "ProofLists::dwells");
+static_assert(offsetof(ProofLists, divided) == 8, "ProofLists::divided");
+static_assert(offsetof(ProofLists, bounded) == 24, "ProofLists::bounded");
+static_assert(offsetof(ProofLists, left) == 40, "ProofLists::left");
+static_assert(offsetof(ProofLists, late) == 56, "ProofLists::late");
+static_assert(offsetof(ProofLists, next) == 72, "ProofLists::next");
 
 // A rectangle of pixels: columns and rows, upper ends excluded.
 struct Corners {

@@ -44,6 +44,7 @@ impl<'a> Call<'a> {
     /// Computes rows on the device, as far as it can. Returns the first row that is left.
     pub(crate) fn on_device(&mut self, spec: &SessionSpec<'_>, rows: Range<u32>, store: &mut Store<'_>) -> u32 {
         let engine = self.engine;
+        self.report.kernel = spec.options.described();
         let mut budget = Budget { pixels: engine.pieces.pixels, frugal: false };
         let mut next = rows.start;
         while engine.lost().is_none() && !self.control.cancel.is_cancelled() && next < rows.end {

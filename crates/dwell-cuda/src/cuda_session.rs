@@ -6,7 +6,7 @@
 
 use crate::driver::{Context, Device, Fault};
 use crate::kernel::{Kernel, SmoothValues};
-use crate::launch::Launcher;
+use crate::launch::{Counted, Launcher};
 use crate::loaded_plan::LoadedPlan;
 use crate::modules::Modules;
 use crate::needs::{Capacity, Needs, Shape};
@@ -120,12 +120,14 @@ impl<N: Kernels> DeviceSession for CudaSession<N> {
         // In most cases they were cleared after the rows before.
         lists.counters.clear(compute)?;
         place.began.record(compute)?;
-        place.to_write = 0;
+        place.counted = Counted::Nothing;
         for rows in claimed {
-            place.to_write += self.launcher.iterate(compute, (lists, plan.needs.list_rows), task, rows, cancel)?;
+            let counted =
+                self.launcher.iterate(compute, (lists, plan.needs.list_rows), (task, &plan.proof), rows, cancel)?;
+            place.counted = place.counted.and(counted);
         }
         place.iterated.record(compute)?;
-        if place.to_write > 0 {
+        if place.counted != Counted::Nothing {
             // The counters are cleared for the next rows before the copy to the host begins.
             lists.counters.copy_outcome(&place.notes, OUTCOME, compute)?;
         }
@@ -170,16 +172,21 @@ impl<N: Kernels> DeviceSession for CudaSession<N> {
         self.done.paint_seconds += place.painted.seconds_since(&place.iterated)?;
         self.done.copy_seconds += place.pinned.copied().seconds_since(&place.copying)?;
         self.done.copied_bytes += (place.bytes[0] + place.bytes[1]) as u64;
-        if place.to_write > 0 {
-            let (written, failures) = (place.note(OUTCOME), place.note(OUTCOME + 2));
-            self.done.written_pixels = Some(self.done.written_pixels.unwrap_or(0) + written);
-            if written != place.to_write || failures != 0 {
-                return Err(Fault::Lost(format!(
-                    "{written} of {} pixels were written, {} device-side launches failed (error {})",
-                    place.to_write,
-                    failures & 0xffff_ffff,
-                    failures >> 32
-                )));
+        let (counted, failures) = (place.note(OUTCOME), place.note(OUTCOME + 2));
+        match place.counted {
+            Counted::Nothing => {}
+            Counted::NotProved(pixels) => {
+                *self.done.proved_pixels.get_or_insert(0) += pixels.saturating_sub(counted);
+            }
+            Counted::Written(pixels) => {
+                *self.done.written_pixels.get_or_insert(0) += counted;
+                if counted != pixels || failures != 0 {
+                    return Err(Fault::Lost(format!(
+                        "{counted} of {pixels} pixels were written, {} device-side launches failed (error {})",
+                        failures & 0xffff_ffff,
+                        failures >> 32
+                    )));
+                }
             }
         }
         let bytes = place.pinned.bytes();
@@ -200,6 +207,9 @@ impl<N: Kernels> DeviceSession for CudaSession<N> {
         report.theoretical_occupancy = self.launcher.occupancy.part;
         if let Some(written) = done.written_pixels {
             *report.written_pixels.get_or_insert(0) += written;
+        }
+        if let Some(proved) = done.proved_pixels {
+            *report.proved_pixels.get_or_insert(0) += proved;
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::paint_tables::{USUAL_TABLE_BYTES, can_paint};
 use crate::pool::SessionPool;
 use crate::session::{Budget, Content, DeliveredRows, OpenSession, SLOTS, SessionSpec};
 use dwell::{
-    Channel, ChannelSet, ChannelSlices, ChannelSlicesMut, Control, CpuEngine, Engine, EngineInfo, Error, FieldRows,
+    By, Channel, ChannelSet, ChannelSlices, ChannelSlicesMut, Control, CpuEngine, Engine, EngineInfo, Error, FieldRows,
     FieldRowsMut, Formula, InputError, Notes, Outcome, PaintOutcome, Painter, PaintingEngine, Parameter, Plan, Problem,
     Requirements, Shortcuts, Strategy, Task, ThreadPool, Times,
 };
@@ -31,6 +31,9 @@ pub(crate) struct Pieces {
 }
 
 const PIECES: Pieces = Pieces { pixels: 1 << 24, fewest: 1 << 11 };
+
+/// Pixels from which on proofs for blocks are faster than every pixel.
+const PROVEN_PIXELS: u64 = 1 << 25;
 
 /// Free sessions that are kept in any case, if their memory is less than half of the device's.
 const FEWEST_SESSIONS: usize = 8;
@@ -124,6 +127,18 @@ impl CudaEngine {
         Options { kernel, block, ..self.options }
     }
 
+    /// Whether blocks of a task are proved where the kernel leaves the choice: where it is the strategy, and in large images
+    /// otherwise.
+    fn proves(&self, task: &Task<'_>) -> bool {
+        match task.strategy {
+            Strategy::Proven => true,
+            Strategy::Auto => {
+                task.plan.size().pixels() >= PROVEN_PIXELS && self.shortcuts.cycles && self.shortcuts.interior
+            }
+            _ => false,
+        }
+    }
+
     /// What the device is to compute of a task; an error when the kernel is not for the task's formula.
     fn spec<'a>(
         &self,
@@ -135,7 +150,15 @@ impl CudaEngine {
         if !points.are_direct() {
             return Err(points.unsupported_by(self.info().name));
         }
-        let options = self.options_for(task.strategy);
+        let by_smooth_values = painter.is_some_and(|painter| painter.colouring().by == By::Smooth);
+        let mut options = self.options_for(task.strategy);
+        // Proofs are made where the dwells alone are wanted: z_n of each pixel that escapes is not known from its block.
+        let only_dwells = content != Content::SmoothValues && !by_smooth_values;
+        if options.kernel == GpuKernel::Proven && !only_dwells {
+            options.kernel = GpuKernel::Tuned;
+        } else if options.kernel == GpuKernel::Tuned && only_dwells && self.proves(task) {
+            options.kernel = GpuKernel::Proven;
+        }
         if options.kernel == GpuKernel::DeviceLaunches && task.plan.formula() != Formula::MANDELBROT {
             let problem = format!("{} computes z^2 + c only", options.kernel.name());
             return Err(InputError::new(Problem::Unsupported(problem)).about(Parameter::Named("gpu-kernel")));

@@ -13,6 +13,7 @@ use crate::launch::LaunchDivision;
 use crate::lists::{Corners, RectangleList, Survivors};
 use crate::paint_tables::PaintTask;
 use crate::peak::PeakRule;
+use crate::proof::{BlockProof, ProofLists};
 use crate::task::Task;
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -40,7 +41,7 @@ macro_rules! shared_parameters {
         )+
     };
 }
-shared_parameters!(Corners, RectangleList<'_>, LaunchDivision<'_>, PaintTask<'_>, PeakRule);
+shared_parameters!(BlockProof, ProofLists<'_>, Corners, RectangleList<'_>, LaunchDivision<'_>, PaintTask<'_>, PeakRule);
 shared_parameters!(DeepView<'_>, DeepPixels<'_>, DeepLists<'_>);
 // SAFETY: as above, for f32 and f64, the only numbers.
 unsafe impl<N: dwell_kernels::Kernels> Parameter for Task<'_, N> {}
@@ -115,6 +116,12 @@ signatures! {
     TunedFirst<N>(Task<'a, N>, Survivors<'a, N>, u32);
     /// `tuned_stage`: survivors before and after, steps left to the limit, and steps of the stage.
     TunedStage<N>(Task<'a, N>, Survivors<'a, N>, Survivors<'a, N>, u32, u32);
+    /// `proven_blocks`, `proven_parts`: the proofs, and the lists.
+    Proven<N>(Task<'a, N>, BlockProof, ProofLists<'a>);
+    /// `proven_rest`: the proofs, the lists, survivors, and steps after the prologue.
+    ProvenRest<N>(Task<'a, N>, BlockProof, ProofLists<'a>, Survivors<'a, N>, u32);
+    /// `proven_late`: the lists, survivors, and steps after the prologue.
+    ProvenLate<N>(Task<'a, N>, ProofLists<'a>, Survivors<'a, N>, u32);
     /// `levels_grid`: the list, width, first and last row, and parts of each side.
     LevelsGrid(RectangleList<'a>, u32, u32, u32, u32);
     /// `levels_border`: rectangles, children, leaves, parts of each side, least side that is divided, whether to

@@ -1,11 +1,18 @@
 //! How each kernel of dwells is launched over rows.
 
 use crate::driver::{Address, Device, Fault, Occupancy, Stream};
-use crate::kernel::{CdpDivide, Kernel, LevelsBorder, LevelsGrid, LevelsLeaf, Rows, Signature, TunedFirst, TunedStage};
+use crate::kernel::{
+    CdpDivide, Kernel, LevelsBorder, LevelsGrid, LevelsLeaf, Proven, ProvenLate, ProvenRest, Rows, Signature,
+    TunedFirst, TunedStage,
+};
 use crate::lists::{COUNTS, Corners, Lists};
 use crate::modules::Modules;
 use crate::options::{BlockShape, Division, GpuKernel, MOST_THREADS, Options};
-use crate::shared::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCK_THREADS, LONG_BATCH, PROLOGUE_STEPS, TILE_SIDE, shared_struct};
+use crate::proof::BlockProof;
+use crate::shared::{
+    BLOCK_COLUMNS, BLOCK_ROWS, BLOCK_THREADS, LONG_BATCH, PROLOGUE_STEPS, PROVEN_THREADS, REGION_COLUMNS, REGION_ROWS,
+    TILE_SIDE, shared_struct,
+};
 use crate::task::Task;
 use dwell::Cancel;
 use dwell_kernels::Kernels;
@@ -41,12 +48,55 @@ const _: () = assert!(size_of::<LaunchDivision<'_>>() == 32);
 /// The kernels that one choice of options launches.
 enum Code<N> {
     Tuned { first: Kernel<TunedFirst<N>>, stage: Kernel<TunedStage<N>> },
+    Proven(ProvenCode<N>),
     PerPixel(Kernel<Rows<N>>),
     RowPerBlock(Kernel<Rows<N>>),
     GridStride(Kernel<Rows<N>>),
     Tiles(Kernel<Rows<N>>),
     Levels { grid: Kernel<LevelsGrid>, border: Kernel<LevelsBorder<N>>, leaf: Kernel<LevelsLeaf<N>> },
     DeviceLaunches(Kernel<CdpDivide<N>>),
+}
+
+/// What the kernels count as pixels written, of so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    Nothing,
+    /// All of them.
+    Written(u64),
+    /// Those that are not proved.
+    NotProved(u64),
+}
+
+impl Counted {
+    /// This and what the same kernels count of other rows.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, other) => other,
+            (Self::Written(own) | Self::NotProved(own), Self::Written(other)) => Self::Written(own + other),
+            (Self::Written(own) | Self::NotProved(own), Self::NotProved(other)) => Self::NotProved(own + other),
+            (own, Self::Nothing) => own,
+        }
+    }
+}
+
+/// The kernels that prove blocks, and those for the pixels that are left.
+#[derive(Clone, Copy)]
+struct ProvenCode<N> {
+    blocks: Kernel<Proven<N>>,
+    parts: Kernel<Proven<N>>,
+    rest: Kernel<ProvenRest<N>>,
+    late: Kernel<ProvenLate<N>>,
+    stage: Kernel<TunedStage<N>>,
+}
+
+/// The stages of the surviving points of some rows: how many steps each has. See [`Stages`](crate::options::Stages).
+#[derive(Clone, Copy)]
+struct StageSteps {
+    /// Steps of the stage at hand.
+    steps: u32,
+    /// Steps that points have left to the limit.
+    left: u32,
+    growth: u32,
 }
 
 /// The kernels of a session, ready to be launched.
@@ -72,6 +122,13 @@ impl<N: Kernels> Launcher<N> {
                 first: modules.tuned_first(rule, with_ends)?,
                 stage: modules.tuned_stage(rule, with_ends)?,
             },
+            GpuKernel::Proven => Code::Proven(ProvenCode {
+                blocks: modules.proven("proven_blocks", rule)?,
+                parts: modules.proven("proven_parts", rule)?,
+                rest: modules.proven_rest(rule)?,
+                late: modules.proven_late(rule)?,
+                stage: modules.tuned_stage(rule, false)?,
+            }),
             GpuKernel::PerPixel => Code::PerPixel(modules.per_pixel(rule)?),
             GpuKernel::RowPerBlock => Code::RowPerBlock(modules.row_per_block(rule)?),
             GpuKernel::GridStride => Code::GridStride(modules.grid_stride(rule)?),
@@ -88,6 +145,7 @@ impl<N: Kernels> Launcher<N> {
         };
         let (block, occupancy) = match &code {
             Code::Tuned { first, .. } => shape(*first, options, device),
+            Code::Proven(code) => shape(code.rest, options, device),
             Code::PerPixel(kernel) | Code::RowPerBlock(kernel) | Code::GridStride(kernel) | Code::Tiles(kernel) => {
                 shape(*kernel, options, device)
             }
@@ -102,16 +160,15 @@ impl<N: Kernels> Launcher<N> {
         !self.options.kernel.is_exact()
     }
 
-    /// Queues the computation of rows, with lists of survivors that have room for so many. Returns the number of pixels that the kernel must count as written; 0 where it
-    /// does not count.
+    /// Queues the computation of rows, with lists of survivors that have room for so many. Returns what the kernels count.
     pub(crate) fn iterate(
         &self,
         stream: &Stream,
         (lists, list_rows): (&Lists<N>, u32),
-        task: Task<'_, N>,
+        (task, proof): (Task<'_, N>, &BlockProof),
         rows: Range<u32>,
         cancel: &Cancel,
-    ) -> Result<u64, Fault> {
+    ) -> Result<Counted, Fault> {
         let task = task.over(rows.clone());
         let (width, height) = (task.width(), rows.end - rows.start);
         let pixels = u64::from(width) * u64::from(height);
@@ -121,20 +178,26 @@ impl<N: Kernels> Launcher<N> {
                 for rows in pieces(rows, list_rows.min(MOST_DOWN * BLOCK_ROWS)) {
                     self.tuned(stream, (first, stage), lists, task.over(rows), cancel)?;
                 }
-                Ok(0)
+                Ok(Counted::Nothing)
+            }
+            Code::Proven(code) => {
+                for rows in pieces(rows, list_rows) {
+                    self.proven(stream, code, lists, (task.over(rows), proof), cancel)?;
+                }
+                Ok(Counted::NotProved(pixels))
             }
             Code::PerPixel(kernel) => {
                 let grid = [width.div_ceil(across), height.div_ceil(down).min(MOST_DOWN)];
                 kernel.launch(stream, grid, self.block, (task,))?;
-                Ok(0)
+                Ok(Counted::Nothing)
             }
             Code::RowPerBlock(kernel) => {
                 kernel.launch(stream, [height, 1], self.block, (task,))?;
-                Ok(0)
+                Ok(Counted::Nothing)
             }
             Code::GridStride(kernel) => {
                 kernel.launch(stream, [32, 32], self.block, (task,))?;
-                Ok(0)
+                Ok(Counted::Nothing)
             }
             Code::Tiles(kernel) => {
                 lists.counters.will_change();
@@ -143,12 +206,12 @@ impl<N: Kernels> Launcher<N> {
                     let grid = [width.div_ceil(TILE_SIDE), (rows.end - rows.start).div_ceil(TILE_SIDE)];
                     kernel.launch(stream, grid, self.block, (task.over(rows),))?;
                 }
-                Ok(pixels)
+                Ok(Counted::Written(pixels))
             }
             Code::Levels { grid, border, leaf } => {
                 lists.counters.will_change();
                 self.levels(stream, (grid, border, leaf), lists, task.counting(lists.counters.written()))?;
-                Ok(pixels)
+                Ok(Counted::Written(pixels))
             }
             Code::DeviceLaunches(divide) => {
                 lists.counters.will_change();
@@ -158,7 +221,7 @@ impl<N: Kernels> Launcher<N> {
                 let all = Corners { left: 0, top: rows.start, right: width, bottom: rows.end };
                 let task = task.counting(lists.counters.written());
                 divide.launch(stream, [initial, initial], self.block, (task, division, all, initial, 1))?;
-                Ok(pixels)
+                Ok(Counted::Written(pixels))
             }
         }
     }
@@ -172,43 +235,87 @@ impl<N: Kernels> Launcher<N> {
         task: Task<'_, N>,
         cancel: &Cancel,
     ) -> Result<(), Fault> {
-        let stages = self.options.stages;
-        let whole_batches =
-            |steps: u32| steps.max(1).div_ceil(LONG_BATCH).saturating_mul(LONG_BATCH).min(LONGEST_STAGE);
-        // Without a test for cycles most survivors stay to the end: fewer and longer stages.
-        let (first_steps, growth) = match task.tests_for_cycles() {
-            true => (stages.first, stages.growth),
-            false => (stages.first.saturating_mul(4), stages.growth.saturating_mul(2)),
-        };
-        let mut steps = whole_batches(first_steps);
-        // The prologue starts from z_1.
-        let mut left = task.limit().saturating_sub(PROLOGUE_STEPS + 1);
-        // Points that would be left with less than another such stage are iterated to the end at once.
-        let or_to_the_end = |steps: u32, left: u32| if left <= steps.saturating_mul(2) { TO_THE_END } else { steps };
-        let mut now = or_to_the_end(steps, left);
+        let steps = self.first_stage(&task);
         lists.counters.clear(stream)?;
         lists.counters.will_change();
         let rows = task.rows();
         let pixels = u64::from(task.width()) * u64::from(rows.end - rows.start);
-        let mut list = lists.survivors(0, 0, pixels)?;
+        let list = lists.survivors(0, 0, pixels)?;
         let grid = [task.width().div_ceil(BLOCK_COLUMNS), (rows.end - rows.start).div_ceil(BLOCK_ROWS)];
-        first.launch(stream, grid, BLOCK, (task, list, now))?;
+        first.launch(stream, grid, BLOCK, (task, list, steps.or_to_the_end()))?;
+        self.stages(stream, stage, lists, task, steps, cancel)
+    }
+
+    /// Proves blocks of rows that the lists have room for, then launches the first kernel over the cells that are left, and stages
+    /// over the surviving points.
+    fn proven(
+        &self,
+        stream: &Stream,
+        code: ProvenCode<N>,
+        lists: &Lists<N>,
+        (task, proof): (Task<'_, N>, &BlockProof),
+        cancel: &Cancel,
+    ) -> Result<(), Fault> {
+        let steps = self.first_stage(&task);
+        lists.counters.clear_counts(stream)?;
+        lists.counters.will_change();
+        let task = task.counting(lists.counters.written());
+        let rows = task.rows();
+        let size = [task.width(), rows.end - rows.start];
+        let list = lists.survivors(0, 0, u64::from(size[0]) * u64::from(size[1]))?;
+        let cells = lists.cells(size)?;
+        let regions = u64::from(size[0].div_ceil(REGION_COLUMNS)) * u64::from(size[1].div_ceil(REGION_ROWS));
+        let blocks = u32::try_from(regions.div_ceil(u64::from(PROVEN_THREADS / 32))).unwrap_or(u32::MAX);
+        let [many, threads] = [[self.multiprocessors * 32, 1], [PROVEN_THREADS, 1]];
+        code.blocks.launch(stream, [blocks, 1], threads, (task, *proof, cells))?;
+        code.parts.launch(stream, many, threads, (task, *proof, cells))?;
+        // As many as fit at once: each takes cells as it comes to them.
+        let at_once = [self.multiprocessors * self.occupancy.blocks.max(1), 1];
+        code.rest.launch(stream, at_once, threads, (task, *proof, cells, list, steps.or_to_the_end()))?;
+        code.late.launch(stream, many, BLOCK, (task, cells, list, steps.or_to_the_end()))?;
+        self.stages(stream, code.stage, lists, task, steps, cancel)
+    }
+
+    /// The steps that points make before those that survive are listed.
+    fn first_stage(&self, task: &Task<'_, N>) -> StageSteps {
+        let stages = self.options.stages;
+        // Without a test for cycles most survivors stay to the end: fewer and longer stages.
+        let (first, growth) = match task.tests_for_cycles() {
+            true => (stages.first, stages.growth),
+            false => (stages.first.saturating_mul(4), stages.growth.saturating_mul(2)),
+        };
+        // The prologue starts from z_1.
+        StageSteps { steps: whole_batches(first), left: task.limit().saturating_sub(PROLOGUE_STEPS + 1), growth }
+    }
+
+    /// Launches stages over the points that have survived the first kernel, with `first` steps.
+    fn stages(
+        &self,
+        stream: &Stream,
+        stage: Kernel<TunedStage<N>>,
+        lists: &Lists<N>,
+        task: Task<'_, N>,
+        first: StageSteps,
+        cancel: &Cancel,
+    ) -> Result<(), Fault> {
+        let rows = task.rows();
+        let pixels = u64::from(task.width()) * u64::from(rows.end - rows.start);
+        let mut list = lists.survivors(0, 0, pixels)?;
+        let mut now = first;
         let mut number = 0;
-        while now == steps && left > steps {
-            left -= steps;
-            let last = steps;
-            steps = whole_batches(steps.saturating_mul(growth));
-            now = or_to_the_end(steps, left);
+        while let Some(next) = now.next() {
+            let last = std::mem::replace(&mut now, next);
             number += 1;
             // Every count was cleared before the first stage; later stages use them again.
             if number >= COUNTS {
                 lists.counters.clear_count(number % COUNTS, stream)?;
             }
-            let next = lists.survivors(number % 2, number % COUNTS, pixels)?;
+            let survivors = lists.survivors(number % 2, number % COUNTS, pixels)?;
             // Many more blocks than fit at once, so that none waits long for a few slow ones.
-            stage.launch(stream, [self.multiprocessors * 32, 1], BLOCK, (task, list, next, left, now))?;
-            list = next;
-            if last >= LONGEST_STAGE {
+            let blocks = [self.multiprocessors * 32, 1];
+            stage.launch(stream, blocks, BLOCK, (task, list, survivors, now.left, now.or_to_the_end()))?;
+            list = survivors;
+            if last.steps >= LONGEST_STAGE {
                 keep_pace(stream, lists, cancel)?;
                 if cancel.is_cancelled() {
                     return Ok(());
@@ -249,6 +356,26 @@ impl<N: Kernels> Launcher<N> {
         }
         leaf.launch(stream, blocks, BLOCK, (task, leaves))
     }
+}
+
+impl StageSteps {
+    /// The steps of a stage, or more than any point has left: points that would be left with less than another such stage are
+    /// iterated to the end at once.
+    fn or_to_the_end(self) -> u32 {
+        if self.left <= self.steps.saturating_mul(2) { TO_THE_END } else { self.steps }
+    }
+
+    /// The stage after this one.
+    fn next(self) -> Option<Self> {
+        let left = self.left.checked_sub(self.steps).filter(|left| *left > 0)?;
+        let steps = whole_batches(self.steps.saturating_mul(self.growth));
+        (self.or_to_the_end() != TO_THE_END).then_some(Self { steps, left, ..self })
+    }
+}
+
+/// Steps in whole batches of either length, and no more than a launch may have.
+fn whole_batches(steps: u32) -> u32 {
+    steps.max(1).div_ceil(LONG_BATCH).saturating_mul(LONG_BATCH).min(LONGEST_STAGE)
 }
 
 /// The block of a kernel, and its occupancy.

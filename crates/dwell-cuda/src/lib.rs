@@ -41,6 +41,8 @@ mod driver;
 mod engine;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod host;
 mod kernel;
 mod launch;
 mod lists;
@@ -51,6 +53,7 @@ mod options;
 mod paint_tables;
 mod peak;
 mod pool;
+mod proof;
 mod session;
 mod shared;
 mod task;

@@ -4,7 +4,8 @@
 use crate::driver::{Address, Buffer, Context, Event, Fault, Stream};
 use crate::needs::Capacity;
 use crate::options::Division;
-use crate::shared::shared_struct;
+use crate::proof::{CellList, ProofLists};
+use crate::shared::{CELL_SIDE, shared_struct};
 use dwell::Size;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -41,11 +42,16 @@ shared_struct! {
 const _: () = assert!(size_of::<Survivors<'_, f32>>() == 32 && size_of::<Survivors<'_, f64>>() == 32);
 const _: () = assert!(size_of::<Corners>() == 16 && size_of::<RectangleList<'_>>() == 24);
 
-/// Counts of lists.
+/// Counts of lists of survivors and of rectangles.
 pub(crate) const COUNTS: usize = 60;
+/// Counts of lists of cells, after those.
+pub(crate) const CELL_COUNTS: usize = 4;
 /// Words of 32 bits before the counts of lists: pixels written (two words), device-side launches that failed, and the
 /// last error.
 const FIRST_COUNT: usize = 4;
+
+/// Words in all: then the number of the next cell of a list.
+const WORDS: usize = FIRST_COUNT + COUNTS + CELL_COUNTS + 1;
 
 /// Counters that kernels add to.
 #[derive(Debug)]
@@ -57,7 +63,7 @@ pub(crate) struct Counters {
 
 impl Counters {
     pub(crate) fn new(context: &Arc<Context>) -> Result<Self, Fault> {
-        Ok(Self { words: Buffer::new(context, FIRST_COUNT + COUNTS)?, are_clear: Cell::new(false) })
+        Ok(Self { words: Buffer::new(context, WORDS)?, are_clear: Cell::new(false) })
     }
 
     /// Sets all of them to 0, unless they are. Call it ahead of time where that is possible: clearing takes little
@@ -66,7 +72,12 @@ impl Counters {
         if self.are_clear.replace(true) {
             return Ok(());
         }
-        self.words.clear(0..FIRST_COUNT + COUNTS, stream)
+        self.words.clear(0..WORDS, stream)
+    }
+
+    /// Sets the counts of all lists to 0, unless they are, and leaves those of pixels.
+    pub(crate) fn clear_counts(&self, stream: &Stream) -> Result<(), Fault> {
+        if self.are_clear.get() { Ok(()) } else { self.words.clear(FIRST_COUNT..WORDS, stream) }
     }
 
     /// Notes that a launch counts.
@@ -83,6 +94,17 @@ impl Counters {
     fn count(&self, list: usize) -> Address<'_, u32> {
         assert!(list < COUNTS, "one of the counts");
         self.words.view(FIRST_COUNT + list)
+    }
+
+    /// The count of a list of cells, 0 to [`CELL_COUNTS`] - 1.
+    fn cell_count(&self, list: usize) -> Address<'_, u32> {
+        assert!(list < CELL_COUNTS, "one of the counts");
+        self.words.view(FIRST_COUNT + COUNTS + list)
+    }
+
+    /// The number of the next cell of a list.
+    fn next_cell(&self) -> Address<'_, u32> {
+        self.words.view(WORDS - 1)
     }
 
     /// Pixels written.
@@ -111,6 +133,7 @@ impl Counters {
 pub(crate) struct Lists<N> {
     survivors: Option<[SurvivorList<N>; 2]>,
     rectangles: Option<[Buffer<Corners>; 3]>,
+    cells: Option<([Buffer<u32>; CELL_COUNTS], Buffer<u8>)>,
     pub(crate) counters: Counters,
     /// Recorded behind launches that the host waits for.
     pub(crate) pace: Event,
@@ -160,14 +183,25 @@ pub(crate) fn rectangles_of(size: Size, division: Division) -> Result<usize, Fau
     u32::try_from(count).map(|count| count as usize).map_err(|_| Fault::Memory)
 }
 
+/// Cells of so many columns and rows.
+pub(crate) fn cells_of(columns: u32, rows: u32) -> u64 {
+    u64::from(columns.div_ceil(CELL_SIDE)) * u64::from(rows.div_ceil(CELL_SIDE))
+}
+
 impl<N> Lists<N> {
     /// Counters, and lists with room for so much: none of those that have no room.
     pub(crate) fn new(context: &Arc<Context>, room: &Capacity) -> Result<Self, Fault> {
         let survivors = || SurvivorList::new(context, room.list_points);
         let rectangles = || Buffer::new(context, room.rectangles);
+        let cells = || Buffer::new(context, room.cells);
         Ok(Self {
             survivors: if room.list_points > 0 { Some([survivors()?, survivors()?]) } else { None },
             rectangles: if room.rectangles > 0 { Some([rectangles()?, rectangles()?, rectangles()?]) } else { None },
+            cells: if room.cells > 0 {
+                Some(([cells()?, cells()?, cells()?, cells()?], Buffer::new(context, room.cells)?))
+            } else {
+                None
+            },
             counters: Counters::new(context)?,
             pace: Event::new(context)?,
         })
@@ -181,6 +215,24 @@ impl<N> Lists<N> {
         let SurvivorList { x, y, place } = &lists[list];
         assert!(pixels <= place.len() as u64, "room for every point");
         Ok(Survivors { x: x.address(), y: y.address(), place: place.address(), count: self.counters.count(count) })
+    }
+
+    /// The lists of cells, for a launch over so many columns and rows.
+    pub(crate) fn cells(&self, [columns, rows]: [u32; 2]) -> Result<ProofLists<'_>, Fault> {
+        let Some((lists, dwells)) = &self.cells else {
+            return Err(Fault::Lost("there are no lists of cells".to_owned()));
+        };
+        // There are fewer blocks than cells.
+        assert!(cells_of(columns, rows) <= lists[0].len() as u64, "room for every cell");
+        let list = |list: usize| CellList { cells: lists[list].address(), count: self.counters.cell_count(list) };
+        Ok(ProofLists {
+            dwells: dwells.address(),
+            divided: list(0),
+            bounded: list(1),
+            left: list(2),
+            late: list(3),
+            next: self.counters.next_cell(),
+        })
     }
 
     /// One of the three lists of rectangles, with one of the counts.

@@ -1,6 +1,7 @@
 //! The plan that a session has loaded: its task, and which of its rows are computed.
 
 use crate::needs::Needs;
+use crate::proof::BlockProof;
 use crate::session::{Loss, PlanId, SessionSpec};
 use crate::task::Task;
 use dwell::{DirectPoints, Plan};
@@ -14,6 +15,8 @@ pub(crate) struct LoadedPlan<N> {
     pub(crate) needs: Needs,
     /// The plan's task, without memory and rows.
     pub(crate) task: Task<'static, N>,
+    /// What blocks of its pixels are proved by.
+    pub(crate) proof: BlockProof,
     pub(crate) per_log2_power: f64,
     /// Where the whole image is kept: its rows.
     pub(crate) whole: Option<WholeImage>,
@@ -40,6 +43,7 @@ impl<N: Kernels> LoadedPlan<N> {
             id: PlanId::of(plan),
             needs: *needs,
             task: Task::new(plan, points, spec.shortcuts),
+            proof: BlockProof::new(plan, points, spec.shortcuts),
             per_log2_power: per_log2_power(points.map.formula.power()),
             whole,
             next: 0,

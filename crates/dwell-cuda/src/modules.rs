@@ -4,8 +4,8 @@
 
 use crate::driver::{Context, Fault, Function, Module};
 use crate::kernel::{
-    CdpDivide, DeepDecide, Kernel, LevelsBorder, LevelsGrid, LevelsLeaf, Paint, Peak, Rows, Signature, SmoothValues,
-    TunedFirst, TunedStage,
+    CdpDivide, DeepDecide, Kernel, LevelsBorder, LevelsGrid, LevelsLeaf, Paint, Peak, Proven, ProvenLate, ProvenRest,
+    Rows, Signature, SmoothValues, TunedFirst, TunedStage,
 };
 use dwell_kernels::Kernels;
 use std::collections::HashMap;
@@ -35,6 +35,7 @@ const LIBRARY: &str = "libcudadevrt.a";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum KernelFile {
     Tuned,
+    Proven,
     PerPixel,
     Levels,
     Paint,
@@ -102,6 +103,27 @@ impl Modules {
         // SAFETY: takes (Task<N> t, Survivors<N> list, Survivors<N> next, unsigned left, unsigned steps); writes pixels
         // of the task's rows, and to `next` at most the points of `list`.
         unsafe { self.kernel(KernelFile::Tuned, &name) }
+    }
+
+    /// A kernel of proven.cu that proves.
+    pub(crate) fn proven<N: Kernels>(&mut self, kind: &str, rule: &str) -> Result<Kernel<Proven<N>>, Fault> {
+        // SAFETY: takes (Task<N> t, BlockProof f, ProofLists lists); writes dwells of cells of the task's rows, and to each list at
+        // most their blocks or cells, each of which once.
+        unsafe { self.kernel(KernelFile::Proven, &named::<N>(kind, rule)) }
+    }
+
+    /// `proven_rest` of proven.cu.
+    pub(crate) fn proven_rest<N: Kernels>(&mut self, rule: &str) -> Result<Kernel<ProvenRest<N>>, Fault> {
+        // SAFETY: takes (Task<N> t, BlockProof f, ProofLists lists, Survivors<N> list, unsigned steps); writes pixels of the task's
+        // rows, to `late` at most the cells of `bounded`, and to the list at most a point for each pixel of the cells of `left`.
+        unsafe { self.kernel(KernelFile::Proven, &named::<N>("proven_rest", rule)) }
+    }
+
+    /// `proven_late` of proven.cu.
+    pub(crate) fn proven_late<N: Kernels>(&mut self, rule: &str) -> Result<Kernel<ProvenLate<N>>, Fault> {
+        // SAFETY: takes (Task<N> t, ProofLists lists, Survivors<N> list, unsigned steps); writes pixels of the task's rows, and to
+        // the list at most a point for each pixel of the cells of `late`, none of which is in `left`.
+        unsafe { self.kernel(KernelFile::Proven, &named::<N>("proven_late", rule)) }
     }
 
     /// `per_pixel` of per_pixel.cu.
@@ -212,6 +234,7 @@ impl Modules {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => entry.insert(match source {
                 KernelFile::Tuned => Module::load(compiled!("tuned.fatbin"))?,
+                KernelFile::Proven => Module::load(compiled!("proven.fatbin"))?,
                 KernelFile::PerPixel => Module::load(compiled!("per_pixel.fatbin"))?,
                 KernelFile::Levels => Module::load(compiled!("levels.fatbin"))?,
                 KernelFile::Paint => Module::load(compiled!("paint.fatbin"))?,
@@ -280,7 +303,8 @@ mod tests {
                 }
             }
             let kinds = ["per_pixel", "row_per_block", "grid_stride", "block_fill", "levels_border", "levels_leaf"];
-            for kind in kinds.into_iter().chain(["smooth"]) {
+            let proven = ["proven_blocks", "proven_parts", "proven_rest", "proven_late"];
+            for kind in kinds.into_iter().chain(proven).chain(["smooth"]) {
                 check(&named::<f32>(kind, rule));
                 check(&named::<f64>(kind, rule));
             }

@@ -1,7 +1,7 @@
 //! What a request needs of a session: the same shape, and at least its capacity. Both are computed without a device.
 
 use crate::driver::Fault;
-use crate::lists::{Corners, SurvivorList, rectangles_of, survivors_of};
+use crate::lists::{CELL_COUNTS, Corners, SurvivorList, cells_of, rectangles_of, survivors_of};
 use crate::options::{GpuKernel, Options};
 use crate::session::{Budget, Content, SLOTS, SessionSpec};
 use crate::task::{DeviceField, rule};
@@ -39,6 +39,8 @@ pub(crate) struct Capacity {
     pub(crate) list_points: usize,
     /// Rectangles of each list.
     pub(crate) rectangles: usize,
+    /// Cells of each list of cells.
+    pub(crate) cells: usize,
     /// Coordinates of columns and rows.
     pub(crate) coordinates: usize,
 }
@@ -116,6 +118,11 @@ impl Needs {
                 let rows = survivors_of::<N>(size, slot_pixels, left)?;
                 (Capacity { list_points: elements(u64::from(rows) * width)?, ..rows_alone }, rows)
             }
+            GpuKernel::Proven => {
+                let rows = survivors_of::<N>(size, slot_pixels, left)?;
+                let cells = elements(cells_of(size.width, rows))?;
+                (Capacity { list_points: elements(u64::from(rows) * width)?, cells, ..rows_alone }, rows)
+            }
             GpuKernel::Levels => {
                 let rectangles = rectangles_of(size, spec.options.division)?;
                 (Capacity { rectangles, ..rows_alone }, size.height)
@@ -141,9 +148,9 @@ impl Shape {
 }
 
 impl Capacity {
-    fn each(&self) -> [usize; 6] {
-        let Self { slot_pixels, picture_bytes, field_pixels, list_points, rectangles, coordinates } = *self;
-        [slot_pixels, picture_bytes, field_pixels, list_points, rectangles, coordinates]
+    fn each(&self) -> [usize; 7] {
+        let Self { slot_pixels, picture_bytes, field_pixels, list_points, rectangles, cells, coordinates } = *self;
+        [slot_pixels, picture_bytes, field_pixels, list_points, rectangles, cells, coordinates]
     }
 
     /// Whether there is room for another.
@@ -154,8 +161,9 @@ impl Capacity {
     /// The same rounded up: small sizes to powers of two.
     pub(crate) fn rounded(&self) -> Self {
         let up = |size: usize| if (1..ROUNDED).contains(&size) { size.next_power_of_two() } else { size };
-        let [slot_pixels, picture_bytes, field_pixels, list_points, rectangles, coordinates] = self.each().map(up);
-        Self { slot_pixels, picture_bytes, field_pixels, list_points, rectangles, coordinates }
+        let [slot_pixels, picture_bytes, field_pixels, list_points, rectangles, cells, coordinates] =
+            self.each().map(up);
+        Self { slot_pixels, picture_bytes, field_pixels, list_points, rectangles, cells, coordinates }
     }
 
     /// Bytes of device memory for rows and lists, of which all but a few MiB of a session consist: the rest are
@@ -169,6 +177,7 @@ impl Capacity {
             self.picture_bytes.saturating_mul(SLOTS),
             self.list_points.saturating_mul(2 * (2 * number + SurvivorList::<f32>::PLACE_BYTES)),
             self.rectangles.saturating_mul(3 * size_of::<Corners>()),
+            self.cells.saturating_mul(CELL_COUNTS * size_of::<u32>() + size_of::<u8>()),
         ];
         each.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes as u64))
     }

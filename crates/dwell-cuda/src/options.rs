@@ -1,6 +1,6 @@
 //! Which kernel computes dwells, and how it is launched.
 
-use crate::shared::{BLOCK_THREADS, MOST_BLOCK_THREADS, MOST_PARTS};
+use crate::shared::{BLOCK_THREADS, MOST_BLOCK_THREADS, MOST_PARTS, PROVEN_THREADS};
 use dwell::{InputError, Parameter, Problem};
 use std::fmt;
 use std::str::FromStr;
@@ -11,6 +11,8 @@ pub enum GpuKernel {
     /// The fastest exact kernel.
     #[default]
     Tuned,
+    /// Blocks of pixels of which a dwell is proved, and the tuned kernel for the rest. Exact; dwells alone.
+    Proven,
     /// The plain loop, one thread for each pixel, in blocks of any shape.
     PerPixel,
     /// The plain loop, one block for each row.
@@ -27,6 +29,7 @@ pub enum GpuKernel {
 
 dwell_kernels::named!(GpuKernel, "gpu-kernel":
     Tuned => "tuned",
+    Proven => "proven",
     PerPixel => "per-pixel",
     RowPerBlock => "row-per-block",
     GridStride => "grid-stride",
@@ -53,6 +56,7 @@ impl GpuKernel {
             Self::PerPixel | Self::DeviceLaunches => [64, 4],
             Self::RowPerBlock => [128, 1],
             Self::GridStride => [16, 16],
+            Self::Proven => [PROVEN_THREADS, 1],
             Self::Tuned | Self::Levels | Self::Block => [BLOCK_THREADS, 1],
         }
     }
@@ -174,7 +178,8 @@ impl Options {
             }
         }
         let chosen = self.block.is_some();
-        if chosen && matches!(self.kernel, GpuKernel::Tuned | GpuKernel::Levels | GpuKernel::Block) {
+        if chosen && matches!(self.kernel, GpuKernel::Tuned | GpuKernel::Proven | GpuKernel::Levels | GpuKernel::Block)
+        {
             return Err(InputError::new(Problem::Conflict(format!("the kernel {} has its own", self.kernel)))
                 .about(Parameter::Named("block"))
                 .accepts("with per-pixel, row-per-block, grid-stride or mariani-silver-cdp"));

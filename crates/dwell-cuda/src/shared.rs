@@ -17,6 +17,7 @@ use crate::launch::LaunchDivision;
 use crate::lists::{Corners, RectangleList, Survivors};
 use crate::paint_tables::PaintTask;
 use crate::peak::PeakRule;
+use crate::proof::{BlockProof, CellList, ProofLists};
 use crate::task::Task;
 use cpp::Value;
 use dwell::{Depth, Fold, Scale};
@@ -87,6 +88,41 @@ constants! {
     TILE_ROWS: u32 = BLOCK_THREADS / 32 / WARPS_ACROSS * WARP_ROWS;
     /// Pixels of a block of the tuned kernel, down.
     BLOCK_ROWS: u32 = TILES_OF_WARP * TILE_ROWS;
+
+    /// Pixels on a side of a block of which a dwell is proved: the larger ones.
+    BLOCK_SIDE: u32 = 16;
+    /// The smaller ones, which the larger are divided into.
+    CELL_SIDE: u32 = 8;
+    /// Blocks of a warp's region, across.
+    REGION_BLOCKS: u32 = 8;
+    /// Blocks of a warp's region: one for each lane.
+    BLOCKS_OF_REGION: u32 = 32;
+    /// Cells of a region, across.
+    REGION_CELLS: u32 = REGION_BLOCKS * BLOCK_SIDE / CELL_SIDE;
+    /// Cells of a region.
+    CELLS_OF_REGION: u32 = BLOCKS_OF_REGION * (BLOCK_SIDE / CELL_SIDE) * (BLOCK_SIDE / CELL_SIDE);
+    /// Pixels of a region, across.
+    REGION_COLUMNS: u32 = REGION_BLOCKS * BLOCK_SIDE;
+    /// Pixels of a region, down.
+    REGION_ROWS: u32 = BLOCKS_OF_REGION / REGION_BLOCKS * BLOCK_SIDE;
+    /// Threads of a block of the kernels that prove.
+    PROVEN_THREADS: u32 = 128;
+    /// Cells that a warp takes at once.
+    CELLS_AT_ONCE: u32 = 4;
+    /// Stands for the dwell of a cell of which nothing is proved: more than any that is kept.
+    NOTHING_PROVED: u32 = 255;
+    /// The n at which a block is examined for a trap for the first time; then whenever n has doubled.
+    FIRST_TRAP: u32 = 96;
+    /// The n from which on a block in which no trap is found is left to its pixels.
+    LAST_TRAP: u32 = 384;
+    /// The steps in which a return of an orbit is looked for: the longest period that is found.
+    LONGEST_RETURN: u32 = 64;
+    /// The square of the distance within which it has to return.
+    RETURN_CLOSE: f32 = 1.0 / 1024.0;
+    /// Periods that are tried.
+    TRAP_ATTEMPTS: u32 = 8;
+    /// The factor by which E is enlarged for a trap.
+    TRAP_ENLARGEMENT: f32 = 1.25;
 
     /// Pixels on a side of the tile that `block_fill` subdivides in shared memory.
     TILE_SIDE: u32 = 64;
@@ -175,6 +211,8 @@ constants! {
 // batches.
 const _: () = assert!(WARP_COLUMNS * WARP_ROWS == 32 && BLOCK_COLUMNS * TILE_ROWS == BLOCK_THREADS);
 const _: () = assert!(MOST_PARTS * MOST_PARTS <= BLOCK_THREADS);
+const _: () = assert!(FIRST_TRAP < NOTHING_PROVED && NOTHING_PROVED <= u8::MAX as u32 && REGION_COLUMNS == 4 * 32);
+const _: () = assert!(BLOCK_SIDE == 2 * CELL_SIDE && CELL_SIDE.is_multiple_of(WARP_ROWS) && CELL_SIDE == WARP_COLUMNS);
 const _: () = assert!(DEEP_FAR * DEEP_FAR == DEEP_FAR_SQUARED);
 const _: () = assert!(PROLOGUE_STEPS.is_multiple_of(PROLOGUE_BATCH) && LONG_BATCH.is_multiple_of(SHORT_BATCH));
 
@@ -226,6 +264,12 @@ pub fn header() -> String {
     cpp::definition::<Survivors<'_, AnyNumber>>(&mut out, true);
     cpp::checks::<Survivors<'_, f32>>(&mut out, "Survivors<float>");
     cpp::checks::<Survivors<'_, f64>>(&mut out, "Survivors<double>");
+    cpp::definition::<BlockProof>(&mut out, false);
+    cpp::checks::<BlockProof>(&mut out, "BlockProof");
+    cpp::definition::<CellList<'_>>(&mut out, false);
+    cpp::checks::<CellList<'_>>(&mut out, "CellList");
+    cpp::definition::<ProofLists<'_>>(&mut out, false);
+    cpp::checks::<ProofLists<'_>>(&mut out, "ProofLists");
     cpp::definition::<Corners>(&mut out, false);
     cpp::checks::<Corners>(&mut out, "Corners");
     // Methods are added in rectangle.cuh, and no fields.

@@ -209,6 +209,23 @@ impl<'a, N: Kernels> Task<'a, N> {
         }
     }
 
+    /// The same task over all rows of coordinates of the host, for code of kernels that runs there and writes no dwells.
+    #[cfg(test)]
+    pub(crate) fn on_host<'b>(self, [re_of_column, im_of_column, re_of_row, im_of_row]: [&'b [N]; 4]) -> Task<'b, N>
+    where
+        'a: 'b,
+    {
+        let of = |axis| Address::of_host(axis).read_only();
+        Task {
+            re_of_column: of(re_of_column),
+            im_of_column: of(im_of_column),
+            re_of_row: of(re_of_row),
+            im_of_row: of(im_of_row),
+            end: u32::try_from(im_of_row.len()).unwrap(),
+            ..self
+        }
+    }
+
     /// The same task over some of its rows.
     ///
     /// # Panics

@@ -1,6 +1,7 @@
 //! Buffers, streams and events of a session: all that is allocated when it is opened, and used by one plan after another.
 
 use crate::driver::{Buffer, Context, Event, Fault, Pinned, Stream};
+use crate::launch::Counted;
 use crate::lists::Lists;
 use crate::needs::{Capacity, Shape};
 use crate::session::{Content, SLOTS};
@@ -37,8 +38,8 @@ pub(crate) struct Slot {
     pub(crate) iterated: Event,
     pub(crate) painted: Event,
     pub(crate) copying: Event,
-    /// Number of pixels that kernels must count as written; 0 where they do not count.
-    pub(crate) to_write: u64,
+    /// What kernels count.
+    pub(crate) counted: Counted,
 }
 
 impl<N: Kernels> Workspace<N> {
@@ -72,7 +73,7 @@ impl Slot {
             iterated: Event::new(context)?,
             painted: Event::new(context)?,
             copying: Event::new(context)?,
-            to_write: 0,
+            counted: Counted::Nothing,
         })
     }
 

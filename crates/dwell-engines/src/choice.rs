@@ -29,7 +29,7 @@ impl Work {
     /// Whether a device can be the faster engine. The processors take what a device does not compute or would infer
     /// otherwise, and pictures that they finish before a device has started.
     fn suits_a_device(self) -> bool {
-        matches!(self.strategy, Strategy::Auto | Strategy::EveryPixel)
+        matches!(self.strategy, Strategy::Auto | Strategy::EveryPixel | Strategy::Proven)
             && CudaEngine::CHANNELS.includes(self.channels)
             && self.pixels >= if self.is_deep() { FEWEST_DEEP_PIXELS } else { FEWEST_PIXELS }
     }

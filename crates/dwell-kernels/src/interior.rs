@@ -79,7 +79,7 @@ pub(crate) struct Interior<N> {
 }
 
 /// The proved margins delta of the cardioid and of the disc.
-fn margins<N: Number>(recipe: Recipe) -> [f64; 2] {
+pub(crate) fn margins<N: Number>(recipe: Recipe) -> [f64; 2] {
     let index = match recipe {
         Recipe::Fused => 0,
         Recipe::Separate => 1,

@@ -1,10 +1,11 @@
 //! The constants of the exact shortcuts of a map, as plain numbers: for engines that do not run on the CPU and take the
 //! same shortcuts.
 
+use crate::enclosure::{roundings_of_a_step, smallest, sure_radii, unit};
 use crate::escape::KernelSettings;
 use crate::escape::late::{self, ExceptionalPoints};
 use crate::formula::Formula;
-use crate::interior::Interior;
+use crate::interior::{Interior, margins};
 use crate::number::Number;
 
 /// The constants of the exact shortcuts of a map.
@@ -45,6 +46,39 @@ impl<N: Number> ShortcutConstants<N> {
         let interior =
             (settings.shortcuts.interior && is_mandelbrot).then(|| Interior::<N>::new(settings.map.recipe).constants());
         Self { interior, each_step }
+    }
+}
+
+/// The constants of proofs for blocks of points ([`crate::blocks`]), for engines that make them with operations of their own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProofConstants {
+    /// k: a computed step of the map differs from the exact one by at most k u (|z|^N + |c|), in both recipes, but for `smallest`.
+    pub roundings_of_a_step: f64,
+    /// u, the unit roundoff of the number of the orbits.
+    pub unit: f64,
+    /// What results below the smallest normal numbers can lose in the operations of a step.
+    pub smallest: f64,
+    /// A computed test finds that a point has not escaped where |z| is at most the first, and that it has where |z| is greater
+    /// than the second.
+    pub sure_radii: [f64; 2],
+    /// The margins delta of the cardioid and of the disc of period 2, if the map has them and the shortcut `interior` is
+    /// enabled: no computed orbit of a point with |lambda| <= 1 - delta escapes. See [`crate::interior`].
+    pub interior_margins: Option<[f64; 2]>,
+}
+
+impl ProofConstants {
+    /// The constants for the map, the escape radius and the shortcuts of `settings`.
+    #[must_use]
+    pub fn of<N: Number>(settings: &KernelSettings<N>) -> Self {
+        let map = &settings.map;
+        let has_interior = settings.shortcuts.interior && map.formula == Formula::MANDELBROT && map.julia.is_none();
+        Self {
+            roundings_of_a_step: roundings_of_a_step(map.formula.power()),
+            unit: unit::<N>(),
+            smallest: smallest::<N>(),
+            sure_radii: sure_radii(settings.radius_squared),
+            interior_margins: has_interior.then(|| margins::<N>(map.recipe)),
+        }
     }
 }
 

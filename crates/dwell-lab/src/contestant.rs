@@ -275,6 +275,9 @@ fn add_device(device: &DeviceReport, seconds: &mut BTreeMap<String, f64>, facts:
     if let Some(written) = device.written_pixels {
         facts.insert("written pixels".to_owned(), written.to_string());
     }
+    if let Some(proved) = device.proved_pixels {
+        facts.insert("proved pixels".to_owned(), proved.to_string());
+    }
     if device.rows_on_cpu > 0 {
         facts.insert("rows computed by the processors".to_owned(), device.rows_on_cpu.to_string());
     }

@@ -1,39 +1,5 @@
-// The orbits of deep.cu on the host: the same headers, with the operations of the device by those of C++. For tests without a device.
-#include <cmath>
-#include <cstring>
-using std::fabs;
-using std::fmax;
-using std::max;
-using std::round;
-using std::sqrt;
-#define __device__
-#define __forceinline__ inline
-#define __noinline__ __attribute__((noinline))
-
-struct double2 {
-    double x, y;
-};
-
-inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
-inline double __dmul_rn(double a, double b) { return a * b; }
-inline double __dadd_rn(double a, double b) { return a + b; }
-inline double __dsub_rn(double a, double b) { return a - b; }
-inline double __ddiv_rn(double a, double b) { return a / b; }
-inline double __dsqrt_rn(double x) { return std::sqrt(x); }
-inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
-inline float __fmul_rn(float a, float b) { return a * b; }
-inline float __fadd_rn(float a, float b) { return a + b; }
-inline float __fsub_rn(float a, float b) { return a - b; }
-inline long long __double_as_longlong(double x) {
-    long long bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-inline double __longlong_as_double(long long bits) {
-    double x;
-    std::memcpy(&x, &bits, sizeof x);
-    return x;
-}
+// The orbits of deep.cu on the host, from the same headers. For tests without a device.
+#include "host/operations.hpp"
 
 #include "deep_pixel.cuh"
 

@@ -6,6 +6,7 @@ use super::faults::{TestDevice, field_of, plan_of, processors};
 use super::layout::{self, DeepOrigin, DeepPixels, DeepTiny, DeepView, WideBlock};
 use super::session::{DeepRows, DeepSession};
 use crate::driver::{Address, Fault};
+use crate::host::compiled;
 use crate::pool::SessionPool;
 use dwell::{
     Attempted, Cancel, ChannelSet, DeepAttempt, DeepPoints, DeepTable, DeviceReport, Location, Size, Tier, View,
@@ -14,9 +15,7 @@ use dwell_kernels::deep::blocks::Table;
 use dwell_kernels::deep::mantissa::Mantissa;
 use dwell_kernels::deep::orbit::Setting;
 use libloading::Library;
-use std::io::Write;
 use std::ops::Range;
-use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// The endings of deep_orbit.cuh.
@@ -29,29 +28,7 @@ type Decide = unsafe extern "C" fn(*const DeepView<'_>, *const DeepPixels<'_>, u
 /// The compiled code; `None` where there is no C++ compiler.
 fn code() -> Option<&'static Library> {
     static CODE: OnceLock<Option<Library>> = OnceLock::new();
-    CODE.get_or_init(|| {
-        let folder = std::env::temp_dir().join(format!("dwell-cuda-host-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("deep.so");
-        let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels");
-        let compiler = Command::new("c++")
-            .args(["-std=c++17", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-I", kernels, "-o"])
-            .arg(&path)
-            .args(["-x", "c++", "-"])
-            .stdin(Stdio::piped())
-            .spawn();
-        let Ok(mut compiler) = compiler else {
-            eprintln!("skipped: there is no C++ compiler");
-            return None;
-        };
-        compiler.stdin.take().unwrap().write_all(include_bytes!("host.cpp")).unwrap();
-        assert!(compiler.wait().unwrap().success(), "the kernels do not compile for the host");
-        // SAFETY: compiled from this project's sources; it has no initialisers.
-        let library = unsafe { Library::new(&path) }.unwrap();
-        let _ = std::fs::remove_dir_all(&folder);
-        Some(library)
-    })
-    .as_ref()
+    CODE.get_or_init(|| compiled("deep", include_bytes!("host.cpp"))).as_ref()
 }
 
 /// Memory of a session for the pixels of some rows.

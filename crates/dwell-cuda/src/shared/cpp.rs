@@ -3,6 +3,7 @@
 use crate::deep::layout::{DeepOrigin, DeepTiny, WideBlock};
 use crate::driver::{Address, ConstAddress};
 use crate::lists::Corners;
+use crate::proof::CellList;
 
 /// A value of a constant.
 pub(crate) enum Value {
@@ -10,6 +11,7 @@ pub(crate) enum Value {
     Signed(i32),
     Bits(u64),
     Real(f64),
+    Single(f32),
 }
 
 impl From<u32> for Value {
@@ -36,6 +38,12 @@ impl From<f64> for Value {
     }
 }
 
+impl From<f32> for Value {
+    fn from(value: f32) -> Self {
+        Self::Single(value)
+    }
+}
+
 impl Value {
     /// A constant of that name. Integers have the type of a C++ literal, so that they mix with either signedness as one
     /// does.
@@ -46,6 +54,7 @@ impl Value {
             Self::Bits(value) => format!("constexpr unsigned long long {name} = {value:#x}ull;"),
             // The shortest digits that read back as the same double.
             Self::Real(value) => format!("constexpr double {name} = {value:?};"),
+            Self::Single(value) => format!("constexpr float {name} = {value:?}f;"),
         }
     }
 }
@@ -88,6 +97,7 @@ cpp_types! {
     AnyNumber: "N"
     // The C++ struct of the same fields that has methods as well.
     Corners: "Rectangle"
+    CellList<'_>: "CellList"
     DeepTiny: "DeepTiny"
     DeepOrigin: "DeepOrigin"
     WideBlock: "WideBlock"

@@ -244,6 +244,10 @@ pub struct DeviceReport {
     /// Pixels that the kernel wrote, if the kernel counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_pixels: Option<u64>,
+    /// Pixels whose dwell was proved with that of their block, among those of the rows that were computed, if blocks were proved:
+    /// rows that are mirror images of others are not computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proved_pixels: Option<u64>,
     /// The reason why the device is no longer used, if it was lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
@@ -265,11 +269,17 @@ impl DeviceReport {
             copied_bytes: self.copied_bytes + later.copied_bytes,
             rows_on_cpu: self.rows_on_cpu + later.rows_on_cpu,
             theoretical_occupancy: later.theoretical_occupancy.max(self.theoretical_occupancy),
-            written_pixels: match (self.written_pixels, later.written_pixels) {
-                (Some(own), Some(later)) => Some(own + later),
-                (own, later) => own.or(later),
-            },
+            written_pixels: sum(self.written_pixels, later.written_pixels),
+            proved_pixels: sum(self.proved_pixels, later.proved_pixels),
             lost: later.lost.or(self.lost.take()),
         };
+    }
+}
+
+/// The sum of counts, of which there may be none.
+fn sum(own: Option<u64>, later: Option<u64>) -> Option<u64> {
+    match (own, later) {
+        (Some(own), Some(later)) => Some(own + later),
+        (own, later) => own.or(later),
     }
 }
