@@ -462,7 +462,8 @@ pub(crate) struct EngineChoiceArgs {
 pub(crate) struct KernelArgs {
     /// CUDA kernel, such as tuned, per-pixel or mariani-silver-levels [default: tuned]
     ///
-    /// per-pixel, row-per-block and grid-stride are plain loops as published. mariani-silver-levels,
+    /// proven proves the dwells of blocks of pixels, where the dwells alone are wanted: --strategy proven takes it, and auto
+    /// for large images. per-pixel, row-per-block and grid-stride are plain loops as published. mariani-silver-levels,
     /// mariani-silver-block and mariani-silver-cdp infer pixels, and are accepted by --strategy as well.
     #[arg(long, value_name = "KERNEL", hide_short_help = true, help_heading = "CUDA kernels")]
     pub(crate) gpu_kernel: Option<String>,
