@@ -3,9 +3,9 @@
 
 use crate::driver::Address;
 use crate::shared::{BLOCK_SIDE, CELL_SIDE, shared_struct};
+use crate::task::kernel_settings;
 use dwell::{DirectPoints, Plan, Shortcuts};
 use dwell_kernels::Kernels;
-use dwell_kernels::escape::{self, KernelSettings};
 use dwell_kernels::shortcut_constants::ProofConstants;
 
 shared_struct! {
@@ -84,22 +84,15 @@ fn down(value: f64) -> f32 {
 impl BlockProof {
     /// Of a plan: its blocks may begin at any column and row.
     pub(crate) fn new<N: Kernels>(plan: &Plan, points: &DirectPoints<N>, shortcuts: Shortcuts) -> Self {
-        let settings = KernelSettings {
-            map: points.map,
-            limit: plan.direct_limit(),
-            radius_squared: points.radius_squared,
-            shortcuts: escape::KernelShortcuts { interior: shortcuts.interior, cycles: shortcuts.cycles, traps: false },
-            proved: 0,
-        };
-        let axes = points.axes.arrays();
-        let constants = ProofConstants::of(&settings);
+        let (axes, map) = (points.axes.arrays(), points.map);
+        let constants = ProofConstants::of(&kernel_settings(plan, points, shortcuts));
         let greatest = greatest_modulus(axes);
         let [block_radius, cell_radius] =
             [BLOCK_SIDE, CELL_SIDE].map(|side| radius::<N>(axes, side as usize, greatest));
-        let greatest_c = settings.map.julia.map_or(greatest, |[re, im]| re.to_f64().hypot(im.to_f64()) * (1.0 + 1e-12));
+        let greatest_c = map.julia.map_or(greatest, |[re, im]| re.to_f64().hypot(im.to_f64()) * (1.0 + 1e-12));
         let [near, far] = constants.sure_radii;
         let (k, u) = (constants.roundings_of_a_step, constants.unit);
-        let n = f64::from(settings.map.formula.power());
+        let n = f64::from(map.formula.power());
         // Results below the smallest normal number lose at most its spacing, in D and Q times a radius and its square.
         let small = constants.smallest + 64.0 * f64::from(f32::MIN_POSITIVE) * near.max(1.0).powi(2);
         let radius = f64::from(block_radius);
@@ -117,7 +110,7 @@ impl BlockProof {
             slope_noise: more(k * SINGLE_UNIT),
             noise: more(2.0 * k * u),
             constant_noise: more(2.0 * k * u * (greatest_c + radius) + k * SINGLE_UNIT * radius + small),
-            slope_of_c: if settings.map.julia.is_some() { 0.0 } else { 1.0 },
+            slope_of_c: if map.julia.is_some() { 0.0 } else { 1.0 },
             block_radius,
             cell_radius,
             inside_cardioid: down(1.0 - cardioid - rounding),

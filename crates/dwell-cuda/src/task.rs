@@ -122,14 +122,7 @@ impl<'a, N: Kernels> Task<'a, N> {
     /// The task of a plan, without memory and rows.
     pub(crate) fn new(plan: &Plan, points: &DirectPoints<N>, shortcuts: Shortcuts) -> Self {
         let map = &points.map;
-        let settings = KernelSettings {
-            map: *map,
-            limit: plan.direct_limit(),
-            radius_squared: points.radius_squared,
-            shortcuts: escape::KernelShortcuts { interior: shortcuts.interior, cycles: shortcuts.cycles, traps: false },
-            proved: 0,
-        };
-        let constants = ShortcutConstants::of(&settings);
+        let constants = ShortcutConstants::of(&kernel_settings(plan, points, shortcuts));
         let (each_step, [each_step_from, each_step_to]) = match constants.each_step {
             EachStep::Never => (EACH_STEP_NONE, [N::default(); 2]),
             EachStep::Always => (EACH_STEP_ALL, [N::default(); 2]),
@@ -263,6 +256,21 @@ impl<'a, N: Kernels> Task<'a, N> {
     /// Whether orbits are tested for cycles.
     pub(crate) fn tests_for_cycles(&self) -> bool {
         self.cycles != 0
+    }
+}
+
+/// What the constants of shortcuts and of proofs depend on.
+pub(crate) fn kernel_settings<N: Kernels>(
+    plan: &Plan,
+    points: &DirectPoints<N>,
+    shortcuts: Shortcuts,
+) -> KernelSettings<N> {
+    KernelSettings {
+        map: points.map,
+        limit: plan.direct_limit(),
+        radius_squared: points.radius_squared,
+        shortcuts: escape::KernelShortcuts { interior: shortcuts.interior, cycles: shortcuts.cycles, traps: false },
+        proved: 0,
     }
 }
 
