@@ -3,7 +3,7 @@
 #include "block_model.cuh"
 
 // Whether a disc of points c is inside the main cardioid or the period-2 disc: `contains_disc` of interior.rs, in the number of
-// the orbits. `t.inside` has what is left for the roundings of this test.
+// the orbits. `f.roundings` is left for the roundings of this test.
 template <class N>
 __device__ __forceinline__ bool contains_disc(const BlockProof& f, N a, N b, N radius) {
     using O = Op<N>;
