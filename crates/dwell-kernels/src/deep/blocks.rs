@@ -30,7 +30,7 @@
 //! - runs in vectors: 270, half of it for that form;
 //! - that form only where an orbit may need it (`wide.rs`): 86, of which a third is memory that is touched first.
 
-mod cubic;
+pub(in crate::deep) mod cubic;
 mod entry;
 mod merge;
 mod parts;

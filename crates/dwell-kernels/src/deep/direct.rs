@@ -6,7 +6,7 @@
 
 mod follower;
 mod of_point;
-mod running_error;
+pub(super) mod running_error;
 #[cfg(target_arch = "x86_64")]
 mod together;
 mod trap;
@@ -51,7 +51,7 @@ pub(super) const ROUNDING: f64 = 1.0 / 35_184_372_088_832.0;
 pub(super) const TOO_MUCH: f64 = 1e-9;
 
 /// |z| from which the limbs at the point have 53 bits of the larger part: 2^-10.
-const NEAR_ONE: f64 = 1.0 / 1024.0;
+pub(super) const NEAR_ONE: f64 = 1.0 / 1024.0;
 /// |z| below which a derivative may leave the range of f64: 2^-200.
 const NEAR_ZERO: f64 = 6.2e-61;
 

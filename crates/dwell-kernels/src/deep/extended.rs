@@ -176,6 +176,11 @@ impl<T: Mantissa> Extended<T> {
     pub(crate) fn one() -> Self {
         Self::new(Complex::of(Complex { re: Dd::whole(1.0), im: Dd::ZERO }), 0)
     }
+    /// The complex conjugate.
+    #[inline(always)]
+    pub(crate) fn conjugate(self) -> Self {
+        Self { m: Complex { re: self.m.re, im: -self.m.im }, e: self.e }
+    }
     /// The difference.
     pub(crate) fn minus(self, other: Self) -> Self {
         self.plus(Self { m: other.m.scaled(-1.0), e: other.e })

@@ -1,4 +1,4 @@
-//! Deep zoom for every formula and for Julia sets: deltas by single steps, with bounds on their errors, and orbits in fixed point.
+//! Deep zoom for every formula and for Julia sets: deltas by blocks and single steps, with bounds on their errors, and orbits in fixed point.
 //!
 //! w' = F(w)^N + c for a fold F ([`crate::formula`]). z is the computed delta from the reference Z ([`mod@orbits`]), e a bound on its distance from the exact one, w = Z + z.
 //!
@@ -12,6 +12,14 @@
 //! where M is the greater one of |w| and |Z|, K the constant of the roundings (`power.rs`), and E the error of Z in fixed point, which counts for the fold of the Burning Ship alone.
 //! In the parameter plane c is the pixel's offset; in a Julia set nothing is added. u is 2^-53, or 2^-102 for pairs of f64.
 //!
+//! **Block**, where |z| + e is within its radius ([`mod@blocks`]):
+//!
+//! ```text
+//! e' = (|A + 2 Q zeta| + |Q| e) e + k(|z| + e)
+//! ```
+//!
+//! where k has the truncation, the errors of the coefficients, the roundings (9 u for each term) and |B| + |B'| times the error of c.
+//!
 //! **Rebase**, where |w| < |z| or the reference ends: z = w, and Z is that of the critical orbit, from 0; e' = e + 2 u (|Z| + |w|) + E. A change of representation, valid wherever it is made.
 //!
 //! **Escape** and proofs that an orbit stays are those of z^2 + c ([`crate::deep::orbit`]): they depend on bounds alone. Folds and powers map discs into discs of the radius that the step's bound gives.
@@ -20,6 +28,7 @@
 //!
 //! `lanes.rs` iterates deltas in vectors, each lane with a pixel of its own; `pixel.rs` does what is rare. Deltas below 2^-800, and steps near 0 whose results may be below the range of f64, have exponents of their own.
 
+pub mod blocks;
 mod derivative;
 mod fixed;
 mod folds;
@@ -27,7 +36,7 @@ mod lanes;
 pub mod orbits;
 mod pixel;
 pub mod points;
-mod power;
+pub(super) mod power;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +46,7 @@ use crate::deep::reference::End;
 use crate::deep::values::Units;
 use crate::formula::{Fold, Formula};
 use crate::level::{Kernel, Level};
+use blocks::Blocks;
 use fearless_simd::Simd;
 use lanes::Lanes;
 use orbits::Orbits;
@@ -79,10 +89,11 @@ pub struct Setting<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// See [`DeepKernels::decide_by_steps`](super::DeepKernels::decide_by_steps).
+/// See [`DeepKernels::decide_formula`](super::DeepKernels::decide_formula).
 pub(super) fn decide<T: Mantissa>(
     level: Level,
     setting: &Setting<'_>,
+    blocks: Option<&Blocks<T>>,
     pixels: &[Complex<T>],
     found: &mut [Found],
 ) -> Counts {
@@ -92,14 +103,15 @@ pub(super) fn decide<T: Mantissa>(
         return Counts::default();
     }
     match (setting.units.is_some(), setting.formula.fold() == Fold::None) {
-        (false, _) => level.run(Decide::<T, 0> { setting, pixels, found }),
-        (true, true) => level.run(Decide::<T, 1> { setting, pixels, found }),
-        (true, false) => level.run(Decide::<T, 2> { setting, pixels, found }),
+        (false, _) => level.run(Decide::<T, 0> { setting, blocks, pixels, found }),
+        (true, true) => level.run(Decide::<T, 1> { setting, blocks, pixels, found }),
+        (true, false) => level.run(Decide::<T, 2> { setting, blocks, pixels, found }),
     }
 }
 
 struct Decide<'a, T: Mantissa, const COLUMNS: usize> {
     setting: &'a Setting<'a>,
+    blocks: Option<&'a Blocks<T>>,
     pixels: &'a [Complex<T>],
     found: &'a mut [Found],
 }
@@ -108,6 +120,6 @@ impl<T: Mantissa, const COLUMNS: usize> Kernel for Decide<'_, T, COLUMNS> {
     type Output = Counts;
     #[inline(always)]
     fn run<S: Simd, const REGISTERS: usize>(self, simd: S) -> Counts {
-        Lanes::<T, S, COLUMNS>::new(simd, self.setting).run(simd, self.pixels, self.found)
+        Lanes::<T, S, COLUMNS>::new(simd, self.setting, self.blocks).run(simd, self.pixels, self.found)
     }
 }

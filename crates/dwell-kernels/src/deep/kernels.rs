@@ -4,6 +4,7 @@
 
 use super::blocks::Table;
 use super::formulas;
+use super::formulas::blocks::{BlockSetting, Blocks};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::orbit::{Counts, Found, Setting};
 use super::{NoTable, TableSetting};
@@ -29,13 +30,20 @@ pub trait DeepKernels: Mantissa {
         found: &mut [Found],
     ) -> Counts;
 
-    /// Decides the dwells of pixels of any formula by single steps, given by their offsets in units of 2^scale, as far as these numbers do. Where the flag of the setting is set
-    /// meanwhile, what is left is undecided.
+    /// The blocks of the reference orbits of any formula.
+    ///
+    /// # Errors
+    /// When there is no memory, and when the flag is set.
+    fn blocks_of_formula(level: Level, wanted: &BlockSetting<'_>) -> Result<Blocks<Self>, NoTable>;
+
+    /// Decides the dwells of pixels of any formula, given by their offsets in units of 2^scale, by these blocks and single steps, as far as these numbers do. Where the flag of the setting
+    /// is set meanwhile, what is left is undecided.
     ///
     /// If the lists differ in length.
-    fn decide_by_steps(
+    fn decide_formula(
         level: Level,
         setting: &formulas::Setting<'_>,
+        blocks: Option<&Blocks<Self>>,
         pixels: &[Complex<Self>],
         found: &mut [Found],
     ) -> Counts;
@@ -58,13 +66,18 @@ macro_rules! deep_kernels {
                 super::decide(level, setting, table, pixels, found)
             }
 
-            fn decide_by_steps(
+            fn blocks_of_formula(level: Level, wanted: &BlockSetting<'_>) -> Result<Blocks<Self>, NoTable> {
+                Blocks::new(level, wanted)
+            }
+
+            fn decide_formula(
                 level: Level,
                 setting: &formulas::Setting<'_>,
+                blocks: Option<&Blocks<Self>>,
                 pixels: &[Complex<Self>],
                 found: &mut [Found],
             ) -> Counts {
-                formulas::decide(level, setting, pixels, found)
+                formulas::decide(level, setting, blocks, pixels, found)
             }
         }
     )*};

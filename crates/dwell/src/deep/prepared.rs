@@ -3,8 +3,8 @@
 
 use super::formulas::{self, PreparedOrbits};
 use super::kept;
-use super::measured::Measured;
 use super::report::{DeepReport, Tier};
+use super::tier_blocks::{TierBlocks, Used, too_large};
 use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::Limits;
@@ -22,7 +22,7 @@ use dwell_kernels::deep::reference::{End, NoReference, Reference};
 use dwell_kernels::deep::{DeepKernels, NoTable, TableSetting, Watch};
 use dwell_kernels::{Formula, Level};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Bits of a reference beyond those of the view. Its errors grow as deltas do, so that they stay this far below the size of a pixel's
 /// delta; where they do not, the orbit is computed again with more.
@@ -34,8 +34,6 @@ pub(super) const MOST_ATTEMPTS: usize = 8;
 const SCALES: std::ops::RangeInclusive<i64> = -30_000_000..=60;
 /// The greatest |part of the centre| that fits beside its square into the limb before the point.
 const FARTHEST: i64 = 1 << 30;
-/// What the memory is for, in messages.
-const WHAT: &str = "the reference orbit and its blocks";
 
 /// What all pixels of a view share.
 #[derive(Debug)]
@@ -62,11 +60,7 @@ pub(crate) struct Prepared {
     bits: u64,
     limit: u64,
     threads: usize,
-    in_f64: [Tables<f64>; Tier::IN_F64],
-    in_pairs: [Tables<Dd>; Tier::OF_DELTAS - Tier::IN_F64],
-    most_bytes: u64,
-    used: Mutex<Used>,
-    pub(super) measured: Measured,
+    pub(super) blocks: TierBlocks<Table<f64>, Table<Dd>>,
 }
 
 /// What blocks are computed with.
@@ -75,19 +69,6 @@ pub(super) struct Means<'a> {
     pub(super) level: Level,
     pub(super) threads: usize,
     pub(super) control: Control<'a>,
-}
-
-/// The blocks of a tier.
-type Tables<T> = Mutex<Option<Arc<Table<T>>>>;
-
-/// What the orbit and the blocks took.
-#[derive(Clone, Copy, Debug, Default)]
-struct Used {
-    bytes: u64,
-    /// The tiers whose blocks are counted, as bits by their numbers.
-    tiers: u32,
-    of_reference: Duration,
-    of_blocks: Duration,
 }
 
 impl Shared {
@@ -135,8 +116,8 @@ impl Shared {
     pub(super) fn is_worth(&self, share: f64, pixels: u64) -> bool {
         let Ok(prepared) = self.prepared.try_lock() else { return false };
         prepared.as_ref().is_some_and(|prepared| {
-            let Used { of_reference, of_blocks, .. } = *prepared.used.lock().unwrap_or_else(PoisonError::into_inner);
-            let of_pixels = prepared.measured.seconds(pixels) / prepared.threads as f64;
+            let Used { of_reference, of_blocks, .. } = prepared.blocks.used();
+            let of_pixels = prepared.blocks.measured.seconds(pixels) / prepared.threads as f64;
             (of_reference + of_blocks).as_secs_f64() >= share * of_pixels
         })
     }
@@ -153,7 +134,7 @@ impl Shared {
             return orbits.bytes();
         }
         let prepared = self.prepared.try_lock().ok();
-        let bytes = |prepared: &Arc<Prepared>| prepared.used.lock().unwrap_or_else(PoisonError::into_inner).bytes;
+        let bytes = |prepared: &Arc<Prepared>| prepared.blocks.used().bytes;
         prepared.and_then(|prepared| prepared.as_ref().map(bytes)).unwrap_or(0)
     }
 
@@ -201,7 +182,7 @@ impl Shared {
     pub(crate) fn bytes(&self, limit: u64) -> u64 {
         let (entries, scale) = (limit.saturating_add(1), self.unit());
         if !self.has_blocks() {
-            return formulas::bytes(limit).min(self.most_bytes);
+            return formulas::bytes(limit, scale).min(self.most_bytes);
         }
         let [in_f64, in_pairs] = [Table::<f64>::bytes(entries, scale), Table::<Dd>::bytes(entries, scale)];
         let of_tables = in_f64.saturating_mul(3).saturating_add(in_pairs.saturating_mul(2));
@@ -260,22 +241,13 @@ impl Shared {
             let radius = Bound::new(REACH, self.unit());
             match Reference::new(level, [&x, &y], radius, self.escape, limit, most, watch) {
                 Ok(reference) => {
-                    let used = Used {
-                        bytes: Reference::bytes(reference.capacity() as u64),
-                        tiers: 0,
-                        of_reference: began.elapsed(),
-                        of_blocks: Duration::ZERO,
-                    };
+                    let bytes = Reference::bytes(reference.capacity() as u64);
                     return Ok(Prepared {
                         reference,
                         bits: 64 * (limbs as u64 - 1),
                         limit,
                         threads: threads.max(1),
-                        in_f64: Default::default(),
-                        in_pairs: Default::default(),
-                        most_bytes: self.most_bytes,
-                        used: Mutex::new(used),
-                        measured: Measured::default(),
+                        blocks: TierBlocks::new(self.most_bytes, bytes, began.elapsed()),
                     });
                 }
                 Err(NoReference::TooFewBits) => limbs += MORE_LIMBS,
@@ -292,41 +264,11 @@ impl Shared {
     }
 }
 
-fn too_large(needed_bytes: u64, allowed_bytes: u64) -> Error {
-    let problem = Problem::Memory { what: WHAT.to_owned(), needed_bytes, allowed_bytes: Some(allowed_bytes) };
-    let accepted =
-        format!("at most {} here, half of what is allowed", crate::base::quote::allowed_bytes(allowed_bytes));
-    InputError::new(problem).about(Parameter::MaxIterations).accepts(accepted).into()
-}
-
 impl Prepared {
     /// The first of some lists of tiers whose blocks fit into the memory, or the last.
     pub(crate) fn fitting(&self, lists: &[&'static [usize]], shared: &Shared) -> &'static [usize] {
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = |list: &[usize]| {
-            let missing = list.iter().filter(|tier| used.tiers >> **tier & 1 == 0);
-            missing.map(|tier| self.bytes_of_blocks(*tier, shared)).sum::<u64>()
-        };
-        let fitting = lists.iter().find(|list| used.bytes + more(list) <= self.most_bytes);
-        fitting.or(lists.last()).copied().unwrap_or_default()
-    }
-
-    /// Whether the blocks of a tier are made, or pay for what the tier before leaves of a view of so many pixels.
-    pub(super) fn pays(&self, tier: usize, before: usize, pixels: u64) -> bool {
-        self.missing_blocks(tier).is_none_or(|seconds| self.measured.pays(tier, before, seconds, pixels))
-    }
-
-    /// Whether it would be worth to know what the last tier takes, before blocks of a tier are made for what the tier before leaves.
-    pub(super) fn needs_sample(&self, tier: usize, before: usize) -> bool {
-        self.missing_blocks(tier).is_some_and(|seconds| self.measured.needs_sample(tier, before, seconds))
-    }
-
-    /// The time that the blocks of a tier will take, unless they are made.
-    fn missing_blocks(&self, tier: usize) -> Option<f64> {
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        // Blocks of every tier take about as long.
-        let seconds = used.of_blocks.as_secs_f64() / f64::from(used.tiers.count_ones().max(1));
-        (used.tiers >> tier & 1 == 0).then_some(seconds)
+        let fitting = self.blocks.fitting(lists, |tier| self.bytes_of_blocks(tier, shared));
+        fitting.or(lists.last().copied()).unwrap_or_default()
     }
 
     fn bytes_of_blocks(&self, tier: usize, shared: &Shared) -> u64 {
@@ -337,61 +279,33 @@ impl Prepared {
 
     /// The blocks of a tier in f64, by its number in [`Tier::ALL`].
     pub(super) fn in_f64(&self, tier: usize, shared: &Shared, means: Means<'_>) -> Result<Arc<Table<f64>>, Error> {
-        self.tables(&self.in_f64[tier], tier, shared, means)
+        let bytes = self.bytes_of_blocks(tier, shared);
+        self.blocks.in_f64(tier, bytes, |tolerance| self.table(tolerance, shared, means))
     }
 
     /// The blocks of a tier in pairs of f64, by its number in [`Tier::ALL`].
     pub(super) fn in_pairs(&self, tier: usize, shared: &Shared, means: Means<'_>) -> Result<Arc<Table<Dd>>, Error> {
-        self.tables(&self.in_pairs[tier - self.in_f64.len()], tier, shared, means)
+        let bytes = self.bytes_of_blocks(tier, shared);
+        self.blocks.in_pairs(tier, bytes, |tolerance| self.table(tolerance, shared, means))
     }
 
-    fn tables<T: DeepKernels>(
-        &self,
-        tables: &Tables<T>,
-        tier: usize,
-        shared: &Shared,
-        means: Means<'_>,
-    ) -> Result<Arc<Table<T>>, Error> {
-        let mut tables = tables.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = tables.as_ref() {
-            return Ok(Arc::clone(found));
-        }
-        let began = Instant::now();
-        let bytes = self.bytes_of_blocks(tier, shared);
-        let lock = || self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        {
-            let mut used = lock();
-            if used.tiers >> tier & 1 == 0 {
-                if used.bytes + bytes > self.most_bytes {
-                    return Err(too_large(used.bytes + bytes, self.most_bytes));
-                }
-                used.bytes += bytes;
-                used.tiers |= 1 << tier;
-            }
-        }
+    fn table<T: DeepKernels>(&self, tolerance: f64, shared: &Shared, means: Means<'_>) -> Result<Table<T>, NoTable> {
         let Means { level, control, .. } = means;
         let phase = control.progress.begin(Phase::Blocks, self.reference.last() as u64);
         let setting = TableSetting {
             reference: &self.reference,
             scale: shared.unit(),
             escape_radius: shared.escape_radius(),
-            tolerance: TOLERANCES[tier],
+            tolerance,
             threads: means.threads,
             watch: Watch { stop: control.cancel.flag(), done: phase.steps() },
         };
-        let made = match T::table(level, setting) {
-            Ok(made) => Arc::new(made),
-            Err(NoTable::Stopped) => return Err(Error::Interrupted),
-            Err(NoTable::Memory) => return Err(crate::base::limits::exhausted(bytes as usize, WHAT).into()),
-        };
-        *tables = Some(Arc::clone(&made));
-        lock().of_blocks += began.elapsed();
-        Ok(made)
+        T::table(level, setting)
     }
 
     /// What the orbit and the blocks are, without tiers.
     pub(crate) fn report(&self) -> DeepReport {
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = self.blocks.used();
         DeepReport {
             reference_length: self.reference.last() as u64,
             reference_end: self.reference.end.name(),
@@ -403,12 +317,3 @@ impl Prepared {
         }
     }
 }
-
-/// The tolerances of the blocks of the tiers that iterate deltas: 2^-26, 2^-32, 2^-44, 2^-60 and 2^-88.
-const TOLERANCES: [f64; Tier::OF_DELTAS] = [
-    1.0 / (1_u64 << 26) as f64,
-    1.0 / (1_u64 << 32) as f64,
-    1.0 / (1_u64 << 44) as f64,
-    1.0 / (1_u128 << 60) as f64,
-    1.0 / (1_u128 << 88) as f64,
-];

@@ -17,7 +17,7 @@ pub enum Tier {
     PairsMedium,
     /// Deltas in pairs of f64, blocks with a tolerance of 2^-88.
     PairsFine,
-    /// Deltas in f64 by single steps: other formulas than z^2 + c, and Julia sets.
+    /// Deltas in f64 by single steps: other formulas than z^2 + c, and Julia sets, where there is no reference or no memory for blocks.
     F64Steps,
     /// Deltas in pairs of f64 by single steps.
     PairsSteps,

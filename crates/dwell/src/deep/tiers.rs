@@ -83,7 +83,7 @@ pub(crate) struct DeepCall<'a> {
 enum Attempt {
     /// With the blocks of a tier, by its number in [`Tier::ALL`].
     ByDeltas(usize),
-    /// By single steps: other formulas than z^2 + c, and Julia sets.
+    /// By single steps: other formulas than z^2 + c, and Julia sets, where there are no blocks.
     BySteps(Tier),
     /// With so many bits beyond those of the view.
     InFixedPoint(i64),
@@ -144,14 +144,17 @@ impl<'a> DeepCall<'a> {
         let orbits = if has_blocks { None } else { shared.orbits(self.limit, self.means())? };
         let mut attempts = Vec::new();
         let (smooth, slopes) = (wanted.contains(Channel::Smooth), has_slopes(wanted));
-        if orbits.is_some() {
-            attempts.extend([Tier::F64Steps, Tier::PairsSteps].map(Attempt::BySteps));
+        let lists = if smooth || slopes { &OF_VALUES } else { &OF_DWELLS };
+        if let Some(orbits) = &orbits {
+            match orbits.fitting(lists, shared) {
+                Some(tiers) => attempts.extend(tiers.iter().map(|tier| Attempt::ByDeltas(*tier))),
+                None => attempts.extend([Tier::F64Steps, Tier::PairsSteps].map(Attempt::BySteps)),
+            }
             if fits(shared.map().formula, shared.escape()) {
                 attempts.extend(FIXED_BITS.map(Attempt::InFixedPoint));
             }
         }
         if let Some(prepared) = &prepared {
-            let lists = if smooth || slopes { &OF_VALUES } else { &OF_DWELLS };
             attempts.extend(prepared.fitting(lists, shared).iter().map(|tier| Attempt::ByDeltas(*tier)));
             attempts.extend(FIXED_BITS.map(Attempt::InFixedPoint));
         }
@@ -238,8 +241,12 @@ impl Course<'_> {
     pub(crate) fn next(&self, before: usize) -> Option<usize> {
         let points = self.call.points;
         let pixels = points.columns().len() as u64 * points.rows().len() as u64;
-        let pays = |number: &usize| match (self.attempts[*number], self.attempts[before], &self.prepared) {
-            (Attempt::ByDeltas(tier), Attempt::ByDeltas(before), Some(prepared)) => prepared.pays(tier, before, pixels),
+        let pays = |number: &usize| match (self.attempts[*number], self.attempts[before]) {
+            (Attempt::ByDeltas(tier), Attempt::ByDeltas(before)) => match (&self.prepared, &self.orbits) {
+                (Some(prepared), _) => prepared.blocks.pays(tier, before, pixels),
+                (None, Some(orbits)) => orbits.blocks.pays(tier, before, pixels),
+                (None, None) => true,
+            },
             _ => true,
         };
         (before + 1..self.attempts.len()).find(pays)
@@ -251,7 +258,7 @@ impl Course<'_> {
         let pair = (self.attempts.get(before + 1)?, self.attempts[before]);
         let (Attempt::ByDeltas(tier), Attempt::ByDeltas(before)) = pair else { return None };
         let last = self.attempts.iter().rposition(|attempt| matches!(attempt, Attempt::ByDeltas(_)))?;
-        prepared.needs_sample(*tier, before).then_some(last)
+        prepared.blocks.needs_sample(*tier, before).then_some(last)
     }
 
     /// The least number of pixels that an attempt takes as one list: fewer leave vectors empty.
@@ -284,27 +291,22 @@ impl Course<'_> {
                 buffers.in_pairs = pixels;
                 report?
             }
-            (Attempt::BySteps(Tier::F64Steps), _) => {
-                let mut pixels = std::mem::take(&mut buffers.in_f64);
-                let report = self.by_steps(&mut pixels, buffers, places);
-                buffers.in_f64 = pixels;
-                report?
-            }
-            (Attempt::BySteps(_), _) => {
-                let mut pixels = std::mem::take(&mut buffers.in_pairs);
-                let report = self.by_steps(&mut pixels, buffers, places);
-                buffers.in_pairs = pixels;
-                report?
-            }
+            (Attempt::ByDeltas(tier), None) => self.of_formula(Tier::ALL[tier], Some(tier), buffers, places)?,
+            (Attempt::BySteps(tier), _) => self.of_formula(tier, None, buffers, places)?,
             (Attempt::InFixedPoint(more_bits), _) => self.in_fixed_point(more_bits, buffers, places),
             _ => self.exactly(buffers, places)?,
         };
         control.cancel.check()?;
         report.samples = buffers.open.len() as u64;
         report.decided = buffers.found.iter().filter(|found| **found != Found::Undecided).count() as u64;
-        if let (Attempt::ByDeltas(tier), Some(prepared)) = (self.attempts[number], &self.prepared) {
-            prepared.measured.add(tier, &report);
-            buffers.unproved += if PROVED { 0 } else { report.decided };
+        if let Attempt::ByDeltas(tier) = self.attempts[number] {
+            if let Some(prepared) = &self.prepared {
+                prepared.blocks.measured.add(tier, &report);
+                buffers.unproved += if PROVED { 0 } else { report.decided };
+            }
+            if let Some(orbits) = &self.orbits {
+                orbits.blocks.measured.add(tier, &report);
+            }
         }
         add(&mut buffers.tiers, report);
         self.find_cycles(buffers, places)
@@ -352,13 +354,8 @@ impl Course<'_> {
         places: &[(u32, u32)],
     ) -> Result<TierReport, Error> {
         let began = Instant::now();
-        let DeepCall { points, level, .. } = self.call;
-        pixels.clear();
-        let offset = |pixel: &u32| {
-            let (column, row) = places[*pixel as usize];
-            Complex::of(points.offset(column, row))
-        };
-        extend(pixels, buffers.open.iter().map(offset), WHAT)?;
+        let DeepCall { level, .. } = self.call;
+        self.offsets(pixels, &buffers.open, places)?;
         let setting = self.setting(prepared);
         let counts = T::decide(level, &setting, table, pixels, &mut buffers.found);
         Ok(TierReport {
@@ -369,24 +366,43 @@ impl Course<'_> {
         })
     }
 
-    fn by_steps<T: DeepKernels>(
+    /// Decides pixels of other formulas and of Julia sets by deltas, with the blocks of a tier or by single steps.
+    fn of_formula(
         &self,
-        pixels: &mut Vec<Complex<T>>,
+        tier: Tier,
+        blocks: Option<usize>,
         buffers: &mut DeepBuffers,
         places: &[(u32, u32)],
     ) -> Result<TierReport, Error> {
-        let DeepCall { points, limit, level, control, .. } = self.call;
+        let Some(orbits) = &self.orbits else { return Ok(TierReport::new(tier)) };
+        let DeepCall { points, limit, .. } = self.call;
+        let aim = Aim { points, limit, smooth: self.smooth, slopes: self.slopes };
+        let means = self.call.means();
+        if tier == Tier::F64Steps || blocks.is_some_and(|tier| tier < Tier::IN_F64) {
+            let blocks = blocks.map(|tier| orbits.in_f64(tier, aim, means)).transpose()?;
+            let DeepBuffers { in_f64, open, found, .. } = buffers;
+            self.offsets(in_f64, open, places)?;
+            return Ok(orbits.by_deltas((tier, blocks.as_deref()), (aim, means), in_f64, found));
+        }
+        let blocks = blocks.map(|tier| orbits.in_pairs(tier, aim, means)).transpose()?;
+        let DeepBuffers { in_pairs, open, found, .. } = buffers;
+        self.offsets(in_pairs, open, places)?;
+        Ok(orbits.by_deltas((tier, blocks.as_deref()), (aim, means), in_pairs, found))
+    }
+
+    /// The offsets of the open pixels.
+    fn offsets<T: DeepKernels>(
+        &self,
+        pixels: &mut Vec<Complex<T>>,
+        open: &[u32],
+        places: &[(u32, u32)],
+    ) -> Result<(), Error> {
         pixels.clear();
         let offset = |pixel: &u32| {
             let (column, row) = places[*pixel as usize];
-            Complex::of(points.offset(column, row))
+            Complex::of(self.call.points.offset(column, row))
         };
-        extend(pixels, buffers.open.iter().map(offset), WHAT)?;
-        let aim = Aim { points, limit, smooth: self.smooth, slopes: self.slopes };
-        let orbits = self.orbits.as_ref();
-        let report =
-            orbits.map(|orbits| orbits.by_steps(level, aim, control.cancel.flag(), pixels, &mut buffers.found));
-        Ok(report.unwrap_or_else(|| TierReport::new(Tier::F64Steps)))
+        Ok(extend(pixels, open.iter().map(offset), WHAT)?)
     }
 
     fn in_fixed_point(&self, more_bits: i64, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> TierReport {

@@ -1,7 +1,7 @@
 //! Polynomials of the third degree with coefficients of at least 0, on [0, 1]: bounds on parts of blocks.
 
 /// The coefficients, the constant first.
-pub(super) type Cubic = [f64; 4];
+pub(in crate::deep) type Cubic = [f64; 4];
 
 /// The product on [0, 1], where a power above the third is at most the third.
 #[inline(always)]
@@ -35,7 +35,7 @@ pub(super) fn stretched(p: Cubic, s: f64) -> Cubic {
 }
 
 /// The greatest s in [0, 1], or one not much smaller, with p(s) - p(0) <= target.
-pub(super) fn most(p: Cubic, target: f64) -> f64 {
+pub(in crate::deep) fn most(p: Cubic, target: f64) -> f64 {
     let rise = |s: f64| ((p[3] * s + p[2]) * s + p[1]) * s;
     if rise(1.0) <= target {
         return 1.0;

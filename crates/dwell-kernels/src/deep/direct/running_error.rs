@@ -3,6 +3,7 @@
 use super::NEAR_ZERO;
 use crate::deep::derivative::UNDERFLOW;
 use crate::deep::extended::{Bound, Extended, power_of_two};
+use crate::deep::formulas::power::{of_bound, of_real};
 
 /// Where m is kept.
 pub(super) const LEAST: f64 = 1e-100;
@@ -12,7 +13,7 @@ pub(super) const UP: f64 = 1.0 + 1e-14;
 
 /// The bound on the error, m 2^k units of the last place, so that m is in the range of f64 whatever the number of limbs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RunningError {
+pub(in crate::deep) struct RunningError {
     pub(super) m: f64,
     /// What a step adds, in units of the last place and in units of 2^k of those, there 0 below 2^-1000.
     of_step: f64,
@@ -31,6 +32,13 @@ impl RunningError {
     pub(super) fn new(unit: i32, of_c: f64) -> Self {
         let of_step = 8.0 + of_c;
         let mut error = Self { m: of_c, of_step, scaled_step: of_step, k: 0, unit, scale: 0.0 };
+        error.rescale(0);
+        error
+    }
+
+    /// Of a point of any formula, off by so many units, where a step adds `of_step` units for each unit of max(1, |z|)^(N-1).
+    pub(in crate::deep) fn of_formula(unit: i32, of_start: f64, of_step: f64) -> Self {
+        let mut error = Self { m: of_start.max(1.0), of_step, scaled_step: of_step, k: 0, unit, scale: 0.0 };
         error.rescale(0);
         error
     }
@@ -58,12 +66,12 @@ impl RunningError {
 
     /// In the plane.
     #[inline(always)]
-    pub(super) fn absolute(&self) -> f64 {
+    pub(in crate::deep) fn absolute(&self) -> f64 {
         self.m * self.scale + UNDERFLOW
     }
 
     /// In the plane, below the range of f64, too.
-    pub(super) fn bound(&self) -> Bound {
+    pub(in crate::deep) fn bound(&self) -> Bound {
         Bound::new(self.m, self.k.saturating_add(self.unit))
     }
 
@@ -74,6 +82,32 @@ impl RunningError {
             return self.step_near_zero(z());
         }
         self.m = ((2.0 * modulus + self.absolute()) * self.m + self.scaled_step) * UP;
+        self.keep_in_range();
+    }
+
+    /// The bound after a step of a formula from z, of which `near` is the least modulus whose powers are in the range of f64 with room.
+    #[inline(always)]
+    pub(in crate::deep) fn step_of_power(
+        &mut self,
+        power: u32,
+        near: f64,
+        z: impl Fn() -> Extended<f64>,
+        modulus: f64,
+    ) {
+        let n = f64::from(power);
+        if modulus < near {
+            let growth = of_bound(Bound::modulus(z()).plus(self.bound()), power - 1).by(n);
+            let units = self.bound().times(growth).over(Bound::new(1.0, self.unit));
+            return self.set(units.plus(Bound::of(self.of_step)).by(1.0 + 1e-13));
+        }
+        let beyond = modulus + self.absolute();
+        let (growth, of_one) = (n * of_real(beyond, power - 1), of_real(beyond.max(1.0), power - 1));
+        self.m = (growth * self.m + self.scaled_step * of_one) * (1.0 + 1e-13);
+        self.keep_in_range();
+    }
+
+    #[inline(always)]
+    fn keep_in_range(&mut self) {
         if self.m > GREATEST {
             self.rescale(Self::RANGE);
         } else if self.m < LEAST && self.k > 0 {

@@ -13,17 +13,40 @@ use crate::formula::{Fold, Formula};
 #[derive(Debug)]
 pub(super) struct PowerStepper {
     formula: Formula,
-    c: [Fixed; 2],
+    /// c in two's complement.
+    c: [Vec<u64>; 2],
     squares: Option<Stepper>,
     scratch: Vec<u64>,
+    step: Step,
 }
 
+/// Replaces z by z^N + c.
+type Step = fn(&mut [Fixed; 2], &[Vec<u64>; 2], &mut [u64], u32);
+
+/// Limbs of scratch memory for each limb of a number: z, columns of a product, two products and a sum.
+const SCRATCH: usize = 7;
+
 impl PowerStepper {
-    /// For numbers of as many limbs as the parts of c.
+    /// For numbers of as many limbs as the parts of c. Steps of few limbs are compiled for each number of limbs.
     pub(super) fn new(formula: Formula, c: [&Fixed; 2]) -> Self {
         let limbs = c[0].limbs.len();
         let squares = (formula.power() == 2).then(|| Stepper::new(c));
-        Self { formula, c: c.map(Fixed::clone), squares, scratch: vec![0; 5 * limbs] }
+        let complement = |part: &Fixed| {
+            let mut limbs = part.limbs.clone();
+            negate_if(part.negative, &mut limbs);
+            limbs
+        };
+        let step: Step = match limbs {
+            4 => of_few::<4>,
+            5 => of_few::<5>,
+            6 => of_few::<6>,
+            7 => of_few::<7>,
+            8 => of_few::<8>,
+            9 => of_few::<9>,
+            10 => of_few::<10>,
+            _ => of_many,
+        };
+        Self { formula, c: c.map(complement), squares, scratch: vec![0; SCRATCH * limbs], step }
     }
 
     /// The greatest modulus whose power fits in front of the point.
@@ -43,61 +66,89 @@ impl PowerStepper {
         if let Some(squares) = &mut self.squares {
             return squares.step(z);
         }
-        let power = self.formula.power();
-        let w = z.clone();
-        for digit in (0..power.ilog2()).rev() {
-            self.square(z);
-            if power >> digit & 1 == 1 {
-                self.multiply(z, &w);
-            }
-        }
-        for (part, c) in z.iter_mut().zip(&self.c) {
-            part.add(c);
+        (self.step)(z, &self.c, &mut self.scratch, self.formula.power());
+    }
+}
+
+fn of_few<const N: usize>(z: &mut [Fixed; 2], c: &[Vec<u64>; 2], scratch: &mut [u64], power: u32) {
+    step_of(N, z, c, scratch, power);
+}
+
+fn of_many(z: &mut [Fixed; 2], c: &[Vec<u64>; 2], scratch: &mut [u64], power: u32) {
+    step_of(c[0].len(), z, c, scratch, power);
+}
+
+#[inline(always)]
+fn step_of(n: usize, z: &mut [Fixed; 2], c: &[Vec<u64>; 2], scratch: &mut [u64], power: u32) {
+    let (u, rest) = scratch[..SCRATCH * n].split_at_mut(n);
+    let (v, rest) = rest.split_at_mut(n);
+    u.copy_from_slice(&z[0].limbs[..n]);
+    v.copy_from_slice(&z[1].limbs[..n]);
+    let signs = [z[0].negative, z[1].negative];
+    for digit in (0..power.ilog2()).rev() {
+        square_of(n, z, rest);
+        if power >> digit & 1 == 1 {
+            multiply(n, z, ([u, v], signs), rest);
         }
     }
-
-    /// x^2 - y^2 and (x + y)^2 - x^2 - y^2.
-    fn square(&mut self, [x, y]: &mut [Fixed; 2]) {
-        let n = x.limbs.len();
-        let (columns, rest) = self.scratch.split_at_mut(2 * n);
-        let (xx, rest) = rest.split_at_mut(n);
-        let (yy, sum) = rest.split_at_mut(n);
-        square(&x.limbs, columns, xx);
-        square(&y.limbs, columns, yy);
-        sum.copy_from_slice(&y.limbs);
-        negate_if(x.negative != y.negative, sum);
-        add(sum, &x.limbs);
-        negate_if(sum[n - 1] >> 63 != 0, sum);
-        square(sum, columns, &mut y.limbs);
-        subtract(&mut y.limbs, xx);
-        subtract(&mut y.limbs, yy);
-        x.limbs.copy_from_slice(xx);
-        subtract(&mut x.limbs, yy);
-        for part in [x, y] {
-            part.negative = part.limbs[n - 1] >> 63 != 0;
-            negate_if(part.negative, &mut part.limbs);
-        }
+    for (part, c) in z.iter_mut().zip(c) {
+        let limbs = &mut part.limbs[..n];
+        negate_if(part.negative, limbs);
+        add(limbs, &c[..n]);
+        part.negative = limbs[n - 1] >> 63 != 0;
+        negate_if(part.negative, limbs);
     }
+}
 
-    fn multiply(&mut self, [x, y]: &mut [Fixed; 2], [u, v]: &[Fixed; 2]) {
-        let n = x.limbs.len();
-        let (columns, rest) = self.scratch.split_at_mut(2 * n);
-        let (re, rest) = rest.split_at_mut(n);
-        let (im, other) = rest.split_at_mut(n);
-        let mut sum_of = |out: &mut [u64], [a, b]: [&Fixed; 2], [c, d]: [&Fixed; 2], minus: bool| {
-            product(&a.limbs, &b.limbs, columns, out);
-            negate_if(a.negative != b.negative, out);
-            product(&c.limbs, &d.limbs, columns, other);
-            negate_if((c.negative != d.negative) != minus, other);
-            add(out, other);
-        };
-        sum_of(re, [x, u], [y, v], true);
-        sum_of(im, [x, v], [y, u], false);
-        for (part, limbs) in [(x, re), (y, im)] {
-            part.limbs.copy_from_slice(limbs);
-            part.negative = part.limbs[n - 1] >> 63 != 0;
-            negate_if(part.negative, &mut part.limbs);
-        }
+/// Replaces z by z^2.
+#[inline(always)]
+fn square_of(n: usize, [x, y]: &mut [Fixed; 2], scratch: &mut [u64]) {
+    let (columns, rest) = scratch.split_at_mut(2 * n);
+    let (xx, rest) = rest.split_at_mut(n);
+    let (yy, sum) = rest.split_at_mut(n);
+    let (x_limbs, y_limbs) = (&mut x.limbs[..n], &mut y.limbs[..n]);
+    square(x_limbs, columns, xx);
+    square(y_limbs, columns, yy);
+    sum.copy_from_slice(y_limbs);
+    negate_if(x.negative != y.negative, sum);
+    add(sum, x_limbs);
+    negate_if(sum[n - 1] >> 63 != 0, sum);
+    square(sum, columns, y_limbs);
+    subtract(y_limbs, xx);
+    subtract(y_limbs, yy);
+    x_limbs.copy_from_slice(xx);
+    subtract(x_limbs, yy);
+    for (negative, limbs) in [(&mut x.negative, x_limbs), (&mut y.negative, y_limbs)] {
+        *negative = limbs[n - 1] >> 63 != 0;
+        negate_if(*negative, limbs);
+    }
+}
+
+/// The magnitudes and signs of the parts of a number.
+type Parts<'a> = ([&'a [u64]; 2], [bool; 2]);
+
+/// Replaces z by its product with another number.
+#[inline(always)]
+fn multiply(n: usize, [x, y]: &mut [Fixed; 2], ([u, v], [of_u, of_v]): Parts<'_>, scratch: &mut [u64]) {
+    let (columns, rest) = scratch.split_at_mut(2 * n);
+    let (re, rest) = rest.split_at_mut(n);
+    let (im, other) = rest.split_at_mut(n);
+    let (x_limbs, y_limbs) = (&mut x.limbs[..n], &mut y.limbs[..n]);
+    product(x_limbs, u, columns, re);
+    negate_if(x.negative != of_u, re);
+    product(y_limbs, v, columns, other);
+    negate_if(y.negative == of_v, other);
+    add(re, other);
+    product(x_limbs, v, columns, im);
+    negate_if(x.negative != of_v, im);
+    product(y_limbs, u, columns, other);
+    negate_if(y.negative != of_u, other);
+    add(im, other);
+    x_limbs.copy_from_slice(re);
+    y_limbs.copy_from_slice(im);
+    for (negative, limbs) in [(&mut x.negative, x_limbs), (&mut y.negative, y_limbs)] {
+        *negative = limbs[n - 1] >> 63 != 0;
+        negate_if(*negative, limbs);
     }
 }
 

@@ -1,15 +1,16 @@
 //! Deltas of a formula in vectors: each lane has a pixel, and the next one when that is decided.
 //!
-//! What is ordinary, a step with or without a rebase before it, is done for all lanes at once by marks. A lane in which anything else is next (the end of an orbit, the limit, a proof, a delta or a value that is too small) is
+//! What is ordinary, a block or a step with or without a rebase before it, is done for all lanes at once by marks. A lane in which anything else is next (the end of an orbit, the limit, a proof, a delta or a value that is too small) is
 //! taken out; [`super::pixel`] iterates its orbit on, and then the lane is filled again.
 
+use super::blocks::{BlockInLanes, Blocks, DeltaInLanes, modulus_of};
 use super::pixel::{Pixel, ROUNDING, STRETCH, Shared, State};
 use super::power::{difference, of_lanes, raised};
 use super::{NARROW, Setting, folds};
 use crate::arithmetic::Arithmetic;
 use crate::deep::derivative::{U, UNDERFLOW, UP};
 use crate::deep::extended::{Bound, Extended};
-use crate::deep::lanes::{ComplexInLanes, ComplexLanes, LANES, Lanes as _, Marks, Reals};
+use crate::deep::lanes::{ComplexInLanes, ComplexLanes, LANES, Lanes as _, Marks, Reals, transposed};
 use crate::deep::mantissa::{Complex, Mantissa};
 use crate::deep::orbit::trap::Trap;
 use crate::deep::orbit::{Counts, Found};
@@ -44,6 +45,8 @@ pub(super) struct Lanes<'a, T: Mantissa, S: Simd, const COLUMNS: usize> {
     z: ComplexLanes<T, S>,
     e: Reals<S>,
     at: Reals<S>,
+    /// Offsets in units of 2^scale, by which blocks are multiplied.
+    offset: ComplexLanes<T, S>,
     /// What a step adds now and after a rebase, with bounds on their errors.
     added: ComplexLanes<T, S>,
     of_added: Reals<S>,
@@ -60,6 +63,7 @@ pub(super) struct Lanes<'a, T: Mantissa, S: Simd, const COLUMNS: usize> {
 /// Lanes as arrays.
 struct Arrays<T> {
     z: [Complex<T>; LANES],
+    offset: [Complex<T>; LANES],
     added: [[Complex<T>; LANES]; 2],
     reals: [[f64; LANES]; 6],
     d: [[Complex<f64>; LANES]; 2],
@@ -97,6 +101,15 @@ fn reals<S: Simd>(simd: S, of: &[f64; LANES]) -> Reals<S> {
     Reals::load(simd, of)
 }
 
+/// Numbers with these parts, of which f64 has the first.
+#[inline(always)]
+fn joined<T: Mantissa, S: Simd>(high: Reals<S>, low: Reals<S>) -> T::Lanes<S> {
+    <T::Lanes<S> as crate::deep::lanes::Lanes<S>>::from_parts(
+        #[inline(always)]
+        |index| if index == 0 { high } else { low },
+    )
+}
+
 /// A bound, of which one that is not finite decides nothing, whatever it is multiplied by.
 fn finite(bound: f64) -> Bound {
     if bound.is_finite() { Bound::of(bound) } else { Bound::new(1.0, USELESS) }
@@ -104,6 +117,7 @@ fn finite(bound: f64) -> Bound {
 
 /// What a step of all lanes needs.
 struct Here<T: Mantissa, S: Simd> {
+    index: [usize; LANES],
     reference: ComplexLanes<T, S>,
     w: ComplexLanes<T, S>,
     modulus: Reals<S>,
@@ -115,16 +129,17 @@ struct Here<T: Mantissa, S: Simd> {
 
 impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
     #[inline(always)]
-    pub(super) fn new(simd: S, setting: &'a Setting<'a>) -> Self {
+    pub(super) fn new(simd: S, setting: &'a Setting<'a>, blocks: Option<&'a Blocks<T>>) -> Self {
         let zero = Reals::splat(simd, 0.0);
         let none = numbers::<T, S>(simd, &[Complex::ZERO; LANES]);
         Self {
-            shared: Shared::new(setting),
+            shared: Shared::new(setting, blocks),
             slots: std::array::from_fn(|_| None),
             used: 0,
             z: none,
             e: zero,
             at: zero,
+            offset: none,
             added: none,
             of_added: zero,
             added_after: none,
@@ -151,12 +166,18 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
             if self.used == 0 || rounds & STOP_MASK == 0 && self.shared.setting.stop.load(Ordering::Relaxed) {
                 return self.counts;
             }
-            let here = self.here(simd, active);
+            let mut here = self.here(simd, active);
             let ordinary = bits::<S, _>(here.ordinary);
             let rare = self.used & !ordinary;
-            self.counts.steps += u64::from(ordinary.count_ones());
             self.counts.rebases += u64::from(bits::<S, _>(here.rebases).count_ones());
-            self.step(simd, &here);
+            let in_blocks = self.take_blocks(simd, &here, ordinary);
+            let in_steps = ordinary & !in_blocks;
+            if in_steps != 0 {
+                here.ordinary = Reals::<S>::mask(simd, in_steps);
+                here.rebases &= here.ordinary;
+                self.counts.steps += u64::from(in_steps.count_ones());
+                self.step(simd, &here);
+            }
             if rare != 0 {
                 self.look(simd, rare, (pixels, &mut next), found);
             }
@@ -197,21 +218,23 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
             #[inline(always)]
             |lane| entry(lane).error,
         );
-        let low = |part: usize| {
-            Reals::from_fn(
-                simd,
-                #[inline(always)]
-                |lane| orbits.low[index[lane]][part],
-            )
+        let reference = if T::PARTS == 2 {
+            let lows = [
+                Reals::from_fn(
+                    simd,
+                    #[inline(always)]
+                    |lane| orbits.low[index[lane]][0],
+                ),
+                Reals::from_fn(
+                    simd,
+                    #[inline(always)]
+                    |lane| orbits.low[index[lane]][1],
+                ),
+            ];
+            Complex { re: joined::<T, S>(re, lows[0]), im: joined::<T, S>(im, lows[1]) }
+        } else {
+            Complex { re: joined::<T, S>(re, re), im: joined::<T, S>(im, im) }
         };
-        let lows = if T::PARTS == 2 { [low(0), low(1)] } else { [re, im] };
-        let joined = |high: Reals<S>, low: Reals<S>| {
-            <T::Lanes<S> as crate::deep::lanes::Lanes<S>>::from_parts(
-                #[inline(always)]
-                |index| if index == 0 { high } else { low },
-            )
-        };
-        let reference = Complex { re: joined(re, lows[0]), im: joined(im, lows[1]) };
         let w = reference + self.z;
         let (w_square, z_square) = (w.square_of(), self.z.square_of());
         let off = self.e + splat(self.shared.of_modulus);
@@ -234,7 +257,51 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         let in_range =
             splat(NARROW).at_most(stepped) & splat(self.shared.near).at_most(modulus.where_else(smaller, most));
         let ordinary = goes & in_range;
-        Here { reference, w, modulus, of_reference: of_entry, of_entry: error, rebases: smaller & ordinary, ordinary }
+        let rebases = smaller & ordinary;
+        Here { index, reference, w, modulus, of_reference: of_entry, of_entry: error, rebases, ordinary }
+    }
+
+    /// Takes a block in each of the ordinary lanes, given as bits, for which there is one and no rebase comes before it: those lanes.
+    #[inline(always)]
+    fn take_blocks(&mut self, simd: S, here: &Here<T, S>, ordinary: u64) -> u64 {
+        let Shared { blocks: Some(blocks), reaches, over_margin, .. } = self.shared else { return 0 };
+        let candidates = ordinary & !bits::<S, _>(here.rebases);
+        let splat = |x: f64| Reals::splat(simd, x);
+        let (mut reach, mut room) = ([0.0; LANES], [0.0; LANES]);
+        ((modulus_of::<T, S>(simd, self.z) + self.e) * splat(UP * reaches)).store(&mut reach);
+        self.room.store(&mut room);
+        let (mut lines, mut of_c) = ([blocks.none(); LANES], [blocks.none(); LANES]);
+        let (mut steps, mut taken) = ([0.0; LANES], 0_u64);
+        for lane in 0..Reals::<S>::LEN {
+            if candidates >> lane & 1 == 1
+                && let Some(found) = blocks.longest(here.index[lane], room[lane], reach[lane])
+            {
+                (lines[lane], of_c[lane], steps[lane]) = (found.lines, found.of_c, found.steps as f64);
+                taken |= 1 << lane;
+            }
+        }
+        if taken == 0 {
+            return 0;
+        }
+        self.counts.blocks += u64::from(taken.count_ones());
+        let before = DeltaInLanes { z: self.z, e: self.e, d: self.d, off: self.off };
+        let numbers = transposed::<T, S>(simd, &lines);
+        let of_c = blocks.has_terms_of_c().then(|| transposed::<T, S>(simd, &of_c));
+        let block = BlockInLanes::<T, S>::read(&numbers, of_c.as_ref());
+        let after = block.apply::<COLUMNS>(simd, self.offset, &before, over_margin);
+        let marks = Reals::<S>::mask(simd, taken);
+        self.z = after.z.where_else(marks, self.z);
+        self.e = after.e.where_else(marks, self.e);
+        if COLUMNS > 0 {
+            for (d, after) in self.d.iter_mut().zip(after.d) {
+                *d = after.where_else(marks, *d);
+            }
+            self.off = after.off.where_else(marks, self.off);
+        }
+        let steps = reals(simd, &steps);
+        self.at = self.at + steps;
+        self.room = self.room - steps;
+        taken
     }
 
     /// Steps the ordinary lanes.
@@ -246,7 +313,7 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         let n = f64::from(power);
         let zero = splat(0.0);
         let none = numbers::<T, S>(simd, &[Complex::ZERO; LANES]);
-        let Here { reference, w, modulus, of_reference, of_entry, rebases, ordinary } = *here;
+        let Here { reference, w, modulus, of_reference, of_entry, rebases, ordinary, .. } = *here;
         let of_rebase = splat(2.0 * T::UNIT) * (reference.taxicab_of() + w.taxicab_of()) + of_entry + splat(UNDERFLOW);
         let z = w.where_else(rebases, self.z);
         let e = ((self.e + of_rebase) * splat(UP)).where_else(rebases, self.e);
@@ -398,7 +465,7 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
             room = room.min(STRETCH - n % STRETCH);
         }
         (slot.n, slot.room, slot.passing) = (n, room, slot.pixel.trap.passing().min(MOST_ROOM));
-        arrays.z[lane] = z;
+        (arrays.z[lane], arrays.offset[lane]) = (z, slot.pixel.offset);
         let ((added, of_added), (after, of_after)) =
             (self.shared.added(slot.pixel.offset, at), self.shared.added(slot.pixel.offset, 0));
         (arrays.added[0][lane], arrays.added[1][lane]) = (added, after);
@@ -424,6 +491,7 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         let d = self.d.map(|column| stored::<f64, S>(column));
         Arrays {
             z: stored::<T, S>(self.z),
+            offset: stored::<T, S>(self.offset),
             added: [self.added, self.added_after].map(stored::<T, S>),
             reals: of,
             d,
@@ -433,6 +501,7 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
 
     fn load(&mut self, simd: S, arrays: &Arrays<T>) {
         self.z = numbers(simd, &arrays.z);
+        self.offset = numbers(simd, &arrays.offset);
         [self.added, self.added_after] = arrays.added.each_ref().map(|of| numbers::<T, S>(simd, of));
         [self.e, self.at, self.of_added, self.of_added_after, self.room, self.passing] =
             arrays.reals.each_ref().map(|of| reals(simd, of));

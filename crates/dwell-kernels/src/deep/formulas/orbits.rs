@@ -195,6 +195,12 @@ impl Orbits {
         self.entries.len() < 2
     }
 
+    /// Whether there is a reference: otherwise deltas are values.
+    #[must_use]
+    pub fn has_reference(&self) -> bool {
+        self.last > 0
+    }
+
     /// The entries that memory is allocated for.
     #[must_use]
     pub fn capacity(&self) -> usize {

@@ -1,10 +1,12 @@
 //! The orbit of one pixel where it does something else than a step in the range of f64, and its end.
 
+use super::blocks::{Before as BeforeBlock, Blocks};
 use super::derivative::{Columns, Signs};
 use super::folds::{Part, of_extended, of_value};
 use super::orbits::Orbits;
 use super::power::{difference, of_bound, of_real, raised, roundings};
 use super::{NARROW, Setting, near};
+use crate::deep::blocks::REACH;
 use crate::deep::derivative::{UNDERFLOW, UP};
 use crate::deep::extended::{Bound, Extended, power_of_two};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
@@ -51,9 +53,10 @@ pub(super) struct Pixel<T> {
 
 /// What all pixels of a tier share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shared<'a, T> {
+pub(super) struct Shared<'a, T: Mantissa> {
     pub(super) setting: &'a Setting<'a>,
     pub(super) orbits: &'a Orbits,
+    pub(super) blocks: Option<&'a Blocks<T>>,
     pub(super) power: u32,
     /// The unit of offsets, 0 below the range of f64.
     pub(super) unit: f64,
@@ -64,14 +67,19 @@ pub(super) struct Shared<'a, T> {
     pub(super) near: f64,
     /// Whether there is no reference.
     pub(super) direct: bool,
+    /// What |z| + e of a block is multiplied by: with derivatives twice as much has to be within its radius.
+    pub(super) reaches: f64,
+    /// 1 / ([`REACH`] - |c|) at least, where derivatives are wanted; 0 in a Julia set.
+    pub(super) over_margin: f64,
 }
 
 impl<'a, T: Mantissa> Shared<'a, T> {
-    pub(super) fn new(setting: &'a Setting<'a>) -> Self {
+    pub(super) fn new(setting: &'a Setting<'a>, blocks: Option<&'a Blocks<T>>) -> Self {
         let power = setting.formula.power();
         Self {
             setting,
             orbits: setting.orbits,
+            blocks: blocks.filter(|_| setting.orbits.last > 0),
             power,
             unit: if setting.scale > -1000 { power_of_two(setting.scale) } else { 0.0 },
             c: Complex::of(setting.c),
@@ -79,6 +87,11 @@ impl<'a, T: Mantissa> Shared<'a, T> {
             of_power: roundings(power) * T::UNIT,
             near: near(power),
             direct: setting.orbits.last == 0,
+            reaches: if setting.units.is_some() { 2.0 } else { 1.0 },
+            over_margin: match &setting.units {
+                Some(units) if !setting.is_julia => UP / (REACH - units.farthest),
+                _ => 0.0,
+            },
         }
     }
 
@@ -172,7 +185,9 @@ impl<'a, T: Mantissa> Shared<'a, T> {
                 return Ok(self.narrow(now));
             }
             counts.wide += 1;
-            self.step(pixel.offset, &mut now);
+            if !self.take_block(pixel.offset, &mut now) {
+                self.step(pixel.offset, &mut now);
+            }
         }
     }
 
@@ -230,6 +245,20 @@ impl<'a, T: Mantissa> Shared<'a, T> {
             }
             Next::GoOn => None,
         }
+    }
+
+    /// Takes a block of any magnitude, if there is one.
+    fn take_block(&self, offset: Complex<T>, now: &mut Wide<T>) -> bool {
+        let reach = Bound::modulus(now.z).plus(now.e).by(UP * self.reaches);
+        let room = self.setting.limit - now.n;
+        let Some((block, steps)) = self.blocks.and_then(|blocks| blocks.longest_wide(now.at, room, reach)) else {
+            return false;
+        };
+        let over_margin = self.setting.units.map(|_| self.over_margin);
+        let after = block.apply(offset, BeforeBlock { z: now.z, e: now.e, derivative: now.derivative }, over_margin);
+        let (at, n) = (now.at + steps, now.n + steps as u64);
+        *now = Wide { z: after.z, e: after.e, derivative: after.derivative, at, n };
+        true
     }
 
     /// A step of any magnitude: see the module.

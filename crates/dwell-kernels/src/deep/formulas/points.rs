@@ -1,10 +1,12 @@
 //! The orbits of points themselves in fixed point, for every formula: for the few pixels that deltas do not decide.
 //!
-//! As [`crate::deep::direct`], with the bound of `fixed.rs`. The bound is kept with an exponent, since its range is that of all derivatives.
+//! As [`crate::deep::direct`], with the bound of `fixed.rs`: a step adds 8 (N - 1) units and the error of c for each unit of max(1, |z|)^(N-1).
 
 use super::derivative::{Columns, Signs};
-use super::fixed::{PowerStepper, error_after};
-use crate::deep::direct::{Goal, ROUNDING, TOO_MUCH};
+use super::fixed::PowerStepper;
+use crate::deep::derivative::UP;
+use crate::deep::direct::running_error::RunningError;
+use crate::deep::direct::{Goal, NEAR_ONE, ROUNDING, TOO_MUCH};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::leading::pair;
 use crate::deep::limbs::Fixed;
@@ -38,18 +40,23 @@ pub fn follow(goal: &Goal<'_>, iterated: Iterated<'_>, point: [&Fixed; 2]) -> Fo
     let mut z = point.map(Fixed::clone);
     let mut stepper = PowerStepper::new(formula, c);
     let unit = z[0].unit();
-    let (mut error, of_c) = (Bound::of(goal.error), Bound::of(of_c));
+    let power = formula.power();
+    let mut error = RunningError::of_formula(unit, goal.error, 8.0 * f64::from(power - 1) + of_c);
+    let near_zero = super::near(power);
     let scale = goal.units.map_or(0, |(_, scale)| scale);
     let mut derivative = Columns::first(scale);
     let mut escaped = None;
     let mut n = 1_u64;
     while !goal.stop.load(Ordering::Relaxed) {
-        let wide = Extended::<f64>::of(pair(&z[0], &z[1]));
-        let absolute = error.times(Bound::new(1.0, unit));
-        let off = absolute.to_f64() + 1e-290;
-        let near = wide.in_range().unwrap_or(Complex { re: f64::INFINITY, im: 0.0 });
-        let (square, modulus) = (near.square(), Bound::modulus(wide));
-        let doubt = (2.0 * modulus.to_f64() + off) * off + square * ROUNDING;
+        let wide = || Extended::<f64>::of(pair(&z[0], &z[1]));
+        let [re, im] = z.each_ref().map(Fixed::at_point);
+        let mut near = Complex { re, im };
+        if near.size() < NEAR_ONE {
+            near = wide().in_range().unwrap_or(Complex::ZERO);
+        }
+        let (square, off) = (near.square(), error.absolute());
+        let modulus = square.sqrt();
+        let doubt = (2.0 * modulus + off) * off + square * ROUNDING;
         let is_within = |bound: f64| square < bound - doubt - bound * ROUNDING;
         let is_beyond = |bound: f64| square > bound + doubt + bound * ROUNDING;
         if off.is_nan() || off > TOO_MUCH || escaped.is_none() && !is_within(goal.escape) && !is_beyond(goal.escape) {
@@ -78,11 +85,12 @@ pub fn follow(goal: &Goal<'_>, iterated: Iterated<'_>, point: [&Fixed; 2]) -> Fo
             return Found::Undecided;
         }
         if goal.units.is_some() {
-            let h = absolute.plus(modulus.by(2.0 * ROUNDING));
+            let (wide, absolute) = (wide(), error.bound());
+            let h = absolute.plus(Bound::modulus(wide).by(2.0 * ROUNDING));
             let signs = Signs::of(wide, [absolute; 2]);
             derivative = derivative.stepped(formula, (wide, h), signs, julia.is_none().then_some(scale));
         }
-        error = error_after(formula, modulus, error, unit, of_c);
+        error.step_of_power(power, near_zero, wide, modulus * UP);
         stepper.step(&mut z);
         n += 1;
     }

@@ -90,7 +90,7 @@ pub(super) fn roundings(power: u32) -> f64 {
 
 /// x^power of a number of at least 0, for a power of at least 0.
 #[inline(always)]
-pub(super) fn of_real(x: f64, power: u32) -> f64 {
+pub(in crate::deep) fn of_real(x: f64, power: u32) -> f64 {
     if power == 0 {
         return 1.0;
     }
@@ -118,6 +118,6 @@ pub(super) fn of_lanes<S: Simd>(x: Reals<S>, power: u32) -> Reals<S> {
 }
 
 /// As [`of_real`], of any magnitude.
-pub(super) fn of_bound(x: Bound, power: u32) -> Bound {
+pub(in crate::deep) fn of_bound(x: Bound, power: u32) -> Bound {
     (0..power).fold(Bound::ONE, |product, _| product.times(x))
 }

@@ -1,5 +1,6 @@
 //! Deltas of every formula against orbits in fixed point, and their bounds against exact steps.
 
+use super::blocks::{BlockSetting, Blocks};
 use super::fixed::{PowerStepper, error_after};
 use super::folds;
 use super::orbits::{Orbits, Wanted};
@@ -269,106 +270,150 @@ fn moved(point: &[Fixed; 2], offset: &Complex<f64>, scale: i32) -> [Fixed; 2] {
     point
 }
 
-/// How many pixels were decided: in fixed point, in f64, and in pairs.
+/// A view of a formula beside its boundary.
+pub(super) struct Place {
+    formula: Formula,
+    centre: [Fixed; 2],
+    c: Option<[Fixed; 2]>,
+    pub(super) orbits: Orbits,
+    limit: u64,
+    pub(super) scale: i32,
+    stop: AtomicBool,
+}
+
+/// Every fold, small and large powers, in the parameter plane and as Julia sets.
+pub(super) const KINDS: [(Fold, u32, Option<[f64; 2]>); 11] = [
+    (Fold::None, 3, None),
+    (Fold::None, 2, Some([-0.8, 0.156])),
+    (Fold::None, 2, Some([0.0, 1.0])),
+    (Fold::Absolute, 2, None),
+    (Fold::Absolute, 2, Some([-0.5, -0.6])),
+    (Fold::Conjugate, 2, None),
+    (Fold::Conjugate, 3, None),
+    (Fold::None, 5, None),
+    (Fold::None, 16, None),
+    (Fold::None, 4, Some([0.3, 0.6])),
+    (Fold::Absolute, 5, None),
+];
+
+impl Place {
+    pub(super) fn new(random: &mut Random, (fold, power, julia): (Fold, u32, Option<[f64; 2]>), scale: i32) -> Self {
+        let formula = Formula::new(fold, power).unwrap();
+        let depth = u64::from(scale.unsigned_abs());
+        let limit = 300 - depth / 4 + 2 * depth;
+        let limbs = 8 + scale.unsigned_abs() as usize / 64;
+        let half = |v: f64| {
+            let mut fixed = Fixed::zero(limbs);
+            (fixed.negative, fixed.limbs[limbs - 2]) = (v < 0.0, (v.abs().fract() * 1.8e19) as u64);
+            fixed.limbs[limbs - 1] = v.abs() as u64;
+            fixed
+        };
+        let c = julia.map(|c: [f64; 2]| c.map(half));
+        let iterated = Iterated { formula, julia: c.as_ref().map(|c| (c.each_ref(), 0.0)) };
+        let centre = boundary(random, iterated, limbs, limit, scale.unsigned_abs() + 8);
+        let long = c.as_ref().map(|c| c.each_ref().map(|part| longer(part, power as usize * limbs)));
+        let stop = AtomicBool::new(false);
+        let orbits = Orbits::new(&Wanted {
+            formula,
+            centre: centre.each_ref(),
+            julia: long.as_ref().map(|c| (c.each_ref(), 0.0)),
+            radius: Bound::new(1.001, scale),
+            escape: 4.0,
+            limit,
+            most: 1 << 20,
+            watch: Watch::unseen(&stop),
+        })
+        .unwrap();
+        Self { formula, centre, c, orbits, limit, scale, stop }
+    }
+
+    fn iterated(&self) -> Iterated<'_> {
+        Iterated { formula: self.formula, julia: self.c.as_ref().map(|c| (c.each_ref(), 0.0)) }
+    }
+
+    pub(super) fn setting(&self) -> Setting<'_> {
+        let rounded = |[x, y]: &[Fixed; 2]| pair(x, y).in_range().unwrap();
+        Setting {
+            formula: self.formula,
+            is_julia: self.c.is_some(),
+            orbits: &self.orbits,
+            centre: rounded(&self.centre),
+            c: rounded(self.c.as_ref().unwrap_or(&self.centre)),
+            scale: self.scale,
+            escape_radius: 2.0,
+            escape: 4.0,
+            limit: self.limit,
+            smooth: false,
+            units: None,
+            stop: &self.stop,
+        }
+    }
+
+    /// Blocks with a tolerance, where there is a reference.
+    pub(super) fn blocks<T: Mantissa>(&self, level: Level, tolerance: f64) -> Option<Blocks<T>> {
+        let wanted = BlockSetting { setting: self.setting(), tolerance, watch: Watch::unseen(&self.stop) };
+        self.orbits.has_reference().then(|| Blocks::new(level, &wanted).unwrap())
+    }
+
+    /// What fixed point finds at an offset.
+    fn truth(&self, offset: &Complex<f64>) -> Found {
+        let limbs = self.centre[0].limbs.len();
+        let goal =
+            Goal { limbs, error: 6.0, escape: 4.0, limit: self.limit, smooth: false, units: None, stop: &self.stop };
+        follow(&goal, self.iterated(), moved(&self.centre, offset, self.scale).each_ref())
+    }
+}
+
+/// How many pixels were decided: in fixed point, in f64, and in pairs; and the blocks that were taken.
+#[derive(Default)]
 struct Decided {
     all: usize,
     in_f64: usize,
     in_pairs: usize,
+    blocks: u64,
 }
 
-/// Compares what every level decides with what fixed point does.
-fn compare(setting: &Setting<'_>, offsets: &[Complex<f64>], truth: &[Found], case: &str) -> Decided {
-    let mut decided = Decided { all: 0, in_f64: 0, in_pairs: 0 };
+/// Compares what every level decides, by single steps and with blocks, with what fixed point does.
+fn compare(place: &Place, offsets: &[Complex<f64>], truth: &[Found], (case, decided): (&str, &mut Decided)) {
     let in_pairs = |offset: &Complex<f64>| Complex { re: Dd::whole(offset.re), im: Dd::whole(offset.im) };
     let pairs: Vec<Complex<Dd>> = offsets.iter().map(in_pairs).collect();
-    for level in Level::available() {
-        let (mut narrow, mut wide) = (vec![Found::Undecided; truth.len()], vec![Found::Undecided; truth.len()]);
-        decide::<f64>(level, setting, offsets, &mut narrow);
-        decide::<Dd>(level, setting, &pairs, &mut wide);
-        for (pixel, truth) in truth.iter().enumerate().filter(|(_, truth)| **truth != Found::Undecided) {
-            for found in [narrow[pixel], wide[pixel]] {
-                assert!(found == Found::Undecided || found == *truth, "{case} {found:?} {truth:?}");
+    let setting = place.setting();
+    for (number, level) in Level::available().into_iter().enumerate() {
+        // By single steps and with a small tolerance once.
+        let tolerances: &[Option<i32>] = if number == 0 { &[None, Some(-26), Some(-44)] } else { &[Some(-26)] };
+        for tolerance in tolerances {
+            let (mut narrow, mut wide) = (vec![Found::Undecided; truth.len()], vec![Found::Undecided; truth.len()]);
+            let tolerance = tolerance.map(power_of_two);
+            let in_f64 = tolerance.and_then(|tolerance| place.blocks::<f64>(level, tolerance));
+            let in_pairs = tolerance.and_then(|tolerance| place.blocks::<Dd>(level, tolerance * tolerance));
+            decided.blocks += decide::<f64>(level, &setting, in_f64.as_ref(), offsets, &mut narrow).blocks;
+            decided.blocks += decide::<Dd>(level, &setting, in_pairs.as_ref(), &pairs, &mut wide).blocks;
+            for (pixel, truth) in truth.iter().enumerate().filter(|(_, truth)| **truth != Found::Undecided) {
+                for found in [narrow[pixel], wide[pixel]] {
+                    assert!(found == Found::Undecided || found == *truth, "{case} {tolerance:?} {found:?} {truth:?}");
+                }
+                decided.all += 1;
+                decided.in_f64 += usize::from(narrow[pixel] != Found::Undecided);
+                decided.in_pairs += usize::from(wide[pixel] != Found::Undecided);
             }
-            decided.all += 1;
-            decided.in_f64 += usize::from(narrow[pixel] != Found::Undecided);
-            decided.in_pairs += usize::from(wide[pixel] != Found::Undecided);
         }
     }
-    decided
 }
 
 #[test]
 fn all_levels_and_numbers_decide_as_fixed_point_does() {
     let mut random = Random(23);
-    let (mut all, mut in_f64, mut in_pairs) = (0, 0, 0);
-    for (number, (fold, power, julia)) in [
-        (Fold::None, 3, None),
-        (Fold::None, 2, Some([-0.8, 0.156])),
-        (Fold::None, 2, Some([0.0, 1.0])),
-        (Fold::Absolute, 2, None),
-        (Fold::Absolute, 2, Some([-0.5, -0.6])),
-        (Fold::Conjugate, 2, None),
-        (Fold::Conjugate, 3, None),
-        (Fold::None, 5, None),
-        (Fold::None, 16, None),
-        (Fold::None, 4, Some([0.3, 0.6])),
-        (Fold::Absolute, 5, None),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    let mut decided = Decided::default();
+    for kind in KINDS {
         for scale in [-3_i32, -60, -240, -900] {
-            let formula = Formula::new(fold, power).unwrap();
-            let depth = u64::from(scale.unsigned_abs());
-            let limit = 300 - depth / 4 + 2 * depth;
-            let limbs = 8 + scale.unsigned_abs() as usize / 64;
-            let half = |v: f64| {
-                let mut fixed = Fixed::zero(limbs);
-                (fixed.negative, fixed.limbs[limbs - 2]) = (v < 0.0, (v.abs().fract() * 1.8e19) as u64);
-                fixed.limbs[limbs - 1] = v.abs() as u64;
-                fixed
-            };
-            let c = julia.map(|c: [f64; 2]| c.map(half));
-            let iterated = Iterated { formula, julia: c.as_ref().map(|c| (c.each_ref(), 0.0)) };
-            let centre = boundary(&mut random, iterated, limbs, limit, scale.unsigned_abs() + 8);
-            let long = c.as_ref().map(|c| c.each_ref().map(|part| longer(part, power as usize * limbs)));
-            let stop = AtomicBool::new(false);
-            let orbits = Orbits::new(&Wanted {
-                formula,
-                centre: centre.each_ref(),
-                julia: long.as_ref().map(|c| (c.each_ref(), 0.0)),
-                radius: Bound::new(1.001, scale),
-                escape: 4.0,
-                limit,
-                most: 1 << 20,
-                watch: Watch::unseen(&stop),
-            })
-            .unwrap();
-            let rounded = |[x, y]: &[Fixed; 2]| pair(x, y).in_range().unwrap();
-            let setting = Setting {
-                formula,
-                is_julia: julia.is_some(),
-                orbits: &orbits,
-                centre: rounded(&centre),
-                c: rounded(c.as_ref().unwrap_or(&centre)),
-                scale,
-                escape_radius: 2.0,
-                escape: 4.0,
-                limit,
-                smooth: false,
-                units: None,
-                stop: &stop,
-            };
+            let place = Place::new(&mut random, kind, scale);
             let offsets: Vec<Complex<f64>> =
                 (0..24).map(|_| Complex { re: random.unit() - 0.5, im: random.unit() - 0.5 }).collect();
-            let goal = Goal { limbs, error: 6.0, escape: 4.0, limit, smooth: false, units: None, stop: &stop };
-            let dwell = |offset: &Complex<f64>| follow(&goal, iterated, moved(&centre, offset, scale).each_ref());
-            let truth: Vec<Found> = offsets.iter().map(dwell).collect();
-            let decided = compare(&setting, &offsets, &truth, &format!("{number} {scale}"));
-            all += decided.all;
-            in_f64 += decided.in_f64;
-            in_pairs += decided.in_pairs;
+            let truth: Vec<Found> = offsets.iter().map(|offset| place.truth(offset)).collect();
+            compare(&place, &offsets, &truth, (&format!("{kind:?} {scale}"), &mut decided));
         }
     }
+    let Decided { all, in_f64, in_pairs, blocks } = decided;
     assert!(10 * in_f64 > 7 * all && 100 * in_pairs > 95 * all, "{in_f64} and {in_pairs} of {all}");
+    assert!(blocks > 10_000, "{blocks}");
 }

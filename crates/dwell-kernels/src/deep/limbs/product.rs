@@ -7,6 +7,7 @@ use super::square::OWN;
 use dashu_int::UBig;
 
 /// The product of two magnitudes, cut off: below the exact one by less than 2 units of the last place. `columns` has twice as many limbs.
+#[inline(always)]
 pub(in crate::deep) fn product(a: &[u64], b: &[u64], columns: &mut [u64], out: &mut [u64]) {
     let n = a.len();
     if n > OWN {

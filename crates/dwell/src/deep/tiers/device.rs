@@ -114,7 +114,7 @@ impl Course<'_> {
         let report = TierReport { samples, decided, steps, blocks, ..TierReport::new(tier) };
         if let (Some(prepared), Some(number)) = (&self.prepared, Tier::ALL.iter().position(|other| *other == tier)) {
             // What blocks save is time, whichever engine takes it.
-            prepared.measured.add(number, &TierReport { seconds, ..report });
+            prepared.blocks.measured.add(number, &TierReport { seconds, ..report });
         }
         add(&mut buffers.tiers, TierReport { device_samples: samples, device_seconds: seconds, ..report });
     }
