@@ -7,7 +7,7 @@
 //! ```
 //!
 //! for |z| <= R and every c of the view, where zeta is z or its conjugate: each block says which. c is in units of 2^scale, at most [`REACH`] in modulus, and B, S and T are multiplied accordingly (T
-//! twice); of a Julia set they are 0, since nothing is added in its steps. S and T matter where the tolerance is not far above 2^scale: below [`WITH_C_ABOVE`] they are left in the remainder.
+//! twice); of a Julia set they are 0, since nothing is added in its steps. S and T matter where the tolerance is not far above 2^scale: beyond a zoom of about 1e48 they are left in the remainder.
 //!
 //! **Folds.** Where a delta is so small that no part of Z + z has another sign than that of Z, with s and t the signs of the parts of Z, the fold of the Burning Ship is linear, F(Z + z) = F(Z) + (s x, t y),
 //! and (s x, t y) is s z where s = t, and s conj(z) elsewhere. So a step is complex analytic in zeta, and so is everything that is composed of such steps: the derivative by z is a complex number and
