@@ -93,6 +93,15 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// The degree of the polynomials of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Degree {
+    /// For all numbers and views.
+    Second,
+    /// For pairs of f64, without derivatives: a table takes several times as long, and its blocks hold for far larger deltas.
+    Fourth,
+}
+
 /// What a table of blocks is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct TableSetting<'a> {
@@ -104,6 +113,8 @@ pub struct TableSetting<'a> {
     pub escape_radius: f64,
     /// The greatest remainder of a block, relative to its linear part.
     pub tolerance: f64,
+    /// The degree of its blocks.
+    pub degree: Degree,
     /// The most threads that compute it.
     pub threads: usize,
     /// Looked at meanwhile.
@@ -140,6 +151,7 @@ fn decide<T: Mantissa>(
     found: &mut [Found],
 ) -> Counts {
     assert_eq!(pixels.len(), found.len(), "the lists differ in length");
+    assert!(setting.units.is_none() || !table.is_quartic(), "blocks of the fourth degree have no derivatives");
     if setting.units.is_some() {
         level.run(DecideKernel::<T, true> { setting, table, pixels, found })
     } else {

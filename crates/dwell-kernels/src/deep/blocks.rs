@@ -24,18 +24,20 @@
 //! have in common at the beginning is one polynomial of c (`start.rs`).
 //!
 //! Blocks of up to 64 steps are merged in vectors, with the powers of 2^scale left out (`runs.rs`); longer ones, and those near a Z_m that is near 0, one at a time with exponents
-//! (`merge.rs`). What a table takes on one core of a Zen 5 with 512 bits, in nanoseconds of a step of rf-dragon (scale 2^-639, a tolerance of 2^-26):
+//! (`merge.rs`). Blocks of the fourth degree (`quartic.rs`) are merged in the same order (`merged.rs`). What a table takes on one core of a Zen 5 with 512 bits, in nanoseconds of a step of rf-dragon (scale 2^-639, a tolerance of 2^-26):
 //!
 //! - all blocks merged with exponents, two steps by their own formula: 520; with the form for deltas below the range of f64 of every block;
 //! - runs in vectors: 270, half of it for that form;
 //! - that form only where an orbit may need it (`wide.rs`): 86, of which a third is memory that is touched first.
 
-pub(in crate::deep) mod cubic;
 mod entry;
+pub(in crate::deep) mod majorant;
 mod merge;
+mod merged;
 mod parts;
 mod path;
 mod places;
+mod quartic;
 mod runs;
 mod segments;
 mod start;
@@ -45,7 +47,7 @@ mod wide;
 use super::extended::{Bound, Extended};
 use super::lanes::{LANES, Reals};
 use super::mantissa::{Complex, Dd, Mantissa};
-use super::{NoTable, TableSetting};
+use super::{Degree, NoTable, TableSetting};
 use crate::vector::bits;
 pub(in crate::deep) use entry::{Entry, WideEntry};
 use fearless_simd::Simd;
@@ -53,6 +55,8 @@ use merge::Block;
 pub use parts::{BoundParts, ComplexParts, OriginParts, StartParts, WideParts};
 use path::Path;
 use places::{OF_ZERO, first_of, lengths, origin, origin_after, origins};
+pub(in crate::deep) use quartic::HigherLines;
+use quartic::{NO_HIGHER, Quartic};
 pub(in crate::deep) use start::Start;
 use wide::{Kept, Wide};
 
@@ -76,6 +80,8 @@ pub struct Table<T: Mantissa> {
     radius: Vec<f64>,
     origins: Vec<Origin>,
     entries: Vec<T::Lines>,
+    /// The terms of the third and the fourth degree; empty in a table of the second degree.
+    higher: Vec<HigherLines>,
     wide: Wide<T>,
     /// The steps of the blocks from m = 0.
     from_zero: Vec<usize>,
@@ -122,9 +128,10 @@ const NO_RADIUS: f64 = 0.0;
 impl<T: Mantissa> Table<T> {
     /// Bytes of the blocks of a reference of so many steps.
     #[must_use]
-    pub fn bytes(steps: u64, scale: i32) -> u64 {
+    pub fn bytes(steps: u64, scale: i32, degree: Degree) -> u64 {
         let wide = if scale < WIDE_BELOW { Wide::<T>::BYTES } else { 0 };
-        let each = size_of::<T::Lines>() + size_of::<f64>() + size_of::<Origin>() + wide;
+        let higher = if Self::has_quartic(scale, degree) { size_of::<HigherLines>() } else { 0 };
+        let each = size_of::<T::Lines>() + size_of::<f64>() + size_of::<Origin>() + wide + higher;
         // Levels from FIRST on have fewer than half as many blocks as the reference has steps.
         (steps >> (FIRST - 1)).saturating_add((2 * OF_ZERO + PADDING) as u64).saturating_mul(each as u64)
     }
@@ -133,7 +140,8 @@ impl<T: Mantissa> Table<T> {
     /// below it.
     #[inline(always)]
     pub(crate) fn new<S: Simd>(simd: S, setting: &TableSetting<'_>) -> Result<Self, NoTable> {
-        let TableSetting { reference, scale, escape_radius, tolerance, .. } = *setting;
+        let TableSetting { reference, scale, escape_radius, tolerance, degree, .. } = *setting;
+        let is_quartic = Self::has_quartic(scale, degree);
         let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
         let steps = reference.last().saturating_sub(1);
         let places = first_of(origins(steps).max(1));
@@ -141,6 +149,7 @@ impl<T: Mantissa> Table<T> {
             radius: filled(NO_RADIUS, places + PADDING)?,
             origins: filled(Origin { shortest: NO_RADIUS, first: 0, count: 0 }, origins(steps))?,
             entries: filled(T::NO_LINES, places)?,
+            higher: filled(NO_HIGHER, if is_quartic { places } else { 0 })?,
             wide: Wide::none(),
             from_zero: Vec::new(),
             start: Start::first(scale),
@@ -149,8 +158,15 @@ impl<T: Mantissa> Table<T> {
             of_origin.first = u32::try_from(first_of(origin)).map_err(|_| NoTable::Memory)?;
             of_origin.count = if origin == 0 { 0 } else { lengths(origin, steps).count_ones() };
         }
+        if is_quartic {
+            if const { T::PARTS == 2 } {
+                table.fill::<S, Quartic>(simd, setting, steps, false)?;
+                table.start = Start::new(&table, setting);
+            }
+            return Ok(table);
+        }
         let with_wide = scale < WIDE_BELOW;
-        let (path, mut kept) = table.fill(simd, setting, steps, with_wide)?;
+        let (path, mut kept) = table.fill::<S, Block>(simd, setting, steps, with_wide)?;
         if let Some(zero) = Block::step(Extended::ZERO, unit, escape_radius) {
             let mut from_zero = FromZero { tolerance, with_wide, kept: &mut kept };
             table.keep_from_zero(&zero, &path, &mut from_zero);
@@ -158,6 +174,12 @@ impl<T: Mantissa> Table<T> {
         table.wide = Wide::new(kept, places)?;
         table.start = Start::new(&table, setting);
         Ok(table)
+    }
+
+    /// Whether blocks are of the fourth degree where that is wanted: those of pairs of f64, except in views that are far below the range of f64.
+    #[must_use]
+    pub fn has_quartic(scale: i32, degree: Degree) -> bool {
+        degree == Degree::Fourth && T::PARTS == 2 && scale >= quartic::LEAST_SCALE
     }
 
     /// Keeps blocks from m = 0, where deltas begin again after each period: the step from there and then each of the blocks from m = 1, and on from the
@@ -223,7 +245,7 @@ impl<T: Mantissa> Table<T> {
         self.origin_at(m).1.shortest
     }
 
-    /// The longest block at m for deltas in the range of f64 up to `reach`, of at most `most` steps, and its steps; where the shortest is valid.
+    /// The place of the longest block at m for deltas in the range of f64 up to `reach`, of at most `most` steps, and its steps; where the shortest is valid.
     #[inline(always)]
     pub(in crate::deep) fn longest<S: Simd>(
         &self,
@@ -231,7 +253,7 @@ impl<T: Mantissa> Table<T> {
         m: usize,
         most: Option<usize>,
         reach: f64,
-    ) -> (&T::Lines, usize) {
+    ) -> (usize, usize) {
         // Lanes that are not in use may have any m.
         let (origin, Origin { first, count, .. }) = self.origin_at(m);
         let lengths = match most {
@@ -252,7 +274,34 @@ impl<T: Mantissa> Table<T> {
             }
         }
         let length = found.max(1) - 1;
-        (&self.entries[first + length], self.steps(origin, length))
+        (first + length, self.steps(origin, length))
+    }
+
+    /// The terms of the third and the fourth degree of a block of so many steps at m, by powers of c in each.
+    #[cfg(test)]
+    pub(in crate::deep) fn terms_above(&self, m: usize, steps: usize) -> [Complex<f64>; 9] {
+        let length = (steps >> FIRST).max(1).ilog2() as usize;
+        let lines = self.higher.get(origin(m).map_or(0, first_of) + length).copied().unwrap_or(NO_HIGHER);
+        let part = |index: usize| lines[index / 8].0[index % 8];
+        std::array::from_fn(|term| Complex { re: part(2 * term), im: part(2 * term + 1) })
+    }
+
+    /// The block at a place. There is one at place 0, of any values.
+    #[inline(always)]
+    pub(in crate::deep) fn block(&self, place: usize) -> &T::Lines {
+        &self.entries[place]
+    }
+
+    /// Its terms above the second degree, where blocks have them.
+    #[inline(always)]
+    pub(in crate::deep) fn higher(&self, place: usize) -> &HigherLines {
+        &self.higher[place]
+    }
+
+    /// Whether blocks are of the fourth degree.
+    #[inline(always)]
+    pub(in crate::deep) fn is_quartic(&self) -> bool {
+        !self.higher.is_empty()
     }
 
     /// All blocks in the range of f64: m, steps, radius and values.
@@ -269,12 +318,6 @@ impl<T: Mantissa> Table<T> {
             let radius = self.radius[place];
             (radius > 0.0).then(|| (m, self.steps(origin, length), radius, self.entry(place)))
         })
-    }
-
-    /// Some block, for lanes that are not in use.
-    #[inline(always)]
-    pub(in crate::deep) fn any(&self) -> &T::Lines {
-        &self.entries[0]
     }
 
     fn entry(&self, place: usize) -> Entry<T> {
@@ -295,7 +338,12 @@ impl<T: Mantissa> Table<T> {
         let (origin, first, count) = self.lengths_at(m, most)?;
         // Radii fall with the length.
         let length = self.radius[first..first + count].partition_point(|radius| *radius >= reach).checked_sub(1)?;
-        Some((self.entry(first + length).widened(), self.steps(origin, length)))
+        let place = first + length;
+        let mut entry = self.entry(place).widened();
+        if self.is_quartic() {
+            quartic::leave_out(&mut entry, &self.higher[place], self.radius[place]);
+        }
+        Some((entry, self.steps(origin, length)))
     }
 
     /// The longest block at m for deltas below the range of f64 up to `reach`, of at most `most` steps, and its steps.

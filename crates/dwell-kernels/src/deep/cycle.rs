@@ -223,7 +223,7 @@ mod tests {
     use super::super::fixed_orbit::FixedOrbit;
     use super::super::mantissa::Dd;
     use super::super::tests::{Place, place_at, place_at_a_nucleus, plus};
-    use super::super::{TableSetting, Watch, table};
+    use super::super::{Degree, TableSetting, Watch, table};
     use super::*;
     use crate::level::Level;
     use crate::test_random::Random;
@@ -238,6 +238,7 @@ mod tests {
             scale: *scale,
             escape_radius: 2.0,
             tolerance: 2_f64.powi(-60),
+            degree: Degree::Second,
             threads: 1,
             watch: Watch::unseen(&stop),
         };

@@ -21,7 +21,7 @@ pub trait DeepKernels: Mantissa {
     /// Decides the dwells of pixels, given by their c in units of 2^scale, as far as these numbers and blocks do. Where the flag of the setting is set meanwhile, what is left
     /// is undecided.
     ///
-    /// If the lists differ in length.
+    /// If the lists differ in length, or derivatives are wanted with blocks of the fourth degree.
     fn decide(
         level: Level,
         setting: &Setting<'_>,

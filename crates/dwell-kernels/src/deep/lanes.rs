@@ -137,7 +137,7 @@ pub(super) type Columns<S> = [Reals<S>; MOST];
 
 /// The f64 of one block for all lanes.
 #[inline(always)]
-pub(super) fn broadcast<T: Mantissa, S: Simd>(simd: S, block: &T::Lines) -> Columns<S> {
+pub(super) fn broadcast<S: Simd>(simd: S, block: &impl AsRef<[Line]>) -> Columns<S> {
     let mut columns = [Reals::splat(simd, 0.0); MOST];
     for (line, columns) in block.as_ref().iter().zip(columns.chunks_mut(LANES)) {
         for (number, column) in line.0.iter().zip(columns) {
@@ -149,10 +149,10 @@ pub(super) fn broadcast<T: Mantissa, S: Simd>(simd: S, block: &T::Lines) -> Colu
 
 /// The f64 of blocks, one for each lane.
 #[inline(always)]
-pub(super) fn transposed<T: Mantissa, S: Simd>(simd: S, blocks: &[&T::Lines; LANES]) -> Columns<S> {
+pub(super) fn transposed<S: Simd>(simd: S, blocks: &[&impl AsRef<[Line]>; LANES]) -> Columns<S> {
     let len = Reals::<S>::LEN;
     let mut columns = [Reals::splat(simd, 0.0); MOST];
-    for line in 0..T::NO_LINES.as_ref().len() {
+    for line in 0..blocks[0].as_ref().len() {
         for part in 0..LANES / len {
             let mut rows = [Reals::splat(simd, 0.0); LANES];
             for lane in 0..len {

@@ -10,7 +10,7 @@ use super::mantissa::{Complex, Dd, Mantissa};
 use super::orbit::{Found, Setting};
 use super::reference::{End, NoReference, Reference};
 use super::values::Units;
-use super::{TableSetting, decide, table};
+use super::{Degree, TableSetting, decide, table};
 use crate::level::{Level, LevelName};
 use crate::test_random::Random;
 use std::sync::atomic::AtomicBool;
@@ -194,7 +194,12 @@ struct Wanted {
 }
 
 /// What a tier finds of some pixels.
-fn by_deltas<T: Mantissa>(place: &Place, tolerance: f64, wanted: Wanted, pixels: &[Complex<Dd>]) -> Vec<Found> {
+fn by_deltas<T: Mantissa>(
+    place: &Place,
+    (tolerance, degree): (f64, Degree),
+    wanted: Wanted,
+    pixels: &[Complex<Dd>],
+) -> Vec<Found> {
     let stop = AtomicBool::new(false);
     let level = Level::best();
     let Place { reference, scale, .. } = place;
@@ -203,6 +208,7 @@ fn by_deltas<T: Mantissa>(place: &Place, tolerance: f64, wanted: Wanted, pixels:
         scale: *scale,
         escape_radius: 2.0,
         tolerance,
+        degree,
         threads: 1,
         watch: Watch::unseen(&stop),
     };
@@ -269,8 +275,9 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
             })
             .collect();
         let Wanted { limit, smooth, units } = wanted;
-        let (limbs, units) = (points[0][0].limbs.len(), units.map(|units| (units, scale)));
-        let exact = followed(&Goal { limbs, error: 0.0, escape: 4.0, limit, smooth, units, stop: &stop }, &points);
+        let (limbs, of_units) = (points[0][0].limbs.len(), units.map(|units| (units, scale)));
+        let exact =
+            followed(&Goal { limbs, error: 0.0, escape: 4.0, limit, smooth, units: of_units, stop: &stop }, &points);
         let check = |found: Vec<Found>, name: &str| {
             let mut decided = 0;
             for (found, exact) in found.iter().zip(&exact) {
@@ -280,10 +287,18 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
             }
             decided
         };
-        decided += check(by_deltas::<f64>(&place, 2_f64.powi(-26), wanted, &pixels), "f64 2^-26");
-        decided += check(by_deltas::<f64>(&place, 2_f64.powi(-44), wanted, &pixels), "f64 2^-44");
-        decided += check(by_deltas::<Dd>(&place, 2_f64.powi(-60), wanted, &pixels), "pairs 2^-60");
-        decided += check(by_deltas::<Dd>(&place, 2_f64.powi(-88), wanted, &pixels), "pairs 2^-88");
+        decided += check(by_deltas::<f64>(&place, (2_f64.powi(-26), Degree::Second), wanted, &pixels), "f64 2^-26");
+        decided += check(by_deltas::<f64>(&place, (2_f64.powi(-44), Degree::Second), wanted, &pixels), "f64 2^-44");
+        decided += check(by_deltas::<Dd>(&place, (2_f64.powi(-60), Degree::Second), wanted, &pixels), "pairs 2^-60");
+        decided += check(by_deltas::<Dd>(&place, (2_f64.powi(-88), Degree::Second), wanted, &pixels), "pairs 2^-88");
+        // Views of the fourth degree have no derivatives.
+        if units.is_none() {
+            decided += check(
+                by_deltas::<Dd>(&place, (2_f64.powi(-80), Degree::Fourth), wanted, &pixels),
+                "pairs of the fourth degree",
+            );
+            total += pixels.len();
+        }
         total += 4 * pixels.len();
     }
     assert!(decided * 10 > total * 8 && periods > 10, "{decided} of {total} were decided, {periods} periods");
@@ -312,30 +327,29 @@ pub(super) fn derived(
     [z, d]
 }
 
-/// The greatest share of its bound that the error of a block takes, over random deltas in its domain, with the whole bound and without the part
-/// for the remainder: the terms above the second degree that blocks leave out.
-#[test]
-fn blocks_are_within_their_bounds_and_need_them() {
+/// The errors of blocks over random deltas in their domains are within the bounds, and would not be without the part for the remainder: the terms that blocks leave out.
+fn check_blocks(degree: Degree, exponent: i32, scales: &[i32]) {
     let mut random = Random(5);
     let stop = AtomicBool::new(false);
-    let (mut checked, mut from_zero, mut beyond_roundings) = (0, 0, 0);
-    for scale in [-40, -45, -80, -200, -460, -900] {
+    let (mut checked, mut from_zero, mut beyond_roundings, mut of_higher) = (0, 0, 0, 0);
+    for scale in scales.iter().copied() {
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
-        let tolerance = 2_f64.powi(-26);
-        let setting =
-            TableSetting { reference, scale, escape_radius: 2.0, tolerance, threads: 1, watch: Watch::unseen(&stop) };
+        let (tolerance, watch) = (2_f64.powi(exponent), Watch::unseen(&stop));
+        let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, degree, threads: 1, watch };
         let table: Table<Dd> = table(Level::best(), setting).unwrap();
         for (m, steps, radius, entry) in table.all().step_by(7) {
-            for _ in 0..4 {
+            let higher = table.terms_above(m, steps);
+            for number in 0..4 {
                 let c = offset(&mut random);
-                let size = radius * random.unit() * 2_f64.powi(-((random.unit() * 20.0) as i32));
+                let smaller = if number == 0 { 0.0 } else { random.unit() * 20.0 };
+                let size = radius * (1.0 - 0.1 * random.unit()) * 2_f64.powi(-(smaller as i32));
                 let [x, y] = direction(&mut random);
                 let z = Complex { re: Dd::whole(size * x), im: Dd::whole(size * y) };
                 let exact = stepped(reference, m, steps, Extended::new(z, 0), Extended::new(c, scale));
                 let block = (entry.a + entry.s * c + entry.q * z) * z + (entry.b + entry.t * c) * c;
-                let minus = Complex { re: -block.re, im: -block.im };
-                let off = Bound::modulus(exact.plus(Extended::new(minus, 0))).to_f64();
+                let minus = |of: Complex<Dd>| Extended::new(Complex { re: -of.re, im: -of.im }, 0);
+                let off = Bound::modulus(exact.plus(minus(block + higher_at(&higher, z, c)))).to_f64();
                 let reach = size * (1.0 + 1e-12);
                 let [k0, k1, k2, k3] = entry.k;
                 let bound = ((k3 * reach + k2) * reach + k1) * reach + k0;
@@ -345,11 +359,71 @@ fn blocks_are_within_their_bounds_and_need_them() {
                 checked += 1;
                 from_zero += usize::from(m == 0);
                 beyond_roundings += usize::from(off > 1e3 * own);
+                let off_of_second = Bound::modulus(exact.plus(minus(block))).to_f64();
+                of_higher += usize::from(off_of_second > bound + own);
             }
         }
     }
-    assert!(checked > 1000 && from_zero > 20, "{checked} blocks were checked, {from_zero} from 0");
-    assert!(beyond_roundings * 4 > checked, "a bound without the remainder is caught: {beyond_roundings} of {checked}");
+    assert!(checked > 1000 && (from_zero > 20 || degree == Degree::Fourth), "{checked} blocks, {from_zero} from 0");
+    if degree == Degree::Second {
+        assert!(
+            beyond_roundings * 4 > checked,
+            "a bound without the remainder is caught: {beyond_roundings} of {checked}"
+        );
+    } else {
+        assert!(of_higher * 4 > checked, "terms that are left out are caught: {of_higher} of {checked}");
+    }
+}
+
+/// The terms of the third and the fourth degree, as these are listed, in pairs.
+fn higher_at(terms: &[Complex<f64>; 9], z: Complex<Dd>, c: Complex<Dd>) -> Complex<Dd> {
+    let mut sum = Complex::<Dd>::ZERO;
+    for (number, term) in terms.iter().enumerate() {
+        let (degree, of_c) = if number < 4 { (3, number) } else { (4, number - 4) };
+        let mut product = Complex { re: Dd::whole(term.re), im: Dd::whole(term.im) };
+        for factor in 0..degree {
+            product = product * if factor < of_c { c } else { z };
+        }
+        sum = sum + product;
+    }
+    sum
+}
+
+#[test]
+fn blocks_are_within_their_bounds_and_need_them() {
+    check_blocks(Degree::Second, -26, &[-40, -45, -80, -200, -460, -900]);
+}
+
+/// At 2^-26 the remainder is far above the roundings of the comparison; at 2^-80 the errors of the terms in f64 are what is left.
+#[test]
+fn blocks_of_the_fourth_degree_are_within_their_bounds() {
+    check_blocks(Degree::Fourth, -26, &[-20, -40, -45, -80, -200, -390]);
+    check_blocks(Degree::Fourth, -80, &[-60, -100, -150, -200, -300, -390]);
+}
+
+/// Radii are those of far larger deltas.
+#[test]
+fn blocks_of_the_fourth_degree_reach_further() {
+    let mut random = Random(12);
+    let stop = AtomicBool::new(false);
+    let place = place(&mut random, -120, 4000);
+    let (reference, scale, watch) = (&place.reference, place.scale, Watch::unseen(&stop));
+    let table = |degree| -> Table<Dd> {
+        let tolerance = 2_f64.powi(-80);
+        let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, degree, threads: 1, watch };
+        table(Level::best(), setting).unwrap()
+    };
+    let [second, fourth] = [Degree::Second, Degree::Fourth].map(table);
+    let mut checked = 0;
+    for ((m, steps, radius, _), (of_other, other, larger, _)) in second.all().filter(|(m, ..)| *m > 0).zip(fourth.all())
+    {
+        assert_eq!((m, steps), (of_other, other));
+        // 2^-20 and 2^-40 of a distance, but for factors.
+        let ratio = larger / radius;
+        assert!((2_f64.powi(14)..2_f64.powi(26)).contains(&ratio), "{steps} steps at {m}: {ratio:e}");
+        checked += 1;
+    }
+    assert!(checked > 500, "{checked}");
 }
 
 /// The beginning of all pixels is that of each, and some are long.
@@ -371,6 +445,7 @@ fn beginnings_are_those_of_each_pixel() {
             scale,
             escape_radius: 2.0,
             tolerance: 2_f64.powi(-26),
+            degree: if number % 3 == 2 { Degree::Fourth } else { Degree::Second },
             threads: 1,
             watch: Watch::unseen(&stop),
         };
@@ -473,7 +548,7 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
             let place = Place { parts, scale, reference };
             let pixels: Vec<Complex<Dd>> = (0..8).map(|_| offset(&mut random)).collect();
             let wanted = Wanted { limit, smooth: true, units: None };
-            let found = by_deltas::<f64>(&place, 2_f64.powi(-26), wanted, &pixels);
+            let found = by_deltas::<f64>(&place, (2_f64.powi(-26), Degree::Second), wanted, &pixels);
             assert_eq!(found, [Found::Stays; 8], "{x} {y} 2^{scale}");
         }
     }
@@ -503,7 +578,7 @@ fn points_that_are_attracted_slowly_are_proved_to_stay_in_a_view_of_the_whole_se
     let pixels: Vec<_> =
         turns.iter().flat_map(|turns| [0.97, 0.99, 0.997].map(|modulus| pixel(*turns, modulus))).collect();
     let wanted = Wanted { limit: i64::MAX as u64, smooth: true, units: None };
-    assert_eq!(by_deltas::<f64>(&place, 2_f64.powi(-26), wanted, &pixels), [Found::Stays; 24]);
+    assert_eq!(by_deltas::<f64>(&place, (2_f64.powi(-26), Degree::Second), wanted, &pixels), [Found::Stays; 24]);
 }
 
 /// The dwell of a point by steps alone, without bounds.
@@ -597,7 +672,7 @@ fn nothing_that_escapes_is_trapped() {
             assert_ne!(reference.end, End::Trap);
             let place = Place { parts, scale, reference };
             let wanted = Wanted { limit, smooth: false, units: None };
-            let found = by_deltas::<f64>(&place, 2_f64.powi(-26), wanted, &[Complex::ZERO; 1]);
+            let found = by_deltas::<f64>(&place, (2_f64.powi(-26), Degree::Second), wanted, &[Complex::ZERO; 1]);
             let [a, b] = [&place.parts[0], &place.parts[1]];
             let goal =
                 Goal { limbs: a.limbs.len(), error: 0.0, escape: 4.0, limit, smooth: false, units: None, stop: &stop };

@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 /// times (of the places of docs/deep.md, one core of a Zen 5). Where it is not known, more blocks are the better error, so these are upper bounds.
 const OF_F64_FINE: f64 = 50.0;
 const OF_PAIRS_MEDIUM: f64 = 10.0;
+/// What blocks of the fourth degree save of the tiers after them for a pixel, of its time in the tier before: at least so many times as much (on one core of a Xeon 2 at kf-1e50, 4 at fs-view05, 60 at fs-view25).
+const OF_QUARTIC: f64 = 2.0;
 /// What a tier saves of the time of the last one, where that is known.
 const OF_LAST: f64 = 0.7;
 /// The last tier with blocks, which is always used, and the samples from which its time is known.
@@ -41,18 +43,49 @@ impl Measured {
     pub(super) fn pays(&self, tier: usize, before: usize, block_seconds: f64, pixels: u64) -> bool {
         let factor = match Tier::ALL[tier] {
             Tier::F64Fine => OF_F64_FINE,
+            Tier::PairsQuartic => OF_QUARTIC,
             Tier::PairsMedium => OF_PAIRS_MEDIUM,
             _ => return true,
         };
         let reports = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = reports.iter().map(|of_tier| of_tier.samples).max().unwrap_or(0);
+        let left = |of_tier: &TierReport| (of_tier.samples - of_tier.decided + 1) as f64 / (of_tier.samples + 1) as f64;
+        // The share of all samples that comes here, of those of which it is known. All of them came to the first tier, and of a trial of what that left, few came to the tier before.
+        let first = reports[..Tier::IN_F64].iter().max_by_key(|of_tier| of_tier.samples).unwrap_or(&reports[0]);
         let TierReport { samples, decided, .. } = reports[before];
-        // The share of all samples that comes here, of those of which it is known.
-        let share = (samples - decided + 1) as f64 / (all + 1) as f64;
+        let is_second = before == Tier::QUARTIC - 1 && first.tier != Tier::ALL[before];
+        let share = if is_second {
+            left(first) * left(&reports[before])
+        } else {
+            (samples - decided + 1) as f64 / (first.samples + 1) as f64
+        };
         let each = |of_tier: &TierReport| of_tier.seconds / (of_tier.samples + 1) as f64;
         let last = reports[LAST];
-        let saved = if last.samples < FEWEST { factor * each(&reports[before]) } else { OF_LAST * each(&last) };
+        let saved = if last.samples < FEWEST || tier == Tier::QUARTIC {
+            factor * each(&reports[before])
+        } else {
+            OF_LAST * each(&last)
+        };
         block_seconds < saved * share * pixels as f64
+    }
+
+    /// Whether the time of a pixel in a tier is known.
+    pub(super) fn is_known(&self, tier: usize) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[tier].samples >= FEWEST
+    }
+
+    /// Whether a tier may decide what the tier before leaves, and is no detour: after blocks of the fourth degree those of 2^-60 decide nothing, and f64 before these takes longer in some views than what it
+    /// decides takes with them.
+    pub(super) fn is_of_use(&self, tier: usize, before: usize) -> bool {
+        if before == Tier::QUARTIC {
+            return Tier::ALL[tier] != Tier::PairsMedium;
+        }
+        let are_known = || [Tier::QUARTIC - 1, Tier::QUARTIC].into_iter().all(|tier| self.is_known(tier));
+        if tier != Tier::QUARTIC - 1 || !are_known() {
+            return true;
+        }
+        let reports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let [in_f64, quartic] = [reports[Tier::QUARTIC - 1], reports[Tier::QUARTIC]];
+        in_f64.seconds <= quartic.seconds / quartic.samples as f64 * in_f64.decided as f64
     }
 
     /// Whether some pixels should go to the last tier first, so that its time is known: where blocks of a tier take long, and may not pay.
@@ -82,17 +115,26 @@ mod tests {
         assert!(!measured.pays(2, 0, 0.1, 10_000));
         // Of these, 10 of 20 microseconds.
         measured.add(2, &report(2, 200, 190, 0.004));
-        assert!(measured.pays(3, 2, 0.1, 1_000_000));
-        assert!(!measured.pays(3, 2, 0.5, 1_000_000));
+        assert!(measured.pays(4, 2, 0.1, 1_000_000));
+        assert!(!measured.pays(4, 2, 0.5, 1_000_000));
+        // Of the fourth degree, where twice the time before is more than the blocks take; and none of a larger tolerance after them.
+        assert!(measured.pays(3, 2, 0.035, 1_000_000) && !measured.pays(3, 2, 0.05, 1_000_000));
+        assert!(!measured.is_of_use(4, 3) && measured.is_of_use(5, 3) && measured.is_of_use(4, 2));
         // The last one takes 100 microseconds for each of the 2 %.
         assert!(
-            measured.needs_sample(2, 0, 0.1) && !measured.needs_sample(2, 0, 1e-5) && !measured.needs_sample(4, 3, 1.0)
+            measured.needs_sample(2, 0, 0.1) && !measured.needs_sample(2, 0, 1e-5) && !measured.needs_sample(5, 4, 1.0)
         );
-        measured.add(4, &report(4, 20, 20, 0.002));
+        measured.add(5, &report(5, 20, 20, 0.002));
         assert!(!measured.needs_sample(2, 0, 0.1));
         assert!(measured.pays(2, 0, 0.1, 100_000) && !measured.pays(2, 0, 0.2, 100_000));
         assert!((measured.seconds(20_000) - 0.032).abs() < 1e-9);
         // The last one is always there, and so is the first.
-        assert!(measured.pays(4, 3, 1e9, 1) && measured.pays(0, 0, 1e9, 1));
+        assert!(measured.pays(5, 4, 1e9, 1) && measured.pays(0, 0, 1e9, 1));
+        // 190 pixels took 4 ms in f64, and a pixel takes less than a 190th of that, or more, with blocks of the fourth degree.
+        assert!(!measured.is_known(3));
+        measured.add(3, &report(3, 16, 16, 16.0 * 0.000_022));
+        assert!(measured.is_known(3) && measured.is_of_use(2, 0));
+        measured.add(3, &report(3, 16, 16, 16.0 * 0.000_018));
+        assert!(!measured.is_of_use(2, 0));
     }
 }

@@ -19,7 +19,7 @@ use dwell_kernels::deep::blocks::{REACH, Table};
 use dwell_kernels::deep::extended::Bound;
 use dwell_kernels::deep::mantissa::Dd;
 use dwell_kernels::deep::reference::{End, NoReference, Reference};
-use dwell_kernels::deep::{DeepKernels, NoTable, TableSetting, Watch};
+use dwell_kernels::deep::{DeepKernels, Degree, NoTable, TableSetting, Watch};
 use dwell_kernels::{Formula, Level};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -184,8 +184,8 @@ impl Shared {
         if !self.has_blocks() {
             return formulas::bytes(limit, scale).min(self.most_bytes);
         }
-        let [in_f64, in_pairs] = [Table::<f64>::bytes(entries, scale), Table::<Dd>::bytes(entries, scale)];
-        let of_tables = in_f64.saturating_mul(3).saturating_add(in_pairs.saturating_mul(2));
+        let of_tables = (0..Tier::OF_DELTAS).map(|tier| bytes_of_blocks(tier, entries, scale));
+        let of_tables = of_tables.fold(0, u64::saturating_add);
         // An orbit grows by doubling.
         Reference::bytes(entries.max(4096)).saturating_mul(2).saturating_add(of_tables).min(self.most_bytes)
     }
@@ -264,6 +264,17 @@ impl Shared {
     }
 }
 
+/// The degree of the blocks of a tier.
+fn degree(tier: usize) -> Degree {
+    if tier == Tier::QUARTIC { Degree::Fourth } else { Degree::Second }
+}
+
+/// Bytes of the blocks of a tier, of a reference of so many steps.
+fn bytes_of_blocks(tier: usize, steps: u64, scale: i32) -> u64 {
+    let of_tier = if tier < Tier::IN_F64 { Table::<f64>::bytes } else { Table::<Dd>::bytes };
+    of_tier(steps, scale, degree(tier))
+}
+
 impl Prepared {
     /// The first of some lists of tiers whose blocks fit into the memory, or the last.
     pub(crate) fn fitting(&self, lists: &[&'static [usize]], shared: &Shared) -> &'static [usize] {
@@ -272,24 +283,27 @@ impl Prepared {
     }
 
     fn bytes_of_blocks(&self, tier: usize, shared: &Shared) -> u64 {
-        let steps = self.reference.last() as u64;
-        let of_tier = if tier < Tier::IN_F64 { Table::<f64>::bytes } else { Table::<Dd>::bytes };
-        of_tier(steps, shared.unit())
+        bytes_of_blocks(tier, self.reference.last() as u64, shared.unit())
     }
 
     /// The blocks of a tier in f64, by its number in [`Tier::ALL`].
     pub(super) fn in_f64(&self, tier: usize, shared: &Shared, means: Means<'_>) -> Result<Arc<Table<f64>>, Error> {
         let bytes = self.bytes_of_blocks(tier, shared);
-        self.blocks.in_f64(tier, bytes, |tolerance| self.table(tolerance, shared, means))
+        self.blocks.in_f64(tier, bytes, |tolerance| self.table((tier, tolerance), shared, means))
     }
 
     /// The blocks of a tier in pairs of f64, by its number in [`Tier::ALL`].
     pub(super) fn in_pairs(&self, tier: usize, shared: &Shared, means: Means<'_>) -> Result<Arc<Table<Dd>>, Error> {
         let bytes = self.bytes_of_blocks(tier, shared);
-        self.blocks.in_pairs(tier, bytes, |tolerance| self.table(tolerance, shared, means))
+        self.blocks.in_pairs(tier, bytes, |tolerance| self.table((tier, tolerance), shared, means))
     }
 
-    fn table<T: DeepKernels>(&self, tolerance: f64, shared: &Shared, means: Means<'_>) -> Result<Table<T>, NoTable> {
+    fn table<T: DeepKernels>(
+        &self,
+        (tier, tolerance): (usize, f64),
+        shared: &Shared,
+        means: Means<'_>,
+    ) -> Result<Table<T>, NoTable> {
         let Means { level, control, .. } = means;
         let phase = control.progress.begin(Phase::Blocks, self.reference.last() as u64);
         let setting = TableSetting {
@@ -297,6 +311,7 @@ impl Prepared {
             scale: shared.unit(),
             escape_radius: shared.escape_radius(),
             tolerance,
+            degree: degree(tier),
             threads: means.threads,
             watch: Watch { stop: control.cancel.flag(), done: phase.steps() },
         };

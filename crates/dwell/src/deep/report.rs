@@ -13,6 +13,8 @@ pub enum Tier {
     F64Medium,
     /// Deltas in f64, blocks with a tolerance of 2^-44.
     F64Fine,
+    /// Deltas in pairs of f64, blocks of the fourth degree with a tolerance of 2^-84: where what the tiers before leave open takes longer than these blocks.
+    PairsQuartic,
     /// Deltas in pairs of f64, blocks with a tolerance of 2^-60.
     PairsMedium,
     /// Deltas in pairs of f64, blocks with a tolerance of 2^-88.
@@ -33,6 +35,7 @@ impl Tier {
         Self::F64Coarse,
         Self::F64Medium,
         Self::F64Fine,
+        Self::PairsQuartic,
         Self::PairsMedium,
         Self::PairsFine,
         Self::F64Steps,
@@ -41,11 +44,13 @@ impl Tier {
         Self::ArbitraryPrecision,
     ];
     /// The number of tiers.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
     /// The tiers that iterate deltas with blocks, which come first.
-    pub(crate) const OF_DELTAS: usize = 5;
+    pub(crate) const OF_DELTAS: usize = 6;
     /// The tiers in f64, which come first of those.
     pub(crate) const IN_F64: usize = 3;
+    /// The number of the tier with blocks of the fourth degree.
+    pub(crate) const QUARTIC: usize = 3;
 }
 
 /// What a tier did.

@@ -167,7 +167,9 @@ impl Rest {
             Ok(())
         };
         while !open.is_empty() {
-            if let Some(sampled) = course.sampled(before).filter(|_| open.len() > LEAST_SAMPLED * SAMPLES) {
+            while open.len() > LEAST_SAMPLED * SAMPLES
+                && let Some(sampled) = course.sampled(before)
+            {
                 let every = open.len() / SAMPLES;
                 let (mut sample, mut rest) = (reserved(SAMPLES + 1, WHAT)?, reserved(open.len(), WHAT)?);
                 for (number, waiting) in open.into_iter().enumerate() {

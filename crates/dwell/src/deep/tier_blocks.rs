@@ -15,14 +15,21 @@ use std::time::{Duration, Instant};
 /// What the memory is for, in messages.
 const WHAT: &str = "the reference orbit and its blocks";
 
-/// The tolerances of the blocks of the tiers that iterate deltas: 2^-26, 2^-32, 2^-44, 2^-60 and 2^-88.
+/// The tolerances of the blocks of the tiers that iterate deltas: 2^-26, 2^-32, 2^-44, 2^-84 for those of the fourth degree, 2^-60 and 2^-88.
 const TOLERANCES: [f64; Tier::OF_DELTAS] = [
     1.0 / (1_u64 << 26) as f64,
     1.0 / (1_u64 << 32) as f64,
     1.0 / (1_u64 << 44) as f64,
+    1.0 / (1_u128 << 84) as f64,
     1.0 / (1_u128 << 60) as f64,
     1.0 / (1_u128 << 88) as f64,
 ];
+
+/// How many times as long as others blocks of the fourth degree take (fs-view25, one core of a Zen 3).
+const OF_QUARTIC: f64 = 5.0;
+
+/// The few pixels of a trial take up to five times as long as those of a full list, so that blocks are made for a trial where they pay so many times over.
+const OF_TRIAL: f64 = 4.0;
 
 /// The blocks of a tier.
 type Slot<B> = Mutex<Option<Arc<B>>>;
@@ -78,9 +85,10 @@ impl<F, P> TierBlocks<F, P> {
         lists.iter().find(|list| used.bytes + more(list) <= self.most_bytes).copied()
     }
 
-    /// Whether the blocks of a tier are made, or pay for what the tier before leaves of a view of so many pixels.
+    /// Whether a tier is of use after another one, and its blocks are made, or pay for what the tier before leaves of a view of so many pixels.
     pub(super) fn pays(&self, tier: usize, before: usize, pixels: u64) -> bool {
-        self.missing(tier).is_none_or(|seconds| self.measured.pays(tier, before, seconds, pixels))
+        let pays = |seconds| self.measured.pays(tier, before, seconds, pixels);
+        self.measured.is_of_use(tier, before) && self.missing(tier).is_none_or(pays)
     }
 
     /// Whether it would be worth to know what the last tier takes, before blocks of a tier are made for what the tier before leaves.
@@ -88,12 +96,22 @@ impl<F, P> TierBlocks<F, P> {
         self.missing(tier).is_some_and(|seconds| self.measured.needs_sample(tier, before, seconds))
     }
 
+    /// Whether some pixels should go to a tier of f64 first, or from there to blocks of the fourth degree, so that it is known which of the two tiers is better for the others.
+    pub(super) fn needs_trial(&self, tier: usize, pixels: u64) -> bool {
+        if self.measured.is_known(tier) {
+            return false;
+        }
+        let pays = |seconds: f64| self.measured.pays(tier, Tier::QUARTIC - 1, OF_TRIAL * seconds, pixels);
+        tier != Tier::QUARTIC || self.missing(tier).is_none_or(pays)
+    }
+
     /// The time that the blocks of a tier will take, unless they are made.
     fn missing(&self, tier: usize) -> Option<f64> {
         let used = self.used();
-        // Blocks of every tier take about as long.
-        let seconds = used.of_blocks.as_secs_f64() / f64::from(used.tiers.count_ones().max(1));
-        (used.tiers >> tier & 1 == 0).then_some(seconds)
+        // Blocks of every tier of the second degree take about as long.
+        let weight = |tier: usize| if tier == Tier::QUARTIC { OF_QUARTIC } else { 1.0 };
+        let of_made: f64 = (0..Tier::OF_DELTAS).filter(|tier| used.tiers >> tier & 1 != 0).map(weight).sum();
+        (used.tiers >> tier & 1 == 0).then(|| used.of_blocks.as_secs_f64() / of_made.max(1.0) * weight(tier))
     }
 
     /// The blocks of a tier in f64, by its number in [`Tier::ALL`]: made with its tolerance, of at most so many bytes, if they are not there.

@@ -23,7 +23,7 @@ use dwell_kernels::deep::direct;
 use dwell_kernels::deep::formulas::points::fits;
 use dwell_kernels::deep::mantissa::{Complex, Dd};
 use dwell_kernels::deep::orbit::{Found, Setting};
-use dwell_kernels::deep::{DeepKernels, PROVED};
+use dwell_kernels::deep::{DeepKernels, Degree, PROVED};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -36,11 +36,11 @@ const FIXED_BITS: [i64; 2] = [130, 400];
 /// The error of a pixel in fixed point, in units: 4 for each part of its enclosure.
 const FIXED_ERROR: f64 = 6.0;
 /// The tiers for dwells alone, and for other values, which need to be known closer to be decided: by measurement, the fastest; and fewer of them, for references
-/// of which not all blocks fit into the memory.
-const OF_DWELLS: [&[usize]; 3] = [&[0, 2, 3, 4], &[0, 2, 4], &[0, 4]];
-const OF_VALUES: [&[usize]; 3] = [&[1, 2, 3, 4], &[1, 2, 4], &[1, 4]];
+/// of which not all blocks fit into the memory. The first of each has blocks of the fourth degree.
+const OF_DWELLS: [&[usize]; 4] = [&[0, 2, 3, 4, 5], &[0, 2, 4, 5], &[0, 2, 5], &[0, 5]];
+const OF_VALUES: [&[usize]; 4] = [&[1, 2, 3, 4, 5], &[1, 2, 4, 5], &[1, 2, 5], &[1, 5]];
 /// The tier with whose blocks cycles are found: the one that all lists have.
-const OF_CYCLES: usize = 4;
+const OF_CYCLES: usize = 5;
 
 /// With so many threads or fewer, a tile makes one attempt by itself. With more it makes all attempts by deltas: while one thread iterates the last pixels of a list, the
 /// others work on other tiles, and do not wait for the next attempt.
@@ -145,6 +145,9 @@ impl<'a> DeepCall<'a> {
         let mut attempts = Vec::new();
         let (smooth, slopes) = (wanted.contains(Channel::Smooth), has_slopes(wanted));
         let lists = if smooth || slopes { &OF_VALUES } else { &OF_DWELLS };
+        // These have no derivatives, and are of z^2 + c.
+        let has_quartic = has_blocks && !slopes && Table::<Dd>::has_quartic(shared.unit(), Degree::Fourth);
+        let lists = if has_quartic { &lists[..] } else { &lists[1..] };
         if let Some(orbits) = &orbits {
             match orbits.fitting(lists, shared) {
                 Some(tiers) => attempts.extend(tiers.iter().map(|tier| Attempt::ByDeltas(*tier))),
@@ -239,8 +242,12 @@ impl Course<'_> {
 
     /// The number of the attempt after another one, as far as it pays.
     pub(crate) fn next(&self, before: usize) -> Option<usize> {
-        let points = self.call.points;
-        let pixels = points.columns().len() as u64 * points.rows().len() as u64;
+        self.next_of(before, |_| true)
+    }
+
+    /// As [`Self::next`], of the attempts that pass a test.
+    fn next_of(&self, before: usize, is_of: impl Fn(Attempt) -> bool) -> Option<usize> {
+        let pixels = self.pixels();
         let pays = |number: &usize| match (self.attempts[*number], self.attempts[before]) {
             (Attempt::ByDeltas(tier), Attempt::ByDeltas(before)) => match (&self.prepared, &self.orbits) {
                 (Some(prepared), _) => prepared.blocks.pays(tier, before, pixels),
@@ -249,16 +256,37 @@ impl Course<'_> {
             },
             _ => true,
         };
-        (before + 1..self.attempts.len()).find(pays)
+        (before + 1..self.attempts.len()).filter(|number| is_of(self.attempts[*number])).find(pays)
+    }
+
+    /// The pixels of the view.
+    fn pixels(&self) -> u64 {
+        let points = self.call.points;
+        points.columns().len() as u64 * points.rows().len() as u64
     }
 
     /// The attempt that some of the open pixels should be given first, before the one after another, so that its time is known.
     pub(crate) fn sampled(&self, before: usize) -> Option<usize> {
-        let prepared = self.prepared.as_ref()?;
-        let pair = (self.attempts.get(before + 1)?, self.attempts[before]);
-        let (Attempt::ByDeltas(tier), Attempt::ByDeltas(before)) = pair else { return None };
+        let blocks = &self.prepared.as_ref()?.blocks;
+        let of_tier = |tier: usize| self.attempts.iter().position(|attempt| *attempt == Attempt::ByDeltas(tier));
+        let quartic = of_tier(Tier::QUARTIC);
+        if let (Some(quartic), Some(next)) = (quartic, self.next(before)) {
+            let trial = [(Tier::QUARTIC - 1, next), (Tier::QUARTIC, quartic)];
+            if before == quartic || next == quartic {
+                return None;
+            }
+            if self.attempts[next] == Attempt::ByDeltas(Tier::QUARTIC - 1)
+                && let Some((_, number)) = trial.into_iter().find(|(tier, _)| blocks.needs_trial(*tier, self.pixels()))
+            {
+                return Some(number);
+            }
+        }
+        let next = (before + 1..self.attempts.len()).find(|number| Some(*number) != quartic)?;
+        let (Attempt::ByDeltas(tier), Attempt::ByDeltas(before)) = (self.attempts[next], self.attempts[before]) else {
+            return None;
+        };
         let last = self.attempts.iter().rposition(|attempt| matches!(attempt, Attempt::ByDeltas(_)))?;
-        prepared.blocks.needs_sample(*tier, before).then_some(last)
+        blocks.needs_sample(tier, before).then_some(last)
     }
 
     /// The least number of pixels that an attempt takes as one list: fewer leave vectors empty.
@@ -608,6 +636,37 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_the_fourth_degree_give_the_values_of_the_last_tier() {
+        let size = Size { width: 14, height: 10 };
+        let (re, im) = ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514");
+        let view = View::centred(re, im, "3e27").unwrap().sized(size);
+        let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
+        let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let control = Control { cancel: &cancel, progress: &progress };
+        let call = DeepCall { points: &points, limit: 5000, level: Level::best(), threads: 2, control };
+        let places: Vec<_> =
+            (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
+        for wanted in [ChannelSet::default(), ChannelSet::default().with(Channel::Smooth)] {
+            let course = call.course(wanted).unwrap();
+            let quartic = course.attempts.iter().position(|attempt| *attempt == Attempt::ByDeltas(Tier::QUARTIC));
+            let of = |number: usize| {
+                let mut buffers = DeepBuffers::default();
+                buffers.open.extend(0..places.len() as u32);
+                course.attempt(number, &mut buffers, &places).unwrap();
+                buffers.found
+            };
+            let (found, last) = (of(quartic.unwrap()), of(course.attempts.len() - 1));
+            let decided = found.iter().filter(|found| **found != Found::Undecided).count();
+            assert!(decided * 2 > found.len(), "{decided} of {} are decided", found.len());
+            for (found, last) in found.into_iter().zip(last) {
+                assert!(found == Found::Undecided || found == last, "{found:?}, {last:?}");
+            }
+        }
+        assert!(!call.course(CHANNELS).unwrap().attempts.contains(&Attempt::ByDeltas(Tier::QUARTIC)), "no derivatives");
+    }
+
+    #[test]
     fn fewer_tiers_give_the_same_where_memory_is_short() {
         let (re, im) = ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514");
         let size = Size { width: 14, height: 10 };
@@ -631,6 +690,6 @@ mod tests {
             assert_eq!(*first.get_or_insert_with(|| found.clone()), found, "{kibibytes} KiB");
         }
         lengths.dedup();
-        assert_eq!(lengths, [3, 4]);
+        assert_eq!(lengths, [3, 4, 5]);
     }
 }

@@ -1,7 +1,7 @@
 //! Blocks while a table is built: with coefficients in pairs of f64, of any magnitude, and bounds on their remainders.
 
 use super::REACH;
-use super::cubic::{Cubic, most, product, stretched, sum, times};
+use super::majorant::{Cubic, most, product, stretched, sum, times};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 
@@ -181,9 +181,9 @@ impl Block {
         of_self.plus(of_y).by(UP)
     }
 
-    /// The coefficients of this block and then `y`, with their majorants.
+    /// The coefficients of this block and then `y`, with their majorants, without a radius and a remainder.
     #[inline(always)]
-    fn coefficients(&self, y: &Self) -> Self {
+    pub(super) fn coefficients(&self, y: &Self) -> Self {
         let x = self;
         let (xa, ya) = (Bound::modulus(x.a), Bound::modulus(y.a));
         let [xb, xq, xs, xt] = x.majorants;

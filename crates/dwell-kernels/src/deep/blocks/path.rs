@@ -43,11 +43,11 @@ impl Path {
     }
 
     /// Adds what is left at the end of the reference: blocks of falling levels, each after the one before.
-    pub(super) fn add_rest(&mut self, all: &[(u32, Option<Block>)]) {
+    pub(super) fn add_rest(&mut self, all: impl Iterator<Item = (u32, Option<Block>)>) {
         let mut m = 1;
         for (level, block) in all {
             if let Some(block) = block {
-                self.longest.insert(m, (*level, *block));
+                self.longest.insert(m, (level, block));
             }
             m += 1 << level;
         }

@@ -143,7 +143,7 @@ mod tests {
     use crate::deep::blocks::{Entry, REACH, Table, WideEntry};
     use crate::deep::extended::{Bound, Extended};
     use crate::deep::limbs::Fixed;
-    use crate::deep::{Watch, table};
+    use crate::deep::{Degree, Watch, table};
     use crate::level::Level;
     use std::sync::atomic::AtomicBool;
 
@@ -184,6 +184,7 @@ mod tests {
             scale,
             escape_radius: 2.0,
             tolerance: TOLERANCE,
+            degree: Degree::Second,
             threads: 1,
             watch: Watch::unseen(&stop),
         };

@@ -1,14 +1,15 @@
 //! Segments of a table, which several threads fill side by side: the blocks within 2^k steps of the reference depend on these steps alone.
 
 use super::merge::Block;
+use super::merged::Merged;
 use super::path::{self, Path, Piece, is_piece};
 use super::places::{first_of, origin};
+use super::quartic::HigherLines;
 use super::runs::{self, OutOfRange, Runs};
 use super::wide::{Kept, Wide};
-use super::{FIRST, Origin, Table, WideEntry};
-use crate::deep::extended::Extended;
+use super::{Entry, FIRST, Origin, Table, WideEntry};
 use crate::deep::lanes::Reals;
-use crate::deep::mantissa::{Complex, Dd, Mantissa};
+use crate::deep::mantissa::Mantissa;
 use crate::deep::{NoTable, TableSetting};
 use crate::level::separately;
 use fearless_simd::Simd;
@@ -28,35 +29,39 @@ pub(super) struct Segment<'a, T: Mantissa> {
     origins: &'a mut [Origin],
     radius: &'a mut [f64],
     entries: &'a mut [T::Lines],
+    /// Empty in a table of the second degree.
+    higher: &'a mut [HigherLines],
     /// The most blocks that are kept for deltas below the range of f64, and those that are.
     most_wide: usize,
     pub(super) wide: Vec<Kept<T>>,
 }
 
 /// What is left of a segment that is filled.
-struct Filled {
+pub(super) struct Filled<B> {
     /// Blocks of falling levels.
-    waiting: Waiting,
+    waiting: Waiting<B>,
     /// The pieces of the path.
     pieces: Vec<Piece>,
     /// The least level of a piece.
     least_level: u32,
 }
 
-/// Blocks that wait for their right neighbours, of falling levels.
-#[derive(Default)]
-struct Waiting(Vec<(u32, Option<Block>)>);
+/// A segment that is filled, and the blocks for deltas below the range of f64 that are kept of it.
+type Done<B, T> = (Filled<B>, Vec<Kept<T>>);
 
-impl Waiting {
+/// Blocks that wait for their right neighbours, of falling levels.
+struct Waiting<B>(Vec<(u32, Option<B>)>);
+
+impl<B: Merged> Waiting<B> {
     /// Adds a block whose last step is m, merges it with those before it, and hands over each that is long enough, with where it begins and its level.
     #[inline(always)]
     fn add(
         &mut self,
         m: usize,
         mut level: u32,
-        mut block: Option<Block>,
+        mut block: Option<B>,
         tolerance: f64,
-        mut keep: impl FnMut(usize, u32, &Block),
+        mut keep: impl FnMut(usize, u32, &B),
     ) {
         while let Some((of_left, left)) = self.0.pop_if(|(of_left, _)| *of_left == level) {
             block = match (left, block) {
@@ -104,8 +109,18 @@ impl<T: Mantissa> Segment<'_, T> {
         }
     }
 
-    fn keep_block(&mut self, begin: usize, level: u32, block: &Block) {
-        self.keep(begin, (level - FIRST) as usize, &WideEntry::of(block, 1 << level));
+    /// Keeps a block of the fourth degree: its radius, what blocks of the second degree have, and the terms above it.
+    #[inline(always)]
+    pub(super) fn keep_quartic(
+        &mut self,
+        m: usize,
+        length: usize,
+        (radius, entry, higher): (f64, &Entry<T>, HigherLines),
+    ) {
+        self.keep_narrow(m, length, radius, |lines| entry.write(lines));
+        if let Some(origin) = origin(m) {
+            self.higher[first_of(origin) + length - self.first_place] = higher;
+        }
     }
 
     /// Keeps the block of a run, which is kept in the range of f64, for deltas below it too. `None` where there is no such block, so that shorter ones are needed.
@@ -120,14 +135,14 @@ impl<T: Mantissa> Segment<'_, T> {
     ///
     /// This and what it calls are functions of their own: inlined in each of their callers, they took two fifths of the time in which this crate was compiled, for the same speed.
     #[inline(never)]
-    fn fill<S: Simd>(
+    fn fill<S: Simd, B: Merged>(
         &mut self,
         simd: S,
         setting: &TableSetting<'_>,
         (first, steps): (usize, usize),
         least_level: u32,
-    ) -> Result<Filled, NoTable> {
-        let mut filled = Filled { waiting: Waiting::default(), pieces: Vec::new(), least_level };
+    ) -> Result<Filled<B>, NoTable> {
+        let mut filled = Filled { waiting: Waiting(Vec::new()), pieces: Vec::new(), least_level };
         let (mut m, end) = (first, first + steps);
         let mut look = first;
         while m < end {
@@ -138,68 +153,83 @@ impl<T: Mantissa> Segment<'_, T> {
                     return Err(NoTable::Stopped);
                 }
             }
-            let count = if (m - 1) % runs::STEPS == 0 { (look - m) / runs::STEPS } else { 0 };
-            if count == 0 {
+            let in_runs = B::add_runs(simd, self, setting, (m, look), &mut filled);
+            m += in_runs;
+            if in_runs == 0 {
                 let next = end.min(m + 2);
                 self.add_steps(simd, setting, (m, next), &mut filled);
                 m = next;
-                continue;
-            }
-            let count = count.min(Reals::<S>::LEN);
-            let mut runs = Runs::new(setting, (m, count), least_level);
-            let of_runs = separately(
-                simd,
-                #[inline(always)]
-                || runs.compute(simd, setting.reference, self),
-            );
-            filled.pieces.extend(runs.pieces());
-            for of_run in &of_runs[..count] {
-                let end = m + runs::STEPS;
-                match of_run {
-                    Ok(block) => self.add(simd, setting, (end - 1, runs::LEVEL, *block), &mut filled),
-                    Err(OutOfRange) => {
-                        for m in (m..end).step_by(2) {
-                            self.add_steps(simd, setting, (m, m + 2), &mut filled);
-                        }
-                    }
-                }
-                m = end;
             }
         }
         Ok(filled)
     }
 
+    /// Adds the steps of runs from m on, up to the next look at a watch. How many.
+    #[inline(always)]
+    pub(super) fn add_runs<S: Simd>(
+        &mut self,
+        simd: S,
+        setting: &TableSetting<'_>,
+        (mut m, look): (usize, usize),
+        filled: &mut Filled<Block>,
+    ) -> usize {
+        let count = if (m - 1) % runs::STEPS == 0 { (look - m) / runs::STEPS } else { 0 };
+        if count == 0 {
+            return 0;
+        }
+        let count = count.min(Reals::<S>::LEN);
+        let mut runs = Runs::new(setting, (m, count), filled.least_level);
+        let of_runs = separately(
+            simd,
+            #[inline(always)]
+            || runs.compute(simd, setting.reference, self),
+        );
+        filled.pieces.extend(runs.pieces());
+        for of_run in &of_runs[..count] {
+            let end = m + runs::STEPS;
+            match of_run {
+                Ok(block) => self.add(simd, setting, (end - 1, runs::LEVEL, *block), filled),
+                Err(OutOfRange) => {
+                    for m in (m..end).step_by(2) {
+                        self.add_steps(simd, setting, (m, m + 2), filled);
+                    }
+                }
+            }
+            m = end;
+        }
+        count * runs::STEPS
+    }
+
     /// Adds two steps, or the last one.
     #[inline(never)]
-    fn add_steps<S: Simd>(
+    fn add_steps<S: Simd, B: Merged>(
         &mut self,
         simd: S,
         setting: &TableSetting<'_>,
         (m, end): (usize, usize),
-        filled: &mut Filled,
+        filled: &mut Filled<B>,
     ) {
-        let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, setting.scale);
         if m + 1 == end {
-            filled.waiting.0.push((0, Block::step(setting.reference.extended(m), unit, setting.escape_radius)));
+            filled.waiting.0.push((0, B::step(setting.reference.extended(m), setting)));
             return;
         }
         let z = [m, m + 1].map(|m| setting.reference.extended(m));
         let block = separately(
             simd,
             #[inline(always)]
-            || Block::two_steps(z, unit, setting.escape_radius, setting.tolerance),
+            || B::two_steps(z, setting),
         );
         self.add(simd, setting, (m + 1, 1, block), filled);
     }
 
     /// Adds a block whose last step is m, of a level.
     #[inline(never)]
-    fn add<S: Simd>(
+    fn add<S: Simd, B: Merged>(
         &mut self,
         simd: S,
         setting: &TableSetting<'_>,
-        (m, level, block): (usize, u32, Option<Block>),
-        filled: &mut Filled,
+        (m, level, block): (usize, u32, Option<B>),
+        filled: &mut Filled<B>,
     ) {
         let Filled { waiting, pieces, least_level } = filled;
         separately(
@@ -207,9 +237,11 @@ impl<T: Mantissa> Segment<'_, T> {
             #[inline(always)]
             || {
                 waiting.add(m, level, block, setting.tolerance, |begin, level, block| {
-                    self.keep_block(begin, level, block);
-                    if is_piece(begin, level, *least_level) {
-                        pieces.push((begin, level, *block));
+                    block.keep(self, begin, level);
+                    if is_piece(begin, level, *least_level)
+                        && let Some(piece) = block.piece()
+                    {
+                        pieces.push((begin, level, piece));
                     }
                 });
             },
@@ -227,6 +259,7 @@ impl<T: Mantissa> Table<T> {
             origins: &mut self.origins,
             radius: &mut self.radius,
             entries: &mut self.entries,
+            higher: &mut self.higher,
             most_wide,
             wide: Vec::new(),
         }
@@ -234,7 +267,7 @@ impl<T: Mantissa> Table<T> {
 
     /// Computes the blocks of so many steps from m = 1 on, the path of them, and, where they are wanted, those for deltas below the range of f64.
     #[inline(always)]
-    pub(super) fn fill<S: Simd>(
+    pub(super) fn fill<S: Simd, B: Merged>(
         &mut self,
         simd: S,
         setting: &TableSetting<'_>,
@@ -247,7 +280,7 @@ impl<T: Mantissa> Table<T> {
         let length = 1 << level;
         let is_shared = steps >= LEAST_STEPS && setting.threads > 1;
         let count = if is_shared { steps >> level } else { 0 };
-        let mut results = Vec::new();
+        let mut results: Vec<Option<Done<B, T>>> = Vec::new();
         results.resize_with(count, || None);
         {
             let segments = self.whole(with_wide).split(level, count).into_iter().zip(&mut results).enumerate();
@@ -258,7 +291,7 @@ impl<T: Mantissa> Table<T> {
                     let Some((number, (mut segment, result))) = next else {
                         return Ok(());
                     };
-                    let filled = segment.fill(simd, setting, (1 + number * length, length), path.level)?;
+                    let filled = segment.fill::<S, B>(simd, setting, (1 + number * length, length), path.level)?;
                     *result = Some((filled, segment.wide));
                 }
             };
@@ -273,7 +306,7 @@ impl<T: Mantissa> Table<T> {
             })?;
         }
         let mut whole = self.whole(with_wide);
-        let mut waiting = Waiting::default();
+        let mut waiting = Waiting(Vec::new());
         for (number, result) in results.into_iter().enumerate() {
             let (filled, mut kept) = result.ok_or(NoTable::Stopped)?;
             whole.wide.append(&mut kept);
@@ -281,17 +314,19 @@ impl<T: Mantissa> Table<T> {
             let last = (number + 1) * length;
             for (level, block) in filled.waiting.0 {
                 waiting.add(last, level, block, setting.tolerance, |begin, level, block| {
-                    whole.keep_block(begin, level, block);
-                    path.add(begin, level, block);
+                    block.keep(&mut whole, begin, level);
+                    if let Some(piece) = block.piece() {
+                        path.add(begin, level, &piece);
+                    }
                 });
             }
         }
         let done = count * length;
-        let rest = whole.fill(simd, setting, (1 + done, steps - done), path.level)?;
+        let rest = whole.fill::<S, B>(simd, setting, (1 + done, steps - done), path.level)?;
         rest.pieces.iter().for_each(|(begin, level, block)| path.add(*begin, *level, block));
         let mut all = waiting.0;
         all.extend(rest.waiting.0);
-        path.add_rest(&all);
+        path.add_rest(all.into_iter().map(|(level, block)| (level, block.and_then(|block| block.piece()))));
         Ok((path, whole.wide))
     }
 }
@@ -309,12 +344,14 @@ impl<'a, T: Mantissa> Segment<'a, T> {
             let (own_origins, origins) = rest.origins.split_at_mut(origins.min(rest.origins.len()));
             let (radius, rest_radius) = rest.radius.split_at_mut(places.min(rest.radius.len()));
             let (entries, rest_entries) = rest.entries.split_at_mut(places.min(rest.entries.len()));
+            let (higher, rest_higher) = rest.higher.split_at_mut(places.min(rest.higher.len()));
             segments.push(Segment {
                 first_origin: rest.first_origin,
                 first_place: rest.first_place,
                 origins: own_origins,
                 radius,
                 entries,
+                higher,
                 most_wide: if rest.most_wide > 0 { Wide::<T>::most(places) } else { 0 },
                 wide: Vec::new(),
             });
@@ -324,6 +361,7 @@ impl<'a, T: Mantissa> Segment<'a, T> {
                 origins,
                 radius: rest_radius,
                 entries: rest_entries,
+                higher: rest_higher,
                 ..rest
             };
         }
@@ -334,12 +372,13 @@ impl<'a, T: Mantissa> Segment<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deep::Watch;
     use crate::deep::blocks::REACH;
     use crate::deep::extended::Bound;
     use crate::deep::limbs::Fixed;
+    use crate::deep::mantissa::Dd;
     use crate::deep::reference::{End, Reference};
     use crate::deep::table;
+    use crate::deep::{Degree, Watch};
     use crate::level::Level;
     use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -354,14 +393,14 @@ mod tests {
         reference
     }
 
-    fn check<T: Mantissa + std::fmt::Debug>(scale: i32, limit: u64) {
+    fn check<T: Mantissa + std::fmt::Debug>(scale: i32, limit: u64, degree: Degree) {
         let stop = AtomicBool::new(false);
         let reference = reference(scale, limit, Watch::unseen(&stop));
         let of = |threads: usize| {
             let done = AtomicU64::new(0);
             let watch = Watch { stop: &stop, done: &done };
             let (reference, tolerance) = (&reference, 2_f64.powi(-26));
-            let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, threads, watch };
+            let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, degree, threads, watch };
             let table = table::<T>(Level::best(), setting).unwrap();
             let done = done.into_inner();
             assert!((limit - 1..limit + STEPS_OF_LOOK as u64).contains(&done), "{done}");
@@ -376,9 +415,10 @@ mod tests {
 
     #[test]
     fn threads_change_nothing() {
-        check::<f64>(-60, 16_386);
-        check::<f64>(-500, 17_000);
-        check::<Dd>(-60, 40_011);
+        check::<f64>(-60, 16_386, Degree::Second);
+        check::<f64>(-500, 17_000, Degree::Second);
+        check::<Dd>(-60, 40_011, Degree::Second);
+        check::<Dd>(-60, 40_011, Degree::Fourth);
     }
 
     #[test]
@@ -388,8 +428,8 @@ mod tests {
         stop.store(true, Ordering::Relaxed);
         for threads in [1, 3] {
             let watch = Watch::unseen(&stop);
-            let setting =
-                TableSetting { reference: &reference, scale: -60, escape_radius: 2.0, tolerance: 1e-8, threads, watch };
+            let (reference, tolerance, degree) = (&reference, 1e-8, Degree::Second);
+            let setting = TableSetting { reference, scale: -60, escape_radius: 2.0, tolerance, degree, threads, watch };
             assert_eq!(table::<f64>(Level::best(), setting).err(), Some(NoTable::Stopped));
         }
     }

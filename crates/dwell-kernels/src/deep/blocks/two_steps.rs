@@ -9,7 +9,7 @@
 //! of which the last three terms are the remainder, at most (2 |A_1| + R) |z|^3 + 2 |c| |z|^2.
 
 use super::REACH;
-use super::cubic::most;
+use super::majorant::most;
 use super::merge::{Block, UP};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};

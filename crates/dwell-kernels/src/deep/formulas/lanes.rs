@@ -285,8 +285,8 @@ impl<'a, T: Mantissa, S: Simd, const COLUMNS: usize> Lanes<'a, T, S, COLUMNS> {
         }
         self.counts.blocks += u64::from(taken.count_ones());
         let before = DeltaInLanes { z: self.z, e: self.e, d: self.d, off: self.off };
-        let numbers = transposed::<T, S>(simd, &lines);
-        let of_c = blocks.has_terms_of_c().then(|| transposed::<T, S>(simd, &of_c));
+        let numbers = transposed(simd, &lines);
+        let of_c = blocks.has_terms_of_c().then(|| transposed(simd, &of_c));
         let block = BlockInLanes::<T, S>::read(&numbers, of_c.as_ref());
         let after = block.apply::<COLUMNS>(simd, self.offset, &before, over_margin);
         let marks = Reals::<S>::mask(simd, taken);

@@ -128,6 +128,8 @@ pub(super) struct Here<'a, T: Mantissa, S: Simd> {
 impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
     /// What blocks must reach for each |z| + e: twice as far where their derivatives are wanted.
     pub(super) const REACHES: f64 = if DERIVED { 2.0 } else { 1.0 };
+    /// Whether blocks may have terms above the second degree: those of pairs of f64, without derivatives.
+    const MAY_HAVE_HIGHER: bool = T::PARTS == 2 && !DERIVED;
 
     /// Where orbits are.
     #[inline(always)]
@@ -320,13 +322,24 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let room = (bits::<S, _>(orbits.room.less(last) & active) != 0).then(|| indices(simd, orbits.room));
         let (mut reaches, mut steps) = ([0.0; LANES], [0; LANES]);
         (reach * splat(Self::REACHES)).store(&mut reaches);
-        let mut entries = [self.table.any(); LANES];
+        let (mut blocks, mut places) = ([self.table.block(0); LANES], [0; LANES]);
         for lane in 0..Reals::<S>::LEN {
-            let (entry, of_entry) = self.table.longest(simd, m[lane], room.map(|room| room[lane]), reaches[lane]);
-            entries[lane] = entry;
-            steps[lane] = of_entry;
+            let (place, of_block) = self.table.longest(simd, m[lane], room.map(|room| room[lane]), reaches[lane]);
+            blocks[lane] = self.table.block(place);
+            places[lane] = place;
+            steps[lane] = of_block;
         }
-        self.apply(simd, orbits, reach, &transposed::<T, S>(simd, &entries));
+        let higher = self.has_higher().then(
+            #[inline(always)]
+            || {
+                let mut higher = [self.table.higher(0); LANES];
+                for lane in 0..Reals::<S>::LEN {
+                    higher[lane] = self.table.higher(places[lane]);
+                }
+                transposed(simd, &higher)
+            },
+        );
+        self.apply(simd, orbits, reach, &transposed(simd, &blocks), higher.as_ref());
         let steps = Reals::from_fn(
             simd,
             #[inline(always)]
@@ -337,9 +350,22 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         orbits.room = orbits.room - steps;
     }
 
-    /// Applies the block of each lane to the delta and its bounds; `reach` is |z| + e.
+    /// Whether the blocks of the table have terms above the second degree.
     #[inline(always)]
-    pub(super) fn apply<S: Simd>(&self, simd: S, orbits: &mut Orbits<T, S>, reach: Reals<S>, columns: &Columns<S>) {
+    pub(super) fn has_higher(&self) -> bool {
+        Self::MAY_HAVE_HIGHER && self.table.is_quartic()
+    }
+
+    /// Applies the block of each lane to the delta and its bounds; `reach` is |z| + e, and `higher` has the terms above the second degree, if there are any.
+    #[inline(always)]
+    pub(super) fn apply<S: Simd>(
+        &self,
+        simd: S,
+        orbits: &mut Orbits<T, S>,
+        reach: Reals<S>,
+        columns: &Columns<S>,
+        higher: Option<&Columns<S>>,
+    ) {
         let splat = |x: f64| Reals::splat(simd, x);
         let Orbits { z, c, e, .. } = *orbits;
         let number = |index: usize| <T::Lanes<S>>::from_parts(|part| columns[index * T::PARTS + part]);
@@ -349,8 +375,14 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let [k0, k1, k2, k3, slack, q_modulus] = [bound(0), bound(1), bound(2), bound(3), bound(4), bound(5)];
         let q = of_q * z;
         let linear = of_a + of_s * c + q;
+        let mut next = linear * z + (of_b + of_t * c) * c;
+        if Self::MAY_HAVE_HIGHER
+            && let Some(columns) = higher
+        {
+            next = next + Self::above_the_second_degree(simd, z.in_f64(), c.in_f64(), columns);
+        }
         if !PROVED && !DERIVED {
-            orbits.z = linear * z + (of_b + of_t * c) * c;
+            orbits.z = next;
             return;
         }
         let by_z = linear + q;
@@ -372,6 +404,24 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
             };
         }
         orbits.e = (growth * e + k_here) * splat(UP);
-        orbits.z = linear * z + (of_b + of_t * c) * c;
+        orbits.z = next;
+    }
+
+    /// The terms of the third and the fourth degree, in f64: they are small beside A z, so that the second f64 of a pair is 0.
+    #[inline(always)]
+    fn above_the_second_degree<S: Simd>(
+        simd: S,
+        z: Complex<Reals<S>>,
+        c: Complex<Reals<S>>,
+        columns: &Columns<S>,
+    ) -> ComplexLanes<T, S> {
+        let term = |index: usize| Complex { re: columns[2 * index], im: columns[2 * index + 1] };
+        let of_z = term(0) + term(4) * z + term(5) * c;
+        let by_square = of_z * z + (term(1) + term(6) * c) * c;
+        let by_c = (term(2) + term(7) * c) * z + (term(3) + term(8) * c) * c;
+        let sum = by_square * (z * z) + by_c * (c * c);
+        let zero = Reals::splat(simd, 0.0);
+        let number = |first: Reals<S>| <T::Lanes<S>>::from_parts(|part| if part == 0 { first } else { zero });
+        Complex { re: number(sum.re), im: number(sum.im) }
     }
 }

@@ -11,7 +11,7 @@ use crate::deep::lanes::Reals;
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::deep::reference::Reference;
 use crate::deep::tests::{UNITS, derived, direction, offset, place, stepped};
-use crate::deep::{TableSetting, table};
+use crate::deep::{Degree, TableSetting, table};
 use crate::level::{Kernel, Level};
 use crate::test_random::Random;
 use crate::vector::bits;
@@ -69,11 +69,16 @@ pub(super) fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a Atomic
 }
 
 pub(super) fn blocks_of<T: Mantissa>(setting: &Setting<'_>) -> Table<T> {
+    table_of(setting, Degree::Second, -26)
+}
+
+/// Blocks of a degree with a tolerance of 2^`exponent`.
+fn table_of<T: Mantissa>(setting: &Setting<'_>, degree: Degree, exponent: i32) -> Table<T> {
     let Setting { reference, scale, escape_radius, stop, .. } = *setting;
-    let tolerance = 2_f64.powi(-26);
+    let tolerance = 2_f64.powi(exponent);
     table(
         Level::best(),
-        TableSetting { reference, scale, escape_radius, tolerance, threads: 1, watch: Watch::unseen(stop) },
+        TableSetting { reference, scale, escape_radius, tolerance, degree, threads: 1, watch: Watch::unseen(stop) },
     )
     .unwrap()
 }
@@ -146,6 +151,12 @@ fn steps_are_within_their_bounds_and_need_the_roundings() {
 
 #[test]
 fn blocks_hold_for_every_delta_within_the_bound_and_are_not_taken_beyond() {
+    check_blocks_taken(Degree::Second, -26);
+    check_blocks_taken(Degree::Fourth, -26);
+    check_blocks_taken(Degree::Fourth, -80);
+}
+
+fn check_blocks_taken(degree: Degree, exponent: i32) {
     let mut random = Random(32);
     let stop = AtomicBool::new(false);
     let (mut taken, mut refused, mut large) = (0, 0, 0);
@@ -153,7 +164,7 @@ fn blocks_hold_for_every_delta_within_the_bound_and_are_not_taken_beyond() {
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
         let setting = setting(reference, scale, &stop);
-        let table = blocks_of::<Dd>(&setting);
+        let table = table_of::<Dd>(&setting, degree, exponent);
         let orbit = Orbit::<_, false>::new(&setting, &table);
         let shortest = table.all().filter(|(m, steps, ..)| *steps == if *m == 0 { 5 } else { 4 });
         let (mut rows, mut radii) = (Vec::new(), Vec::new());
@@ -247,6 +258,41 @@ fn blocks_of_exact_deltas_are_within_their_bounds_and_need_the_roundings() {
     }
     assert!(checked > 1000 && from_zero > 20, "{checked} blocks, {from_zero} from 0");
     assert!(near * 2 > checked, "a bound without roundings is caught: {near} of {checked}");
+}
+
+/// Blocks of the fourth degree, of exact deltas near their radii, at every level: what is off is the remainder and the errors of the terms in f64, which are far below these terms.
+#[test]
+fn blocks_of_the_fourth_degree_are_within_their_bounds_in_vectors() {
+    let mut random = Random(35);
+    let stop = AtomicBool::new(false);
+    let (mut checked, mut near) = (0, 0);
+    for (scale, exponent) in [(-60, -26), (-60, -80), (-150, -80), (-300, -80)] {
+        let place = place(&mut random, scale, 4000);
+        let reference = &place.reference;
+        let setting = setting(reference, scale, &stop);
+        let table = table_of::<Dd>(&setting, Degree::Fourth, exponent);
+        let orbit = Orbit::<_, false>::new(&setting, &table);
+        let rows: Vec<Row<Dd>> = table
+            .all()
+            .step_by(3)
+            .map(|(m, _, radius, _)| {
+                let z = delta(&mut random, radius * 0.95);
+                Row { z, c: offset(&mut random), e: 0.0, derivative: Derivative::NONE, m, room: 4000, slot: 0 }
+            })
+            .collect();
+        for level in Level::available() {
+            let found = level.run(Run { orbit, rows: &rows, what: What::Block });
+            for (before, (after, _)) in rows.iter().zip(found) {
+                let steps = after.m - before.m;
+                let c = Extended::new(before.c, scale);
+                let off = distance(stepped(reference, before.m, steps, Extended::new(before.z, 0), c), after.z);
+                assert!(off <= after.e, "{off:e} of {:e} after {steps} steps from {}", after.e, before.m);
+                checked += 1;
+                near += usize::from(off > 1e-2 * after.e);
+            }
+        }
+    }
+    assert!(checked > 1000 && near * 4 > checked, "{near} of {checked} are near the bound");
 }
 
 /// The edge of a disc of f64 numbers.

@@ -90,6 +90,11 @@ impl Course<'_> {
         is_iterated && !self.slopes && !self.cycles && self.call.limit <= MOST_LIMIT
     }
 
+    /// The number of the attempt of a device after another one, as far as it pays. Blocks of the fourth degree are for the processors alone.
+    pub(crate) fn next_on_device(&self, before: usize) -> Option<usize> {
+        self.next_of(before, |attempt| attempt != Attempt::ByDeltas(Tier::QUARTIC))
+    }
+
     /// An attempt by deltas, by its number; `None` for another one. Its blocks are computed unless they are there.
     ///
     /// # Errors

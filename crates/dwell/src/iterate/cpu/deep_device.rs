@@ -76,7 +76,7 @@ impl CpuEngine {
         let mut of_device = DeepBuffers::default();
         let (mut open, mut last) = (pixels, None);
         loop {
-            let number = last.map_or(Some(0), |last| course.next(last));
+            let number = last.map_or(Some(0), |last| course.next_on_device(last));
             let Some(number) = number.filter(|_| last.is_none() || open > FEW) else { break };
             let Some(attempt) = course.for_device(number)? else { break };
             let Ok(attempted) = device.attempt(&attempt, control.cancel) else { return Ok(None) };

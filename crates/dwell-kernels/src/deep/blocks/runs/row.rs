@@ -115,7 +115,7 @@ fn rise<S: Simd>([p1, p2, p3]: [Reals<S>; 3], s: Reals<S>) -> Reals<S> {
     ((p3 * s + p2) * s + p1) * s
 }
 
-/// [`most`](super::super::cubic::most) of polynomials without a constant, for targets of at least 0.
+/// [`most`](super::super::majorant::most) of polynomials without a constant, for targets of at least 0.
 #[inline(always)]
 fn most<S: Simd>(simd: S, p: [Reals<S>; 3], target: Reals<S>) -> Reals<S> {
     let one = Reals::splat(simd, 1.0);

@@ -1,7 +1,7 @@
 //! Blocks while they are made: with coefficients in pairs of f64, of any magnitude, and bounds on their remainders.
 
 use super::{BlockSetting, REACH};
-use crate::deep::blocks::cubic::most;
+use crate::deep::blocks::majorant::most;
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::formulas::orbits::Orbits;
 use crate::deep::formulas::power::{of_bound, raised};

@@ -88,9 +88,8 @@ fn check<T: Mantissa>(random: &mut Random, place: &Place, tolerance: f64, counte
             d: d.map(|d| Complex { re: splat(d.re), im: splat(d.im) }),
             off: splat(0.0),
         };
-        let of_c = blocks.has_terms_of_c().then(|| transposed::<T, Fallback>(simd, &[found.of_c; 8]));
-        let block =
-            BlockInLanes::<T, Fallback>::read(&transposed::<T, Fallback>(simd, &[found.lines; 8]), of_c.as_ref());
+        let of_c = blocks.has_terms_of_c().then(|| transposed(simd, &[found.of_c; 8]));
+        let block = BlockInLanes::<T, Fallback>::read(&transposed(simd, &[found.lines; 8]), of_c.as_ref());
         let over_margin = if place.setting().is_julia { 0.0 } else { UP / 1e-3 };
         let after = block.apply::<2>(simd, lanes::<T>(c), &before, over_margin);
         let case = format!("{:?} {} {at} {} {number}", place.setting().formula, place.scale, found.steps);
@@ -172,7 +171,7 @@ fn blocks_with_exponents_are_those_of_lanes() {
                 d: d.map(|d| Complex { re: splat(d.re), im: splat(d.im) }),
                 off: splat(1e-6),
             };
-            let block = BlockInLanes::<Dd, Fallback>::read(&transposed::<Dd, Fallback>(simd, &[found.lines; 8]), None);
+            let block = BlockInLanes::<Dd, Fallback>::read(&transposed(simd, &[found.lines; 8]), None);
             let narrow = block.apply::<2>(simd, lanes::<Dd>(c), &before, 3.0);
             let after = wide.apply(c.in_range().unwrap(), Before { z, e, derivative }, Some(3.0));
             let near = |a: Bound, b: f64| (a.to_f64() - b).abs() <= 1e-3 * b;

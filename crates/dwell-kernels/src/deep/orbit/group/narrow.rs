@@ -89,8 +89,12 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
             return false;
         }
         let room = usize::try_from(room).ok().filter(|room| *room < last);
-        let (entry, steps) = self.table.longest(simd, m, room, most);
-        self.apply(simd, &mut group.orbits, reach, &broadcast::<T, S>(simd, entry));
+        let (place, steps) = self.table.longest(simd, m, room, most);
+        let higher = self.has_higher().then(
+            #[inline(always)]
+            || broadcast(simd, self.table.higher(place)),
+        );
+        self.apply(simd, &mut group.orbits, reach, &broadcast(simd, self.table.block(place)), higher.as_ref());
         group.m += steps;
         group.n += steps as u64;
         true

@@ -136,7 +136,7 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
         let mut lines = T::NO_LINES;
         entry.in_units(unit, of_result).write(&mut lines);
         let before = (group.orbits.z, group.orbits.e);
-        self.apply(simd, &mut group.orbits, reach, &broadcast::<T, S>(simd, &lines));
+        self.apply(simd, &mut group.orbits, reach, &broadcast(simd, &lines), None);
         let of_use = group.orbits.e.at_most(Reals::splat(simd, TOO_MUCH));
         if bits::<S, _>(of_use) & active != active {
             (group.orbits.z, group.orbits.e) = before;
