@@ -159,6 +159,7 @@ impl<T: Mantissa> Table<T> {
             of_origin.count = if origin == 0 { 0 } else { lengths(origin, steps).count_ones() };
         }
         if is_quartic {
+            // Known before code is generated: no table of f64 has these, so that none is compiled for them.
             if const { T::PARTS == 2 } {
                 table.fill::<S, Quartic>(simd, setting, steps, false)?;
                 table.start = Start::new(&table, setting);
