@@ -50,6 +50,7 @@ pub mod naive;
 mod named;
 pub mod number;
 pub mod peak;
+mod prefetch;
 pub mod recipe;
 mod returns;
 pub mod shortcut_constants;

@@ -44,10 +44,12 @@ mod start;
 mod two_steps;
 mod wide;
 
+use super::derivative::U;
 use super::extended::{Bound, Extended};
 use super::lanes::{LANES, Reals};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::{Degree, NoTable, TableSetting};
+use crate::prefetch::prefetch;
 use crate::vector::bits;
 pub(in crate::deep) use entry::{Entry, WideEntry};
 use fearless_simd::Simd;
@@ -64,10 +66,12 @@ use wide::{Kept, Wide};
 pub const REACH: f64 = 1.001;
 /// The lowest level that is kept: blocks of 2^FIRST steps. Shorter ones save less than they cost.
 pub const FIRST: u32 = 2;
-/// The error of merged coefficients, per step, relative to majorants without cancellation. A coefficient is a sum of monomials of degree at
-/// most 2 l in the Z, each with a relative error of 2^-103; every merge adds less than six operations, each with an error below
-/// 2^-100 of the moduli of its operands, and errors of factors add up: less than 2 l (2^-103 + 6 2^-100).
-const EPSILON_EXPONENT: i32 = -95;
+/// The error of A and B in blocks of one step, relative to majorants without cancellation: for l steps l times as much, and for Q, S and T twice that.
+///
+/// In units of u^2, u = 2^-53, a product of pairs is off by 6 and a sum by 3 (`mantissa.rs`), so that one of complex numbers is off by (6 + 3) sqrt 2 < 12.8 of its modulus and 3 of its own.
+/// Z is off by less than 2. If A and B of l steps are off by 2 l + 17.5 (l - 1), and Q, S and T by twice that, so are those of y after x, of k and l steps: the errors of factors add up to
+/// 2 (k + l) + 17.5 (k + l - 2), or twice that, for each term, and the most that is added are 12.8 + 3 for B, and for T two products and three sums, 34.6. With 20 there is room for terms of second order.
+const EPSILON: f64 = 20.0 * U * U;
 /// The share of |Q| (|z| + e) that is added to the derivative by z for the roundings of Q z and the error of Q.
 pub const SHARE: f64 = 1e-13;
 /// Added to every bound of a block in the range of f64, for results below its range.
@@ -98,6 +102,9 @@ struct FromZero<'a, T: Mantissa> {
 
 /// Radii after the last one, so that as many as a vector has can be loaded from any.
 const PADDING: usize = LANES;
+
+/// Bytes of blocks that are taken to be in a cache near the processor.
+const NEAR: usize = 1 << 20;
 
 /// The blocks of an origin.
 #[derive(Clone, Copy, Debug)]
@@ -276,6 +283,33 @@ impl<T: Mantissa> Table<T> {
         }
         let length = found.max(1) - 1;
         (first + length, self.steps(origin, length))
+    }
+
+    /// Whether blocks are so many that most of them are not in a cache near the processor.
+    #[inline(always)]
+    pub(in crate::deep) fn is_far(&self) -> bool {
+        (size_of::<T::Lines>() + size_of::<HigherLines>()) * self.entries.len() > NEAR
+    }
+
+    /// Begins to load the radii of the blocks at m.
+    #[inline(always)]
+    pub(in crate::deep) fn prefetch_radii(&self, m: usize) {
+        prefetch(&self.radius[self.origin_at(m).1.first as usize]);
+    }
+
+    /// Begins to load what [`Self::shortest_radius`] reads.
+    #[inline(always)]
+    pub(in crate::deep) fn prefetch_origin(&self, m: usize) {
+        prefetch(self.origin_at(m).1);
+    }
+
+    /// Begins to load the block at a place.
+    #[inline(always)]
+    pub(in crate::deep) fn prefetch_block(&self, place: usize) {
+        self.entries[place].as_ref().iter().for_each(prefetch);
+        if let Some(higher) = self.higher.get(place) {
+            higher.iter().for_each(prefetch);
+        }
     }
 
     /// The terms of the third and the fourth degree of a block of so many steps at m, by powers of c in each.

@@ -4,17 +4,18 @@
 //! below 2^62, so that steps fit.
 //!
 //! Sums are computed in two's complement, since the signs of an orbit are those of coins: branches on them took half of the time of a step
-//! of 4 limbs. Steps of few limbs are compiled for each number of limbs. Both together, nanoseconds of a step of `direct.rs` on a Zen 5 core: 50 in place of 117 with 4 limbs,
+//! of 4 limbs. Steps of few limbs are compiled for each number of limbs (`limbs/few.rs`). Both together, before the latter were made of arrays, nanoseconds of a step of `direct.rs` on a Zen 5 core: 50 in place of 117 with 4 limbs,
 //! 74 in place of 178 with 7.
 //!
 //! Tried: two threads beside the one that steps, for two of the three squares of a step, which wait for each other without sleeping, since a square takes microseconds:
 //! 4.6 times the time with 419 limbs where other programs use the processors, too.
 
+pub(super) mod few;
 mod product;
 mod square;
 
 pub(super) use product::product;
-pub(super) use square::square;
+use square::square;
 
 /// A number.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +36,7 @@ pub(super) struct Stepper {
 }
 
 /// Limbs of scratch memory for each limb of a number: columns of a square, two squares and a sum.
-const SCRATCH: usize = 5;
+pub(super) const SCRATCH: usize = 5;
 
 impl Stepper {
     /// For numbers of as many limbs as the parts of c.
@@ -74,39 +75,40 @@ impl Stepper {
     }
 }
 
-fn of_few<const N: usize>(z: &mut [Fixed; 2], c: &[Vec<u64>; 2], scratch: &mut [u64]) {
-    step_of(N, z, c, scratch);
+fn of_few<const N: usize>(z: &mut [Fixed; 2], c: &[Vec<u64>; 2], _: &mut [u64]) {
+    let [mut re, mut im] = few::square_of::<N>(&few::magnitudes(z), z[0].negative != z[1].negative);
+    add(&mut re, &c[0][..N]);
+    add(&mut im, &c[1][..N]);
+    few::put([re, im], z);
 }
 
 fn of_many(z: &mut [Fixed; 2], c: &[Vec<u64>; 2], scratch: &mut [u64]) {
-    step_of(c[0].len(), z, c, scratch);
+    square_of(z, scratch);
+    for (part, c) in z.iter_mut().zip(c) {
+        add(&mut part.limbs, c);
+        part.settle(c.len());
+    }
 }
 
-#[inline(always)]
-fn step_of(n: usize, [x, y]: &mut [Fixed; 2], [of_x, of_y]: &[Vec<u64>; 2], scratch: &mut [u64]) {
+/// Replaces z by z^2 in two's complement, with [`SCRATCH`] times as many limbs of memory.
+pub(super) fn square_of([x, y]: &mut [Fixed; 2], scratch: &mut [u64]) {
+    let n = x.limbs.len();
     let (columns, rest) = scratch[..SCRATCH * n].split_at_mut(2 * n);
     let (xx, rest) = rest.split_at_mut(n);
     let (yy, sum) = rest.split_at_mut(n);
-    let (x_limbs, y_limbs) = (&mut x.limbs[..n], &mut y.limbs[..n]);
+    let (x_limbs, y_limbs) = (&mut x.limbs, &mut y.limbs);
     square(x_limbs, columns, xx);
     square(y_limbs, columns, yy);
     // |x + y|
     sum.copy_from_slice(y_limbs);
     negate_if(x.negative != y.negative, sum);
     add(sum, x_limbs);
-    let is_negative = sum[n - 1] >> 63 != 0;
-    negate_if(is_negative, sum);
+    negate_if(sum[n - 1] >> 63 != 0, sum);
     square(sum, columns, y_limbs);
     subtract(y_limbs, xx);
     subtract(y_limbs, yy);
-    add(y_limbs, &of_y[..n]);
     x_limbs.copy_from_slice(xx);
     subtract(x_limbs, yy);
-    add(x_limbs, &of_x[..n]);
-    for (negative, limbs) in [(&mut x.negative, x_limbs), (&mut y.negative, y_limbs)] {
-        *negative = limbs[n - 1] >> 63 != 0;
-        negate_if(*negative, limbs);
-    }
 }
 
 /// The negative of a number in two's complement, or the number, without a branch.
@@ -140,6 +142,14 @@ impl Fixed {
     #[must_use]
     pub fn zero(limbs: usize) -> Self {
         Self { negative: false, limbs: vec![0; limbs] }
+    }
+
+    /// Takes the limbs, of which there are so many, as a number in two's complement.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, count: usize) {
+        let limbs = &mut self.limbs[..count];
+        self.negative = limbs[count - 1] >> 63 != 0;
+        negate_if(self.negative, limbs);
     }
 
     /// The exponent of a unit of the last place.

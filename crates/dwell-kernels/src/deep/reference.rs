@@ -16,6 +16,7 @@ use super::limbs::Fixed;
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::view_trap::ViewTrap;
 use crate::level::Level;
+use crate::prefetch::prefetch;
 use std::sync::atomic::Ordering;
 
 /// Bits by which Z_m is more precise, relative to itself, than the last bit of a [`Dd`]: 2^-112 |Z_m| bounds its error.
@@ -118,6 +119,14 @@ impl Reference {
         let list = if part == 0 { &self.high } else { &self.low };
         let start = m.min(self.last());
         list[start..].first_chunk().unwrap_or(&NO_WINDOW)
+    }
+
+    /// Begins to load Z_m and what follows it.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, m: usize, parts: usize) {
+        for part in 0..parts.min(2) {
+            prefetch(self.window(part, m));
+        }
     }
 
     /// Z_m.

@@ -266,7 +266,7 @@ impl Shared {
 
 /// The degree of the blocks of a tier.
 fn degree(tier: usize) -> Degree {
-    if tier == Tier::QUARTIC { Degree::Fourth } else { Degree::Second }
+    if Tier::is_quartic(tier) { Degree::Fourth } else { Degree::Second }
 }
 
 /// Bytes of the blocks of a tier, of a reference of so many steps.

@@ -15,6 +15,8 @@ pub enum Tier {
     F64Fine,
     /// Deltas in pairs of f64, blocks of the fourth degree with a tolerance of 2^-84: where what the tiers before leave open takes longer than these blocks.
     PairsQuartic,
+    /// As [`Self::PairsQuartic`], with a tolerance of 2^-106: for what that leaves open.
+    PairsQuarticFine,
     /// Deltas in pairs of f64, blocks with a tolerance of 2^-60.
     PairsMedium,
     /// Deltas in pairs of f64, blocks with a tolerance of 2^-88.
@@ -36,6 +38,7 @@ impl Tier {
         Self::F64Medium,
         Self::F64Fine,
         Self::PairsQuartic,
+        Self::PairsQuarticFine,
         Self::PairsMedium,
         Self::PairsFine,
         Self::F64Steps,
@@ -44,13 +47,19 @@ impl Tier {
         Self::ArbitraryPrecision,
     ];
     /// The number of tiers.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
     /// The tiers that iterate deltas with blocks, which come first.
-    pub(crate) const OF_DELTAS: usize = 6;
+    pub(crate) const OF_DELTAS: usize = 7;
     /// The tiers in f64, which come first of those.
     pub(crate) const IN_F64: usize = 3;
-    /// The number of the tier with blocks of the fourth degree.
+    /// The numbers of the tiers with blocks of the fourth degree.
     pub(crate) const QUARTIC: usize = 3;
+    pub(crate) const QUARTIC_FINE: usize = 4;
+
+    /// Whether the tier of this number has blocks of the fourth degree.
+    pub(crate) fn is_quartic(number: usize) -> bool {
+        matches!(number, Self::QUARTIC | Self::QUARTIC_FINE)
+    }
 }
 
 /// What a tier did.

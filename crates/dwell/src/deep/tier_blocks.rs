@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 /// What the memory is for, in messages.
 const WHAT: &str = "the reference orbit and its blocks";
 
-/// The tolerances of the blocks of the tiers that iterate deltas: 2^-26, 2^-32, 2^-44, 2^-84 for those of the fourth degree, 2^-60 and 2^-88.
+/// The tolerances of the blocks of the tiers that iterate deltas: 2^-26, 2^-32, 2^-44, 2^-84 and 2^-106 for those of the fourth degree, 2^-60 and 2^-88.
 const TOLERANCES: [f64; Tier::OF_DELTAS] = [
     1.0 / (1_u64 << 26) as f64,
     1.0 / (1_u64 << 32) as f64,
     1.0 / (1_u64 << 44) as f64,
     1.0 / (1_u128 << 84) as f64,
+    1.0 / (1_u128 << 106) as f64,
     1.0 / (1_u128 << 60) as f64,
     1.0 / (1_u128 << 88) as f64,
 ];
@@ -109,7 +110,7 @@ impl<F, P> TierBlocks<F, P> {
     fn missing(&self, tier: usize) -> Option<f64> {
         let used = self.used();
         // Blocks of every tier of the second degree take about as long.
-        let weight = |tier: usize| if tier == Tier::QUARTIC { OF_QUARTIC } else { 1.0 };
+        let weight = |tier: usize| if Tier::is_quartic(tier) { OF_QUARTIC } else { 1.0 };
         let of_made: f64 = (0..Tier::OF_DELTAS).filter(|tier| used.tiers >> tier & 1 != 0).map(weight).sum();
         (used.tiers >> tier & 1 == 0).then(|| used.of_blocks.as_secs_f64() / of_made.max(1.0) * weight(tier))
     }

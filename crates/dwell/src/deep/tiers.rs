@@ -36,11 +36,13 @@ const FIXED_BITS: [i64; 2] = [130, 400];
 /// The error of a pixel in fixed point, in units: 4 for each part of its enclosure.
 const FIXED_ERROR: f64 = 6.0;
 /// The tiers for dwells alone, and for other values, which need to be known closer to be decided: by measurement, the fastest; and fewer of them, for references
-/// of which not all blocks fit into the memory. The first of each has blocks of the fourth degree.
-const OF_DWELLS: [&[usize]; 4] = [&[0, 2, 3, 4, 5], &[0, 2, 4, 5], &[0, 2, 5], &[0, 5]];
-const OF_VALUES: [&[usize]; 4] = [&[1, 2, 3, 4, 5], &[1, 2, 4, 5], &[1, 2, 5], &[1, 5]];
+/// of which not all blocks fit into the memory. The first two of each have blocks of the fourth degree.
+const OF_DWELLS: [&[usize]; 5] = [&[0, 2, 3, 4, 5, 6], &[0, 2, 3, 5, 6], &[0, 2, 5, 6], &[0, 2, 6], &[0, 6]];
+const OF_VALUES: [&[usize]; 5] = [&[1, 2, 3, 4, 5, 6], &[1, 2, 3, 5, 6], &[1, 2, 5, 6], &[1, 2, 6], &[1, 6]];
+/// The first list without them.
+const WITHOUT_QUARTIC: usize = 2;
 /// The tier with whose blocks cycles are found: the one that all lists have.
-const OF_CYCLES: usize = 5;
+const OF_CYCLES: usize = 6;
 
 /// With so many threads or fewer, a tile makes one attempt by itself. With more it makes all attempts by deltas: while one thread iterates the last pixels of a list, the
 /// others work on other tiles, and do not wait for the next attempt.
@@ -147,7 +149,7 @@ impl<'a> DeepCall<'a> {
         let lists = if smooth || slopes { &OF_VALUES } else { &OF_DWELLS };
         // These have no derivatives, and are of z^2 + c.
         let has_quartic = has_blocks && !slopes && Table::<Dd>::has_quartic(shared.unit(), Degree::Fourth);
-        let lists = if has_quartic { &lists[..] } else { &lists[1..] };
+        let lists = if has_quartic { &lists[..] } else { &lists[WITHOUT_QUARTIC..] };
         if let Some(orbits) = &orbits {
             match orbits.fitting(lists, shared) {
                 Some(tiers) => attempts.extend(tiers.iter().map(|tier| Attempt::ByDeltas(*tier))),
@@ -649,21 +651,25 @@ mod tests {
             (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
         for wanted in [ChannelSet::default(), ChannelSet::default().with(Channel::Smooth)] {
             let course = call.course(wanted).unwrap();
-            let quartic = course.attempts.iter().position(|attempt| *attempt == Attempt::ByDeltas(Tier::QUARTIC));
+            let of_tier = |tier: usize| course.attempts.iter().position(|attempt| *attempt == Attempt::ByDeltas(tier));
             let of = |number: usize| {
                 let mut buffers = DeepBuffers::default();
                 buffers.open.extend(0..places.len() as u32);
                 course.attempt(number, &mut buffers, &places).unwrap();
                 buffers.found
             };
-            let (found, last) = (of(quartic.unwrap()), of(course.attempts.len() - 1));
-            let decided = found.iter().filter(|found| **found != Found::Undecided).count();
-            assert!(decided * 2 > found.len(), "{decided} of {} are decided", found.len());
-            for (found, last) in found.into_iter().zip(last) {
-                assert!(found == Found::Undecided || found == last, "{found:?}, {last:?}");
+            let last = of(course.attempts.len() - 1);
+            for tier in [Tier::QUARTIC, Tier::QUARTIC_FINE] {
+                let found = of(of_tier(tier).unwrap());
+                let decided = found.iter().filter(|found| **found != Found::Undecided).count();
+                assert!(decided * 2 > found.len(), "{tier}: {decided} of {} are decided", found.len());
+                for (found, last) in found.into_iter().zip(&last) {
+                    assert!(found == Found::Undecided || found == *last, "{tier}: {found:?}, {last:?}");
+                }
             }
         }
-        assert!(!call.course(CHANNELS).unwrap().attempts.contains(&Attempt::ByDeltas(Tier::QUARTIC)), "no derivatives");
+        let is_quartic = |attempt: &Attempt| matches!(attempt, Attempt::ByDeltas(tier) if Tier::is_quartic(*tier));
+        assert!(!call.course(CHANNELS).unwrap().attempts.iter().any(is_quartic), "no derivatives");
     }
 
     #[test]
@@ -676,7 +682,7 @@ mod tests {
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let control = Control { cancel: &cancel, progress: &progress };
         let means = Means { level: Level::best(), threads: 2, control };
-        for kibibytes in (256..8192).step_by(128) {
+        for kibibytes in (256..4096).step_by(128).chain((4096..=16_384).step_by(2048)) {
             let limits = Limits { memory_bytes: kibibytes << 10 };
             let points = DeepPoints::new(&view, &settings, &limits).unwrap();
             let Ok(Some(prepared)) = points.shared.prepared(5000, means) else { continue };
@@ -690,6 +696,6 @@ mod tests {
             assert_eq!(*first.get_or_insert_with(|| found.clone()), found, "{kibibytes} KiB");
         }
         lengths.dedup();
-        assert_eq!(lengths, [3, 4, 5]);
+        assert_eq!(lengths, [3, 4, 5, 6]);
     }
 }

@@ -1,7 +1,7 @@
 //! Blocks as orbits use them: rounded to the number of a tier, with all errors in one bound.
 
 use super::merge::Block;
-use super::{EPSILON_EXPONENT, REACH, SHARE, UNDERFLOW};
+use super::{EPSILON, REACH, SHARE, UNDERFLOW};
 use crate::deep::extended::{Bound, Extended, power_of_two};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 
@@ -107,14 +107,16 @@ impl<T: Mantissa> WideEntry<T> {
         let [mb, mq, ms, mt] = block.majorants;
         let reach = Bound::of(REACH);
         let rounding = Bound::of(9.0 * T::UNIT);
-        let epsilon = Bound::new(steps as f64, EPSILON_EXPONENT);
+        let epsilon = Bound::of(steps as f64 * EPSILON);
         let [d0, d1, d2, d3] = block.delta;
         let up = |bound: Bound| bound.by(1.0 + 1e-13);
         let linear = a.plus(s.times(reach));
-        let linear_majorant = a.plus(ms.times(reach));
         let constant = b.plus(t.times(reach)).times(reach);
-        let constant_majorant = mb.plus(mt.times(reach)).times(reach);
-        let slack = linear_majorant.times(epsilon).plus(linear.times(Bound::new(1.0, -46)));
+        // The errors of the coefficients.
+        let of_linear = a.plus(ms.times(reach).by(2.0)).times(epsilon);
+        let of_constant = mb.plus(mt.times(reach).by(2.0)).times(reach).times(epsilon);
+        let of_q = mq.times(epsilon).by(2.0);
+        let slack = of_linear.plus(linear.times(Bound::new(1.0, -46)));
         Self {
             a: Extended::of(block.a),
             b: Extended::of(block.b),
@@ -122,15 +124,15 @@ impl<T: Mantissa> WideEntry<T> {
             s: Extended::of(block.s),
             t: Extended::of(block.t),
             k: [
-                up(d0.plus(constant.times(rounding)).plus(constant_majorant.times(epsilon))),
-                up(d1.plus(linear.times(rounding)).plus(linear_majorant.times(epsilon))),
-                up(d2.plus(q.times(rounding)).plus(mq.times(epsilon))),
+                up(d0.plus(constant.times(rounding)).plus(of_constant)),
+                up(d1.plus(linear.times(rounding)).plus(of_linear)),
+                up(d2.plus(q.times(rounding)).plus(of_q)),
                 up(d3),
             ],
             slack: up(slack),
             by_c: up(b.plus(t.times(reach).by(2.0))),
             s_modulus: up(s),
-            q_modulus: up(q.plus(mq.times(epsilon).by(2.0 / SHARE))),
+            q_modulus: up(q.plus(of_q.by(2.0 / SHARE))),
             radius: block.radius.by(1.0 - 1e-13),
         }
     }

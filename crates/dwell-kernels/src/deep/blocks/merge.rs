@@ -238,3 +238,124 @@ impl Domain {
         (output, remainder.map(|coefficient| coefficient * UP + UNDERFLOW))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deep::blocks::EPSILON;
+    use crate::deep::leading;
+    use dashu_int::IBig;
+    use dashu_int::ops::BitTest;
+
+    /// Points whose orbits stay within 2 for 256 steps.
+    const POINTS: [[f64; 2]; 6] =
+        [[-0.75, 0.01], [-1.99, 0.0], [0.25, 0.0], [-1.401_155, 0.0], [-0.12, 0.74], [-0.743_643_887, 0.131_825_904]];
+    /// Bits after the point of exact numbers.
+    const BITS: usize = 1200;
+
+    /// A complex number in units of 2^-[`BITS`], each operation off by a unit or two.
+    #[derive(Clone)]
+    struct Exact([IBig; 2]);
+
+    impl Exact {
+        fn of([re, im]: [f64; 2]) -> Self {
+            Self([of_number(re, 0), of_number(im, 0)])
+        }
+        fn times(&self, other: &Self) -> Self {
+            let [[a, b], [c, d]] = [&self.0, &other.0];
+            Self([(a * c - b * d) >> BITS, (a * d + b * c) >> BITS])
+        }
+        fn plus(&self, other: &Self) -> Self {
+            let [[a, b], [c, d]] = [&self.0, &other.0];
+            Self([a + c, b + d])
+        }
+        fn doubled(&self) -> Self {
+            self.plus(self)
+        }
+        /// The modulus, to 52 bits.
+        fn modulus(&self) -> Bound {
+            Bound::modulus(self.rounded())
+        }
+        fn rounded(&self) -> Extended<Dd> {
+            let part = |part: &IBig| {
+                let (_, magnitude) = part.clone().into_parts();
+                let down = magnitude.bit_len().cast_signed() - 128;
+                if down == -128 {
+                    return leading::ZERO;
+                }
+                let by = down.unsigned_abs();
+                let bits = if down > 0 { magnitude >> by } else { magnitude << by };
+                leading::of_bits(u128::try_from(bits).unwrap(), (127 + down - BITS.cast_signed()) as i32)
+            };
+            leading::joined([part(&self.0[0]), part(&self.0[1])], [0, 1].map(|i| self.0[i] < IBig::ZERO))
+        }
+    }
+
+    /// x 2^e in units of 2^-[`BITS`].
+    fn of_number(x: f64, e: i32) -> IBig {
+        let mantissa = IBig::from(x.to_bits() & ((1 << 52) - 1) | 1 << 52);
+        let shift = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1075 + e + BITS as i32;
+        if x == 0.0 || shift < -60 {
+            return IBig::ZERO;
+        }
+        let magnitude = if shift < 0 { mantissa >> (-shift) as usize } else { mantissa << shift as usize };
+        if x < 0.0 { -magnitude } else { magnitude }
+    }
+
+    fn merged(z: &[Extended<Dd>]) -> Block {
+        if let [z] = z {
+            let one = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, 0);
+            return Block::step(*z, one, 16.0).unwrap();
+        }
+        let (first, second) = z.split_at(z.len() / 2);
+        merged(first).coefficients(&merged(second))
+    }
+
+    #[test]
+    fn coefficients_are_off_by_less_than_their_bound() {
+        let mut greatest = 0.0_f64;
+        for point in POINTS {
+            let c = Exact::of(point);
+            let mut z = c.clone();
+            let zero = Exact::of([0.0; 2]);
+            let one = Exact::of([1.0, 0.0]);
+            let [mut a, mut b, mut q, mut s, mut t] = [&one, &zero, &zero, &zero, &zero].map(Exact::clone);
+            let mut orbit = Vec::new();
+            for steps in 1..=256_usize {
+                orbit.push(z.rounded());
+                let twice = z.doubled();
+                q = twice.times(&q).plus(&a.times(&a));
+                s = twice.times(&s).plus(&a.times(&b).doubled());
+                t = twice.times(&t).plus(&b.times(&b));
+                a = twice.times(&a);
+                b = twice.times(&b).plus(&one);
+                z = z.times(&z).plus(&c);
+                if !steps.is_power_of_two() {
+                    continue;
+                }
+                let block = merged(&orbit);
+                let [of_b, of_q, of_s, of_t] = block.majorants;
+                let parts = [
+                    (block.a, &a, Bound::modulus(block.a), 1.0),
+                    (block.b, &b, of_b, 1.0),
+                    (block.q, &q, of_q, 2.0),
+                    (block.s, &s, of_s, 2.0),
+                    (block.t, &t, of_t, 2.0),
+                ];
+                for (number, (own, exact, majorant, times)) in parts.into_iter().enumerate() {
+                    let part = |part: Dd| of_number(part.hi, own.e) + of_number(part.lo, own.e);
+                    let minus = Exact([-part(own.m.re), -part(own.m.im)]);
+                    let bound = majorant.by(steps as f64 * EPSILON * times);
+                    let off = exact.plus(&minus).modulus();
+                    if off.is_zero() {
+                        continue;
+                    }
+                    let share = off.over(bound).to_f64();
+                    assert!(share <= 1.0, "{point:?}, {steps} steps, coefficient {number}: {share} of the bound");
+                    greatest = greatest.max(share);
+                }
+            }
+        }
+        assert!(greatest > 0.02, "the bound is {} times too large", 1.0 / greatest);
+    }
+}

@@ -6,7 +6,7 @@
 
 use crate::deep::extended::Bound;
 use crate::deep::formulas::power::of_bound;
-use crate::deep::limbs::{Fixed, Stepper, add, negate_if, product, square, subtract};
+use crate::deep::limbs::{self, Fixed, Stepper, add, few, negate_if, product, square_of};
 use crate::formula::{Fold, Formula};
 
 /// Steps of a formula for one c.
@@ -23,8 +23,8 @@ pub(super) struct PowerStepper {
 /// Replaces z by z^N + c.
 type Step = fn(&mut [Fixed; 2], &[Vec<u64>; 2], &mut [u64], u32);
 
-/// Limbs of scratch memory for each limb of a number: z, columns of a product, two products and a sum.
-const SCRATCH: usize = 7;
+/// Limbs of scratch memory for each limb of a number: z, and what squares take, or columns of a product, two products and a sum.
+const SCRATCH: usize = 2 + limbs::SCRATCH;
 
 impl PowerStepper {
     /// For numbers of as many limbs as the parts of c. Steps of few limbs are compiled for each number of limbs.
@@ -71,56 +71,43 @@ impl PowerStepper {
 }
 
 fn of_few<const N: usize>(z: &mut [Fixed; 2], c: &[Vec<u64>; 2], scratch: &mut [u64], power: u32) {
-    step_of(N, z, c, scratch, power);
+    let square = |z: &mut [Fixed; 2], _: &mut [u64]| {
+        few::put(few::square_of::<N>(&few::magnitudes(z), z[0].negative != z[1].negative), z);
+    };
+    step_of(N, (z, c), scratch, power, square);
 }
 
 fn of_many(z: &mut [Fixed; 2], c: &[Vec<u64>; 2], scratch: &mut [u64], power: u32) {
-    step_of(c[0].len(), z, c, scratch, power);
+    let square = |z: &mut [Fixed; 2], scratch: &mut [u64]| {
+        square_of(z, scratch);
+        z.iter_mut().for_each(|part| part.settle(part.limbs.len()));
+    };
+    step_of(c[0].len(), (z, c), scratch, power, square);
 }
 
 #[inline(always)]
-fn step_of(n: usize, z: &mut [Fixed; 2], c: &[Vec<u64>; 2], scratch: &mut [u64], power: u32) {
+fn step_of(
+    n: usize,
+    (z, c): (&mut [Fixed; 2], &[Vec<u64>; 2]),
+    scratch: &mut [u64],
+    power: u32,
+    square: impl Fn(&mut [Fixed; 2], &mut [u64]),
+) {
     let (u, rest) = scratch[..SCRATCH * n].split_at_mut(n);
     let (v, rest) = rest.split_at_mut(n);
     u.copy_from_slice(&z[0].limbs[..n]);
     v.copy_from_slice(&z[1].limbs[..n]);
     let signs = [z[0].negative, z[1].negative];
     for digit in (0..power.ilog2()).rev() {
-        square_of(n, z, rest);
+        square(z, rest);
         if power >> digit & 1 == 1 {
             multiply(n, z, ([u, v], signs), rest);
         }
     }
     for (part, c) in z.iter_mut().zip(c) {
-        let limbs = &mut part.limbs[..n];
-        negate_if(part.negative, limbs);
-        add(limbs, &c[..n]);
-        part.negative = limbs[n - 1] >> 63 != 0;
-        negate_if(part.negative, limbs);
-    }
-}
-
-/// Replaces z by z^2.
-#[inline(always)]
-fn square_of(n: usize, [x, y]: &mut [Fixed; 2], scratch: &mut [u64]) {
-    let (columns, rest) = scratch.split_at_mut(2 * n);
-    let (xx, rest) = rest.split_at_mut(n);
-    let (yy, sum) = rest.split_at_mut(n);
-    let (x_limbs, y_limbs) = (&mut x.limbs[..n], &mut y.limbs[..n]);
-    square(x_limbs, columns, xx);
-    square(y_limbs, columns, yy);
-    sum.copy_from_slice(y_limbs);
-    negate_if(x.negative != y.negative, sum);
-    add(sum, x_limbs);
-    negate_if(sum[n - 1] >> 63 != 0, sum);
-    square(sum, columns, y_limbs);
-    subtract(y_limbs, xx);
-    subtract(y_limbs, yy);
-    x_limbs.copy_from_slice(xx);
-    subtract(x_limbs, yy);
-    for (negative, limbs) in [(&mut x.negative, x_limbs), (&mut y.negative, y_limbs)] {
-        *negative = limbs[n - 1] >> 63 != 0;
-        negate_if(*negative, limbs);
+        negate_if(part.negative, &mut part.limbs[..n]);
+        add(&mut part.limbs[..n], &c[..n]);
+        part.settle(n);
     }
 }
 
@@ -146,10 +133,8 @@ fn multiply(n: usize, [x, y]: &mut [Fixed; 2], ([u, v], [of_u, of_v]): Parts<'_>
     add(im, other);
     x_limbs.copy_from_slice(re);
     y_limbs.copy_from_slice(im);
-    for (negative, limbs) in [(&mut x.negative, x_limbs), (&mut y.negative, y_limbs)] {
-        *negative = limbs[n - 1] >> 63 != 0;
-        negate_if(*negative, limbs);
-    }
+    x.settle(n);
+    y.settle(n);
 }
 
 /// A bound on the error of the next z in units of the last place, 2^unit, for a z of this modulus, known to within so many, and an error of c.

@@ -95,6 +95,18 @@ pub(super) fn count_of<S: Simd>(marks: Marks<S>) -> usize {
     bits::<S, _>(marks).count_ones() as usize
 }
 
+/// Which block each lane takes.
+#[derive(Clone, Copy)]
+pub(super) struct Chosen {
+    places: Indices,
+    steps: Indices,
+}
+
+impl Chosen {
+    /// None, at the place of any.
+    pub(super) const NONE: Self = Self { places: [0; LANES], steps: [0; LANES] };
+}
+
 /// Deltas in lanes.
 pub(super) struct Deltas<T: Mantissa, S: Simd> {
     pub(super) z: ComplexLanes<T, S>,
@@ -311,23 +323,51 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         number
     }
 
-    /// A block in the lanes of a mask, all of which have one. The deltas of the others are lost.
+    /// |z| + e.
     #[inline(always)]
-    pub(super) fn block<S: Simd>(&self, simd: S, orbits: &mut Orbits<T, S>, active: Marks<S>) {
+    fn reach<S: Simd>(simd: S, orbits: &Orbits<T, S>) -> Reals<S> {
+        (orbits.z.square_of().sqrt() + orbits.e) * Reals::splat(simd, UP)
+    }
+
+    /// The longest block of each lane of a mask, all of which have one.
+    #[inline(always)]
+    pub(super) fn longest<S: Simd>(&self, simd: S, orbits: &Orbits<T, S>, active: Marks<S>) -> Chosen {
         let splat = |x: f64| Reals::splat(simd, x);
-        let reach = (orbits.z.square_of().sqrt() + orbits.e) * splat(UP);
         let m = indices(simd, orbits.m);
         // Only near the limit is a block too long for it.
         let last = splat(self.setting.reference.last() as f64);
         let room = (bits::<S, _>(orbits.room.less(last) & active) != 0).then(|| indices(simd, orbits.room));
-        let (mut reaches, mut steps) = ([0.0; LANES], [0; LANES]);
-        (reach * splat(Self::REACHES)).store(&mut reaches);
-        let (mut blocks, mut places) = ([self.table.block(0); LANES], [0; LANES]);
+        let mut reaches = [0.0; LANES];
+        (Self::reach(simd, orbits) * splat(Self::REACHES)).store(&mut reaches);
+        let mut chosen = Chosen::NONE;
         for lane in 0..Reals::<S>::LEN {
             let (place, of_block) = self.table.longest(simd, m[lane], room.map(|room| room[lane]), reaches[lane]);
-            blocks[lane] = self.table.block(place);
-            places[lane] = place;
-            steps[lane] = of_block;
+            chosen.places[lane] = place;
+            chosen.steps[lane] = of_block;
+        }
+        chosen
+    }
+
+    /// Begins to load blocks, and what is read of the table and of the reference where they end.
+    #[inline(always)]
+    pub(super) fn prefetch<S: Simd>(&self, simd: S, orbits: &Orbits<T, S>, chosen: &Chosen) {
+        let m = indices(simd, orbits.m);
+        for lane in 0..Reals::<S>::LEN {
+            let after = m[lane] + chosen.steps[lane];
+            self.table.prefetch_block(chosen.places[lane]);
+            self.table.prefetch_origin(after);
+            self.setting.reference.prefetch(after, T::PARTS);
+        }
+    }
+
+    /// Applies these blocks in the lanes of a mask. The deltas of the others are lost.
+    #[inline(always)]
+    pub(super) fn block<S: Simd>(&self, simd: S, orbits: &mut Orbits<T, S>, active: Marks<S>, chosen: &Chosen) {
+        let splat = |x: f64| Reals::splat(simd, x);
+        let Chosen { places, steps } = chosen;
+        let mut blocks = [self.table.block(0); LANES];
+        for lane in 0..Reals::<S>::LEN {
+            blocks[lane] = self.table.block(places[lane]);
         }
         let higher = self.has_higher().then(
             #[inline(always)]
@@ -339,6 +379,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
                 transposed(simd, &higher)
             },
         );
+        let reach = Self::reach(simd, orbits);
         self.apply(simd, orbits, reach, &transposed(simd, &blocks), higher.as_ref());
         let steps = Reals::from_fn(
             simd,

@@ -85,6 +85,12 @@ impl<T: Mantissa, const DERIVED: bool> Pile<T, DERIVED> {
         self.len = 0;
     }
 
+    /// m of an orbit.
+    #[inline(always)]
+    pub(super) fn m(&self, at: usize) -> usize {
+        self.columns[M].0[at] as usize
+    }
+
     #[inline(always)]
     fn vector<S: Simd>(&self, simd: S, column: usize, at: usize) -> Reals<S> {
         Reals::load(simd, &self.columns[column].0[at..])

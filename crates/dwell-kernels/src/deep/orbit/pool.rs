@@ -16,7 +16,7 @@
 //! - arrays that are filled lane by lane and then loaded as vectors wait for their stores: up to 1.6 times the time.
 
 use super::group::{self, Groups};
-use super::operations::{Here, count_of};
+use super::operations::{Chosen, Here, count_of};
 use super::pile::{self, MOST, Orbits, Pile, Row};
 use super::{Counts, Event, Found, Orbit, Phase, Pixel, Setting, State, Trap};
 use crate::deep::blocks::{FIRST, Start, Table};
@@ -35,6 +35,9 @@ const MOST_RUNS_AT_END: usize = 64;
 /// Where there are so many steps for each block, blocks are looked for at every fourth place where one may begin: 0.8 of the time at rf-dragon, where
 /// there are 32.
 const FAR_BLOCKS: u64 = 8;
+
+/// Vectors whose blocks are looked up together where these are not in a cache, so that all of them are loaded at once: with 8 lanes of pairs 28 KB of blocks.
+const AHEAD: usize = 8;
 
 /// The greatest room of a row, which is stored as f64. An orbit that has used it up gets more: [`Pool::resolved`] counts it anew. Tests use it up.
 pub(super) const MOST_ROOM: u64 = if cfg!(test) { 1 << 9 } else { 1 << 52 };
@@ -218,15 +221,38 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
     /// Applies a block to each orbit that has one.
     #[inline(always)]
     fn apply_blocks<S: Simd>(&mut self, simd: S) {
+        let is_far = self.orbit.table.is_far();
+        let mut ahead = [Chosen::NONE; AHEAD];
         for at in (0..self.now.blocks.len()).step_by(Reals::<S>::LEN) {
+            let number = at / Reals::<S>::LEN % AHEAD;
+            if is_far && number == 0 {
+                self.look_ahead(simd, at, &mut ahead);
+            }
             let mut orbits = self.now.blocks.load(simd, at);
             let active = Reals::<S>::first_lanes(simd, self.now.blocks.len() - at);
-            self.orbit.block(simd, &mut orbits, active);
+            let chosen = if is_far { ahead[number] } else { self.orbit.longest(simd, &orbits, active) };
+            self.orbit.block(simd, &mut orbits, active, &chosen);
             let next = self.next(simd, &orbits, active);
             self.sort(simd, &orbits, &next, active);
         }
         self.counts.blocks += self.now.blocks.len() as u64;
         self.now.blocks.clear();
+    }
+
+    /// Looks up the blocks of the vectors from `at` on, and begins to load them.
+    #[inline(always)]
+    fn look_ahead<S: Simd>(&self, simd: S, at: usize, ahead: &mut [Chosen; AHEAD]) {
+        let blocks = &self.now.blocks;
+        let end = blocks.len().min(at + AHEAD * Reals::<S>::LEN);
+        for at in at..end {
+            self.orbit.table.prefetch_radii(blocks.m(at));
+        }
+        for (at, chosen) in (at..end).step_by(Reals::<S>::LEN).zip(ahead) {
+            let orbits = blocks.load(simd, at);
+            let active = Reals::<S>::first_lanes(simd, blocks.len() - at);
+            *chosen = self.orbit.longest(simd, &orbits, active);
+            self.orbit.prefetch(simd, &orbits, chosen);
+        }
     }
 
     /// Steps the others, up to the next m at which a block may begin; and on where few blocks are found.

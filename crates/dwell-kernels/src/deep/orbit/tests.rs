@@ -55,7 +55,10 @@ impl<T: Mantissa, const DERIVED: bool> Kernel for Run<'_, T, DERIVED> {
                     let count: usize = rows.iter().map(|row| 16 - (row.m - 1) % 16).sum();
                     assert_eq!(self.orbit.steps(simd, &mut orbits, here, active, true), count);
                 }
-                What::Block => self.orbit.block(simd, &mut orbits, active),
+                What::Block => {
+                    let chosen = self.orbit.longest(simd, &orbits, active);
+                    self.orbit.block(simd, &mut orbits, active, &chosen);
+                }
             }
             after.append(&orbits, active);
             out.extend((0..rows.len()).map(|at| (after.row(at).0, with_block >> at & 1 != 0)));

@@ -92,7 +92,7 @@ impl Course<'_> {
 
     /// The number of the attempt of a device after another one, as far as it pays. Blocks of the fourth degree are for the processors alone.
     pub(crate) fn next_on_device(&self, before: usize) -> Option<usize> {
-        self.next_of(before, |attempt| attempt != Attempt::ByDeltas(Tier::QUARTIC))
+        self.next_of(before, |attempt| !matches!(attempt, Attempt::ByDeltas(tier) if Tier::is_quartic(tier)))
     }
 
     /// An attempt by deltas, by its number; `None` for another one. Its blocks are computed unless they are there.

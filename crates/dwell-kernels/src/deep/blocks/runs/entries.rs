@@ -1,7 +1,7 @@
 //! Blocks in lanes, as orbits use them in the range of f64: what `entry.rs` does, for several at once.
 
 use super::super::merge::UP;
-use super::super::{EPSILON_EXPONENT, REACH, SHARE, UNDERFLOW};
+use super::super::{EPSILON, REACH, SHARE, UNDERFLOW};
 use super::row::{Common, Row, modulus};
 use crate::deep::extended::power_of_two;
 use crate::deep::lanes::{LANES, Reals};
@@ -40,22 +40,25 @@ impl Entries {
         let of_c = REACH * by_c * UP;
         let (d0, d1, d2) = (d0 * real(of_c * of_c * of_c), d1 * real(of_c * of_c), d2 * real(of_c));
         let (reach, up, rounding) = (real(REACH), real(UP), real(9.0 * T::UNIT));
-        let epsilon = real(steps as f64 * power_of_two(EPSILON_EXPONENT));
+        let epsilon = real(steps as f64 * EPSILON);
         let linear = a + s * reach;
-        let linear_majorant = a + ms * reach;
         let constant = (b + t * reach) * reach;
-        let constant_majorant = (mb + mt * reach) * reach;
-        let slack = linear_majorant * epsilon + linear * real(power_of_two(-46));
+        // The errors of the coefficients.
+        let two = real(2.0);
+        let of_linear = (a + two * ms * reach) * epsilon;
+        let of_constants = (mb + two * mt * reach) * reach * epsilon;
+        let of_q = two * mq * epsilon;
+        let slack = of_linear + linear * real(power_of_two(-46));
         // The error of c adds to the constant and, by S, to the linear part.
         let of_error = real(2.0 * T::UNIT * REACH);
-        let of_constant = (b + real(2.0) * t * reach + real(UNDERFLOW)) * of_error + real(UNDERFLOW);
+        let of_constant = (b + two * t * reach + real(UNDERFLOW)) * of_error + real(UNDERFLOW);
         let bounds = [
-            d0 + constant * rounding + constant_majorant * epsilon + of_constant,
-            d1 + linear * rounding + linear_majorant * epsilon + s * of_error,
-            d2 + q * rounding + mq * epsilon,
+            d0 + constant * rounding + of_constants + of_constant,
+            d1 + linear * rounding + of_linear + s * of_error,
+            d2 + q * rounding + of_q,
             d3,
             slack,
-            q + mq * epsilon * real(2.0 / SHARE),
+            q + of_q * real(2.0 / SHARE),
         ];
         let mut numbers = [[0.0; LANES]; MOST];
         let units = [real(1.0), real(by_c), real(1.0), real(by_c), real(by_square)];

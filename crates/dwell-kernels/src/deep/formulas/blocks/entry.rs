@@ -9,10 +9,12 @@ use crate::deep::formulas::derivative::Columns;
 use crate::deep::lanes::Line;
 use crate::deep::mantissa::{Complex, Mantissa};
 
-/// The error of merged coefficients, per step and N, relative to majorants without cancellation. A coefficient is a sum of products of at most 2 l coefficients of steps. Each of these is a power of a Z of at most
-/// N - 1 by `raised`, with a relative error below (N - 1) (2^-103 + 3.24 2^-102) and 2^-101 for its factors, so below (N - 1) 2^-100 for N of at least 2; and every merge adds less than six operations, each with an error below 2^-100
-/// of the moduli of its operands: less than 2 l (N + 5) 2^-100, which is below 16 l N 2^-100 for N of at least 2.
-const EPSILON_EXPONENT: i32 = -96;
+/// The error of merged coefficients, per step and N, relative to majorants without cancellation.
+///
+/// In units of u^2, u = 2^-53, a product of complex numbers is off by less than 12.8, a sum by 3 and Z by 2 (`deep/blocks.rs`). A and Q of a step have at most N - 1 factors Z, N - 2 products of these and two with whole
+/// numbers: 14.8 N. If A and B of l steps are off by 14.8 N l + 19 (l - 1), and Q, S and T by twice that, so are those of y after x, of k and l steps: the errors of factors add up to 14.8 N (k + l) + 19 (k + l - 2), or twice that, for
+/// each term, and the most that is added are 12.8 + 3 for B, and for T' two products and four sums, 37.6. Twice 14.8 N + 19 is less than 49 N, and with 50 there is room for terms of second order.
+const EPSILON: f64 = 50.0 * U * U;
 
 /// The number of f64 of coefficients for each part of a number: A, Q, B and B', real and imaginary.
 pub(super) const NUMBERS: usize = 8;
@@ -76,7 +78,7 @@ impl<T: Mantissa> Entry<T> {
         let rounding = Bound::of(OF_TERM * T::UNIT);
         // The error of c is at most 2 u.
         let of_c = 2.0 * T::UNIT;
-        let epsilon = Bound::new(steps as f64 * f64::from(power), EPSILON_EXPONENT);
+        let epsilon = Bound::of(steps as f64 * f64::from(power) * EPSILON);
         let [d0, d1, d2, d3] = block.delta;
         let (linear, linear_majorant) = (a.plus(s.by(REACH)), a.plus(block.of_s.by(REACH)));
         let constant = b.plus(t.by(REACH)).by(REACH);
