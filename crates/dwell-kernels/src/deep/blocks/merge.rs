@@ -251,7 +251,8 @@ mod tests {
     const POINTS: [[f64; 2]; 6] =
         [[-0.75, 0.01], [-1.99, 0.0], [0.25, 0.0], [-1.401_155, 0.0], [-0.12, 0.74], [-0.743_643_887, 0.131_825_904]];
     /// Bits after the point of exact numbers.
-    const BITS: usize = 1200;
+    const BITS: i32 = 1200;
+    const SHIFT: usize = BITS as usize;
 
     /// A complex number in units of 2^-[`BITS`], each operation off by a unit or two.
     #[derive(Clone)]
@@ -263,7 +264,7 @@ mod tests {
         }
         fn times(&self, other: &Self) -> Self {
             let [[a, b], [c, d]] = [&self.0, &other.0];
-            Self([(a * c - b * d) >> BITS, (a * d + b * c) >> BITS])
+            Self([(a * c - b * d) >> SHIFT, (a * d + b * c) >> SHIFT])
         }
         fn plus(&self, other: &Self) -> Self {
             let [[a, b], [c, d]] = [&self.0, &other.0];
@@ -285,7 +286,7 @@ mod tests {
                 }
                 let by = down.unsigned_abs();
                 let bits = if down > 0 { magnitude >> by } else { magnitude << by };
-                leading::of_bits(u128::try_from(bits).unwrap(), (127 + down - BITS.cast_signed()) as i32)
+                leading::of_bits(u128::try_from(bits).unwrap(), (127 + down) as i32 - BITS)
             };
             leading::joined([part(&self.0[0]), part(&self.0[1])], [0, 1].map(|i| self.0[i] < IBig::ZERO))
         }
@@ -294,7 +295,7 @@ mod tests {
     /// x 2^e in units of 2^-[`BITS`].
     fn of_number(x: f64, e: i32) -> IBig {
         let mantissa = IBig::from(x.to_bits() & ((1 << 52) - 1) | 1 << 52);
-        let shift = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1075 + e + BITS as i32;
+        let shift = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1075 + e + BITS;
         if x == 0.0 || shift < -60 {
             return IBig::ZERO;
         }

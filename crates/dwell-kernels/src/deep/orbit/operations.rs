@@ -352,9 +352,10 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
     #[inline(always)]
     pub(super) fn prefetch<S: Simd>(&self, simd: S, orbits: &Orbits<T, S>, chosen: &Chosen) {
         let m = indices(simd, orbits.m);
-        for lane in 0..Reals::<S>::LEN {
-            let after = m[lane] + chosen.steps[lane];
-            self.table.prefetch_block(chosen.places[lane]);
+        let blocks = chosen.places.iter().zip(&chosen.steps);
+        for (m, (place, steps)) in m.iter().zip(blocks).take(Reals::<S>::LEN) {
+            let after = m + steps;
+            self.table.prefetch_block(*place);
             self.table.prefetch_origin(after);
             self.setting.reference.prefetch(after, T::PARTS);
         }
