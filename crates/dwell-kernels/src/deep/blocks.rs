@@ -68,7 +68,7 @@ pub const REACH: f64 = 1.001;
 pub const FIRST: u32 = 2;
 /// The error of A and B in blocks of one step, relative to majorants without cancellation: for l steps l times as much, and for Q, S and T twice that.
 ///
-/// In units of u^2, u = 2^-53, a product of pairs is off by 6 and a sum by 3 (`mantissa.rs`), so that one of complex numbers is off by (6 + 3) sqrt 2 < 12.8 of its modulus and 3 of its own.
+/// In units of u^2, u = 2^-53, a product of pairs is off by at most 5, of which 6 is taken here, and a sum by 3 (`mantissa.rs`), so that one of complex numbers is off by (6 + 3) sqrt 2 < 12.8 of its modulus and 3 of its own.
 /// Z is off by less than 2. If A and B of l steps are off by 2 l + 17.5 (l - 1), and Q, S and T by twice that, so are those of y after x, of k and l steps: the errors of factors add up to
 /// 2 (k + l) + 17.5 (k + l - 2), or twice that, for each term, and the most that is added are 12.8 + 3 for B, and for T two products and three sums, 34.6. With 20 there is room for terms of second order.
 const EPSILON: f64 = 20.0 * U * U;
