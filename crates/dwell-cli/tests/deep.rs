@@ -91,7 +91,7 @@ fn extreme_views_are_drawn() {
 fn what_tiles_leave_is_decided_alike_with_few_and_with_many_threads() {
     let folder = Folder::new();
     let of = |threads: usize| {
-        folder.stats(&format!("fs-view05 --size 384x216 --precision exact --aa 1 --threads {threads} -o a.npy"))
+        folder.stats(&format!("fs-view05 --size 480x270 --precision exact --aa 1 --threads {threads} -o a.npy"))
     };
     let one = of(1);
     for threads in [2, 3, 8] {
