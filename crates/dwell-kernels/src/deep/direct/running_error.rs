@@ -2,7 +2,7 @@
 
 use super::NEAR_ZERO;
 use crate::deep::derivative::UNDERFLOW;
-use crate::deep::extended::{Bound, Extended, power_of_two};
+use crate::deep::extended::{Bound, Extended, exponent, power_of_two};
 use crate::deep::formulas::power::{of_bound, of_real};
 
 /// Where m is kept.
@@ -48,6 +48,19 @@ impl RunningError {
         let mut raised = *self;
         raised.set(to.over(Bound::new(1.0, self.unit)));
         raised
+    }
+
+    /// Whether it is 2^`bits` units or more.
+    pub(in crate::deep) fn has_bits(&self, bits: i32) -> bool {
+        exponent(self.m) + self.k >= bits
+    }
+
+    /// The bound for z with so many bits fewer, cut off to within `of_cut` of the new units, where a step adds `of_step` of those.
+    pub(in crate::deep) fn cut(&self, bits: i32, of_cut: f64, of_step: f64) -> Self {
+        let unit = self.unit + bits;
+        let mut cut = Self { m: 0.0, of_step, scaled_step: of_step, k: 0, unit, scale: 0.0 };
+        cut.set(self.bound().over(Bound::new(1.0, unit)).plus(Bound::of(of_cut)).by(1.0 + 1e-13));
+        cut
     }
 
     /// Takes a bound in units of the last place.

@@ -4,7 +4,7 @@ use super::blocks::{BlockSetting, Blocks};
 use super::fixed::{PowerStepper, error_after};
 use super::folds;
 use super::orbits::{Orbits, Wanted};
-use super::points::{Iterated, follow};
+use super::points::{Iterated, Orbit, follow};
 use super::power::{difference, of_real, raised, roundings};
 use super::{Setting, decide};
 use crate::deep::Watch;
@@ -74,6 +74,45 @@ fn steps_in_fixed_point_are_within_their_bound() {
             }
         }
     }
+}
+
+/// Chaotic orbits of points up to a quarter to the right of -2 and of Julia sets there, with limbs that are cut off and with all of them.
+#[test]
+fn limbs_that_are_cut_off_are_within_the_bound() {
+    const LONG: usize = 30;
+    let mut random = Random(23);
+    let mut cut = 0;
+    for (fold, julia) in
+        [(Fold::None, false), (Fold::Absolute, false), (Fold::Conjugate, false), (Fold::Absolute, true)]
+    {
+        let formula = Formula::new(fold, 2).unwrap();
+        for _ in 0..30 {
+            let mut c = [fixed(&mut random, 12, 0.25), Fixed::zero(12)];
+            c[0].negative = true;
+            c[0].limbs[11] = 1;
+            c[0].limbs[10] |= 3 << 62;
+            c[1].limbs[9] = random.next() >> 30;
+            let start = if julia { [fixed(&mut random, 12, 0.9), Fixed::zero(12)] } else { c.clone() };
+            let long = |of: &[Fixed; 2]| of.each_ref().map(|part| longer(part, LONG));
+            let (long_c, mut exact) = (long(&c), long(&start));
+            let mut stepper = PowerStepper::new(formula, long_c.each_ref());
+            let iterated = Iterated { formula, julia: julia.then_some((c.each_ref(), 0.0)) };
+            let mut orbit = Orbit::new(iterated, start.each_ref(), 0.0);
+            for n in 0..1200 {
+                let square = orbit.near().square();
+                if square > 4.0 || orbit.error.absolute() > 1e-9 {
+                    break;
+                }
+                orbit.step(square.sqrt());
+                stepper.step(&mut exact);
+                let off = Bound::modulus(minus(&long(&orbit.z), &exact));
+                assert!(off.below(orbit.error.bound()), "{formula:?} {julia} {n}");
+            }
+            cut += 12 - orbit.z[0].limbs.len();
+        }
+    }
+    // Most of these orbits escape after 200 steps, with three limbs of which nothing is known.
+    assert!(cut > 60, "{cut} limbs");
 }
 
 /// The delta after one step in lanes' arithmetic, and what the bound of a step gives for it; without a part of the bound it would not hold.
