@@ -138,3 +138,22 @@ fn messages_name_what_a_deep_view_takes() {
     let plan = folder.good("render kf-1e50 --size 32x18 --dry-run").text();
     assert!(plan.contains("exact arithmetic") && !plan.contains("fused") && !plan.contains("tiles"), "{plan}");
 }
+
+#[test]
+fn chaotic_orbits_of_a_map_with_a_fold_have_a_limit_in_seconds() {
+    let folder = Folder::new();
+    // Beside the edge of what stays, orbits on one side are chaotic and stay for ever, while at the other point all of them escape some time.
+    for (place, limit) in [
+        ("0.3828916284380466231970262179044874252934,0.3830421401327478087676038531665657552412", 1000),
+        ("-1.0351665564979547762280986944460892118514,-0.5373975011386421737902274742282315855846", 50_000),
+    ] {
+        let view = format!("--formula burning-ship --center={place} --zoom 1e30 --size 32x18 --aa 1");
+        let of = |how: &str| {
+            let stats = folder.stats(&format!("{view} {how} -o a.npy"));
+            (stats["max_iterations"].as_u64().unwrap(), stats["field_blake3"].clone())
+        };
+        let found = of("--threads 2");
+        assert_eq!(found.0, limit);
+        assert_eq!(of("--threads 1 --level scalar"), found);
+    }
+}

@@ -1,6 +1,7 @@
 //! What all pixels of a deep view share: the reference orbit and the blocks. Each is computed when it is first needed, by the thread that
 //! needs it, while others that need the same wait.
 
+use super::fixed_bits::FixedAttempts;
 use super::formulas::{self, PreparedOrbits};
 use super::kept;
 use super::report::{DeepReport, Tier};
@@ -51,6 +52,7 @@ pub(crate) struct Shared {
     prepared: Mutex<Option<Arc<Prepared>>>,
     /// Of other formulas than z^2 + c and of Julia sets.
     pub(super) prepared_orbits: Mutex<Option<Arc<PreparedOrbits>>>,
+    pub(super) fixed_attempts: FixedAttempts,
 }
 
 /// The reference orbit of a view and the blocks made of it.
@@ -152,6 +154,7 @@ impl Shared {
             map: ExactMap::of(settings),
             prepared: Mutex::default(),
             prepared_orbits: Mutex::default(),
+            fixed_attempts: FixedAttempts::default(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod device;
 
+use super::fixed_bits::{FEWEST, OF_FORMULAS, OF_SQUARES};
 use super::formulas::{self, Aim, PreparedOrbits};
 use super::points::DeepPoints;
 use super::prepared::{Means, Prepared};
@@ -31,8 +32,6 @@ use std::time::Instant;
 const WHAT: &str = "a list of pixels";
 /// Bits of the first attempt in arbitrary precision beyond those of the view.
 const MORE_BITS: i64 = 128;
-/// Bits of the attempts in fixed point beyond those of the view: an error of one unit may grow so much more than the size of a pixel's delta.
-const FIXED_BITS: [i64; 2] = [130, 400];
 /// The error of a pixel in fixed point, in units: 4 for each part of its enclosure.
 const FIXED_ERROR: f64 = 6.0;
 /// The tiers for dwells alone, and for other values, which need to be known closer to be decided: by measurement, the fastest; and fewer of them, for references
@@ -87,8 +86,8 @@ enum Attempt {
     ByDeltas(usize),
     /// By single steps: other formulas than z^2 + c, and Julia sets, where there are no blocks.
     BySteps(Tier),
-    /// With so many bits beyond those of the view.
-    InFixedPoint(i64),
+    /// With the bits of an attempt, by its number in the list of the formula (`fixed_bits.rs`).
+    InFixedPoint(usize),
     /// With as many bits as it takes, which decides all.
     Exactly,
 }
@@ -156,12 +155,12 @@ impl<'a> DeepCall<'a> {
                 None => attempts.extend([Tier::F64Steps, Tier::PairsSteps].map(Attempt::BySteps)),
             }
             if fits(shared.map().formula, shared.escape()) {
-                attempts.extend(FIXED_BITS.map(Attempt::InFixedPoint));
+                attempts.extend((0..OF_FORMULAS.len()).map(Attempt::InFixedPoint));
             }
         }
         if let Some(prepared) = &prepared {
             attempts.extend(prepared.fitting(lists, shared).iter().map(|tier| Attempt::ByDeltas(*tier)));
-            attempts.extend(FIXED_BITS.map(Attempt::InFixedPoint));
+            attempts.extend((0..OF_SQUARES.len()).map(Attempt::InFixedPoint));
         }
         attempts.push(Attempt::Exactly);
         Ok(Course { call: *self, prepared, orbits, attempts, smooth, slopes, cycles: has_cycles(wanted) })
@@ -173,6 +172,12 @@ impl<'a> DeepCall<'a> {
 }
 
 impl Course<'_> {
+    /// The attempts without arbitrary precision, which leave undecided what fixed point does not decide.
+    pub(crate) fn without_arbitrary_precision(mut self) -> Self {
+        self.attempts.retain(|attempt| *attempt != Attempt::Exactly);
+        self
+    }
+
     /// Computes pixels, given by columns and rows.
     ///
     /// # Errors
@@ -256,6 +261,7 @@ impl Course<'_> {
                 (None, Some(orbits)) => orbits.blocks.pays(tier, before, pixels),
                 (None, None) => true,
             },
+            (Attempt::InFixedPoint(attempt), _) => self.call.points.shared.fixed_attempts.pays(attempt),
             _ => true,
         };
         (before + 1..self.attempts.len()).filter(|number| is_of(self.attempts[*number])).find(pays)
@@ -323,12 +329,15 @@ impl Course<'_> {
             }
             (Attempt::ByDeltas(tier), None) => self.of_formula(Tier::ALL[tier], Some(tier), buffers, places)?,
             (Attempt::BySteps(tier), _) => self.of_formula(tier, None, buffers, places)?,
-            (Attempt::InFixedPoint(more_bits), _) => self.in_fixed_point(more_bits, buffers, places),
+            (Attempt::InFixedPoint(attempt), _) => self.in_fixed_point(attempt, buffers, places),
             _ => self.exactly(buffers, places)?,
         };
         control.cancel.check()?;
         report.samples = buffers.open.len() as u64;
         report.decided = buffers.found.iter().filter(|found| **found != Found::Undecided).count() as u64;
+        if let Attempt::InFixedPoint(attempt) = self.attempts[number] {
+            points.shared.fixed_attempts.add(attempt, report.samples, report.decided);
+        }
         if let Attempt::ByDeltas(tier) = self.attempts[number] {
             if let Some(prepared) = &self.prepared {
                 prepared.blocks.measured.add(tier, &report);
@@ -435,22 +444,40 @@ impl Course<'_> {
         Ok(extend(pixels, open.iter().map(offset), WHAT)?)
     }
 
-    fn in_fixed_point(&self, more_bits: i64, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> TierReport {
-        let began = Instant::now();
-        let DeepCall { points, limit, level, control, .. } = self.call;
-        let DeepBuffers { open, found, .. } = buffers;
+    /// Whether fixed point with the fewest bits leaves a pixel of a formula without blocks from nuclei undecided: its orbit loses as many bits, as chaotic orbits do. It is
+    /// the same on every machine, since these formulas are iterated in limbs on all of them.
+    pub(crate) fn loses_all_bits(&self, place: (u32, u32)) -> bool {
+        if self.orbits.is_none() || !self.attempts.contains(&Attempt::InFixedPoint(0)) {
+            return false;
+        }
+        let mut found = [Found::Undecided];
+        formulas::in_fixed_point(self.call.points, &self.fixed_goal(FEWEST), [place].into_iter(), &mut found);
+        found == [Found::Undecided]
+    }
+
+    /// What points are iterated for with so many bits more than those of the view.
+    fn fixed_goal(&self, more_bits: i64) -> direct::Goal<'_> {
+        let DeepCall { points, limit, control, .. } = &self.call;
         let shared = &points.shared;
         let bits = usize::try_from((more_bits - points.own_scale()).max(more_bits)).unwrap_or(usize::MAX);
-        let limbs = 1 + bits.div_ceil(64);
-        let goal = direct::Goal {
-            limbs,
+        direct::Goal {
+            limbs: 1 + bits.div_ceil(64),
             error: FIXED_ERROR,
             escape: shared.escape(),
-            limit,
+            limit: *limit,
             smooth: self.smooth,
             units: self.slopes.then(|| (*points.units(), shared.unit())),
             stop: control.cancel.flag(),
-        };
+        }
+    }
+
+    fn in_fixed_point(&self, attempt: usize, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> TierReport {
+        let began = Instant::now();
+        let DeepCall { points, level, .. } = self.call;
+        let DeepBuffers { open, found, .. } = buffers;
+        let ladder = if self.orbits.is_some() { OF_FORMULAS } else { OF_SQUARES };
+        let goal = self.fixed_goal(ladder[attempt]);
+        let limbs = goal.limbs;
         if self.orbits.is_some() {
             formulas::in_fixed_point(points, &goal, open.iter().map(|pixel| places[*pixel as usize]), found);
             return TierReport { seconds: began.elapsed().as_secs_f64(), ..TierReport::new(Tier::FixedPoint) };

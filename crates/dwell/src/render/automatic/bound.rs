@@ -35,6 +35,16 @@ impl Bound {
     pub(super) const NONE: Self =
         Self { open: 0.0, open_of_staying: 0.0, price: 1.0, allowed: 0.0, most: f64::INFINITY };
 
+    /// The greatest limit that late orbits allow ([`Computer::most_limit`]), and no other bound.
+    pub(super) fn of_late_orbits(most: f64) -> Self {
+        Self { most, ..Self::NONE }
+    }
+
+    /// Whether it is one of [`Self::of_late_orbits`].
+    pub(super) fn is_of_late_orbits(&self) -> bool {
+        self.open == 0.0 && self.most.is_finite()
+    }
+
     /// A bound that allows this limit, too.
     pub(super) fn allowing(self, limit: f64) -> Self {
         Self { allowed: self.allowed.max(limit), most: self.most.max(limit), ..self }
@@ -55,14 +65,14 @@ pub(super) struct Staying {
     share: f64,
     /// The mean dwell of the list.
     mean: f64,
-    /// The greatest limit that the median dwell allows.
+    /// The greatest limit that late orbits allow ([`Computer::most_limit`]).
     most: f64,
 }
 
 impl Staying {
     /// Those of a list that has been iterated to this limit.
     pub(super) fn of(computer: &impl Computer, list: &[Point], limit: u64) -> Result<Self, Error> {
-        let most = limit_of_median(computer, list, limit)?;
+        let most = computer.most_limit(list, limit)?;
         let stays = || list.iter().filter(|point| point.dwell() == 0).copied();
         let count = list.iter().map(|point| usize::from(point.dwell() == 0)).sum::<usize>();
         let points = list.len() as f64;
@@ -97,7 +107,7 @@ impl Staying {
         }
         let size = self.sample.len() as f64;
         // Without those that escape soon.
-        let steps = self.limit.max(SEARCHED_STEPS);
+        let steps = self.limit.max(SEARCHED_STEPS.min(self.most as u64));
         computer.run(&mut self.sample, steps)?;
         let staying = collected(self.sample.iter().filter(|point| point.dwell() == 0).copied(), WHAT)?;
         let open = computer.proved(&staying, steps)?.iter().filter(|proved| !**proved).count() as f64;
@@ -146,27 +156,10 @@ impl LazyBound {
     }
 }
 
-/// The numbers of points that have escaped by a limit, and that have escaped after a quarter of it.
+/// The numbers of points that have escaped by a limit, and that have escaped in its stage, after a quarter of it.
 pub(super) fn escapes(list: &[Point], limit: u64) -> (usize, usize) {
     list.iter().fold((0, 0), |(escaped, late), point| {
         let is_above = |least: u64| usize::from((least + 1..=limit).contains(&point.dwell()));
         (escaped + is_above(0), late + is_above(limit / FACTOR))
     })
-}
-
-/// The greatest limit that the median dwell allows ([`Computer::most_of_median`]), once fewer than one in a hundred points escapes in a stage:
-/// before, the median is that of a part of the view.
-pub(super) fn limit_of_median(computer: &impl Computer, list: &[Point], limit: u64) -> Result<f64, Error> {
-    let most = computer.most_of_median();
-    if most.is_infinite() {
-        return Ok(most);
-    }
-    let (escaped, late) = escapes(list, limit);
-    if escaped == 0 || late * 100 > list.len() {
-        return Ok(f64::INFINITY);
-    }
-    let escaped_ones = list.iter().map(Point::dwell).filter(|dwell| *dwell > 0);
-    let mut dwells = collected(escaped_ones, WHAT)?;
-    let (_, median, _) = dwells.select_nth_unstable(escaped / 2);
-    Ok(most * *median as f64)
 }

@@ -173,10 +173,16 @@ impl List {
         }
     }
 
-    /// The undecided points in pieces for so many threads, and how many of them a piece has at most.
-    pub(super) fn pieces(&mut self, threads: usize) -> (Segments<'_, Point>, usize) {
+    /// Takes what is decided out of [`Self::open`].
+    pub(super) fn forget_decided(&mut self) {
         let Self { points, open } = self;
         open.retain(|number| points[*number as usize].is_undecided());
+    }
+
+    /// The undecided points in pieces for so many threads, and how many of them a piece has at most.
+    pub(super) fn pieces(&mut self, threads: usize) -> (Segments<'_, Point>, usize) {
+        self.forget_decided();
+        let Self { points, open } = self;
         let size = (open.len() / (PIECES_PER_THREAD * threads)).clamp(*AT_ONCE.start(), *AT_ONCE.end());
         (Segments::new(points, open, size), size)
     }

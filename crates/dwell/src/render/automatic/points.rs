@@ -73,9 +73,9 @@ pub(super) trait Computer {
     /// Iterations that points which neither escape nor are proved to stay may take, as a mean over all pixels of the view.
     fn most_added(&self) -> f64;
 
-    /// The greatest limit relative to the median dwell of points that escape: infinite unless orbits that escape much later take far longer for each step than others.
-    fn most_of_median(&self) -> f64 {
-        f64::INFINITY
+    /// The greatest limit for points that have been iterated to this one: infinite unless orbits that escape much later take far longer for each step than others.
+    fn most_limit(&self, _list: &[Point], _limit: u64) -> Result<f64, Error> {
+        Ok(f64::INFINITY)
     }
 }
 

@@ -108,7 +108,8 @@ impl PointsVisitor for Probe<'_> {
     fn deep(self, points: &DeepPoints) -> Option<Result<Findings, Error>> {
         let Self { pool, level, control, .. } = self;
         let (cells, by) = (Cells::of(self.size), self.search.by.unwrap_or(By::Banded));
-        Some(self.find(cells, &Deep { points, cells, pool, level, control, by }))
+        let is_check = self.search.checked.is_some();
+        Some(self.find(cells, &Deep { points, cells, pool, level, control, by, is_check }))
     }
 }
 
@@ -140,10 +141,21 @@ impl Probe<'_> {
                         None => LazyBound::of(computer, &list, limit)?,
                     };
                     let neighbours = List::new(neighbours(&list, search.by))?;
-                    refine(cells, &mut list)?;
-                    let added = list.add(neighbours)?;
-                    stages::fine(computer, &mut list, cells.count(), total, limit, &mut bound)?;
-                    added
+                    let mut added = List::with_room(Self::ADDED + cells.count() / PAIRED)?;
+                    // Later escapes than those of a cell's first point change nothing then, and chaotic orbits beside the others would take most of the time.
+                    let is_settled = match found {
+                        Some(found) if computer.is_folded() && found.is_of_late_orbits() => {
+                            Escapes::new(&list, total)?.reach_most(&found)
+                        }
+                        _ => false,
+                    };
+                    if !is_settled {
+                        refine(cells, &mut list, &mut added)?;
+                    }
+                    let first = list.len() + added.len();
+                    added.add(neighbours)?;
+                    stages::fine(computer, &mut list, added, total, limit, &mut bound)?;
+                    first..list.len()
                 } else {
                     undecided_at = list.iter().any(Point::is_undecided).then_some(limit);
                     list.len()..list.len()
@@ -179,8 +191,8 @@ impl Probe<'_> {
     }
 }
 
-/// Adds eight points to each of the cells where points escape latest or do not escape beside some that do.
-fn refine(cells: Cells, list: &mut List) -> Result<(), InputError> {
+/// Adds eight points for each of the cells where points escape latest or do not escape beside some that do.
+fn refine(cells: Cells, list: &mut List, added: &mut List) -> Result<(), InputError> {
     // The latest and the earliest dwell in and around each cell, where 0 is a point that does not escape. Stages end below 2^32.
     let dwells = collected(list.iter().map(|point| [point.dwell() as u32; 2]), WHAT)?;
     let around = cells.around(&dwells, |[latest, earliest], [a, b]| [latest.max(a), earliest.min(b)]);
@@ -205,7 +217,7 @@ fn refine(cells: Cells, list: &mut List) -> Result<(), InputError> {
         };
         chosen.extend(numbered().filter(|of_cell| key(*of_cell) < last).map(|(_, cell)| cell));
     }
-    list.extend(chosen.iter().map(|cell| Cells::other_blocks(*cell as usize).map(|place| Point::new(place, 1))))?;
+    added.extend(chosen.iter().map(|cell| Cells::other_blocks(*cell as usize).map(|place| Point::new(place, 1))))?;
     chosen.iter().for_each(|cell| list[*cell as usize].weight = 1);
     Ok(())
 }

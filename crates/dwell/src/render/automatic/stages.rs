@@ -3,7 +3,7 @@
 //! Points that are proved never to escape are not iterated again. Whether a stage is the last depends on escapes alone, so the
 //! result does not depend on when a kernel proves this, which differs with the width of its vectors.
 
-use super::bound::{Bound, LazyBound, SEARCHED_STEPS, Staying, escapes, limit_of_median};
+use super::bound::{Bound, LazyBound, SEARCHED_STEPS, Staying, escapes};
 use super::limit::Escapes;
 use super::list::{List, Outcome, Point};
 use super::points::Computer;
@@ -87,9 +87,9 @@ pub(super) fn coarse(computer: &impl Computer, list: &mut List) -> Result<(u64, 
                 return Ok((limit, Some(bound)));
             }
         }
-        let most = limit_of_median(computer, list, limit)?;
+        let most = computer.most_limit(list, limit)?;
         if limit as f64 >= most {
-            return Ok((limit, Some(Bound { most, ..Bound::NONE })));
+            return Ok((limit, Some(Bound::of_late_orbits(most))));
         }
         limit = (limit * FACTOR).min(most as u64);
     }
@@ -103,24 +103,28 @@ fn suffice(escapes: &Escapes<'_>, bound: &Bound, limit: u64) -> bool {
     costs_too_much || n >= NEAR * bound.most && escapes.reach_most(bound)
 }
 
-/// Iterates all points, of which the first `known` have been iterated up to this limit, from the stage with it on, until fewer than one in ten thousand of the view escapes in a
+/// Adds points to those that have been iterated up to this limit, and iterates all from the stage with it on, until fewer than one in ten thousand of the view escapes in a
 /// stage, or the greatest possible limit is near, or with a fold the escapes [`suffice`]. Returns the limit of the last stage. `total` is the weight of the
 /// view. The share of the view that escapes in a stage falls to a half or a quarter in the next: where it is most likely not low enough then, that and the stage after
 /// it are iterated at once, and points that have escaped beyond the last stage's limit count as undecided.
 pub(super) fn fine(
     computer: &impl Computer,
     list: &mut List,
-    known: usize,
+    mut added: List,
     total: u64,
     first: u64,
     bound: &mut LazyBound,
 ) -> Result<u64, Error> {
-    if computer.is_folded() && first > THINNED_FROM {
-        computer.run(list, THINNED_FROM)?;
+    let is_thinned = computer.is_folded() && first > THINNED_FROM;
+    let mut escaped = late(list.iter(), first);
+    list.forget_decided();
+    computer.run(&mut added, if is_thinned { THINNED_FROM } else { first })?;
+    list.add(added)?;
+    if is_thinned {
         thin(list, bound.found(computer)?);
+        computer.run(list, first)?;
     }
-    let mut escaped = late(list[..known].iter(), first);
-    let (mut limit, mut reached, mut before) = (first, 0, 0);
+    let (mut limit, mut reached, mut before) = (first, first, 0);
     loop {
         if limit > reached {
             let is_last_unlikely = before * LATE > 2 * total;
@@ -253,10 +257,11 @@ mod tests {
         let (coarse, _) = coarse(&computer, &mut list).unwrap();
         let mut bound = LazyBound::of(&computer, &list, coarse).unwrap();
         list.iter_mut().step_by(5).for_each(|point| point.weight = 1);
-        list.extend((0..CELLS).step_by(5).map(|cell| [Point::new(Place::new(cell, 1), 1); 8])).unwrap();
+        let mut added = List::default();
+        added.extend((0..CELLS).step_by(5).map(|cell| [Point::new(Place::new(cell, 1), 1); 8])).unwrap();
         // Neighbours, which stand for no part of the view.
-        list.extend((0..CELLS).step_by(4).map(|cell| [Point::new(Place::new(cell, 0), 0)])).unwrap();
-        let fine = fine(&computer, &mut list, CELLS, 9 * CELLS as u64, coarse, &mut bound).unwrap();
+        added.extend((0..CELLS).step_by(4).map(|cell| [Point::new(Place::new(cell, 0), 0)])).unwrap();
+        let fine = fine(&computer, &mut list, added, 9 * CELLS as u64, coarse, &mut bound).unwrap();
         ([coarse, fine], list.iter().map(Point::dwell).collect(), computer.runs.get())
     }
 
