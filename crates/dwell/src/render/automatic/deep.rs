@@ -100,7 +100,7 @@ impl Deep<'_> {
 
     /// The chaotic orbits among those of a list that do not escape, by a sample.
     fn chaotic(&self, list: &[Point], limit: u64) -> Result<Option<Chaotic>, Error> {
-        let all = Chaotic::of(list, limit, -self.points.own_scale().min(-1) as f64)?;
+        let Some(all) = Chaotic::of(list, limit, -self.points.own_scale().min(-1) as f64)? else { return Ok(None) };
         let stays = || list.iter().filter(|point| point.dwell() == 0);
         let step = stays().count().div_ceil(SAMPLED).max(1);
         let places = collected(stays().step_by(step).map(|point| self.cells.pixel(point.place).into()), WHAT)?;

@@ -15,8 +15,9 @@ const MOST_OF_MEDIAN: f64 = 32.0;
 const BITS_OF_A_STEP: f64 = 300.0;
 /// The steps with hardly any bits that chaotic orbits may take, as a mean over all pixels of the view: 0.13 ms.
 const MOST_CHAOTIC: f64 = 1000.0;
-/// The limit that chaotic orbits are allowed whatever they take, relative to the early dwell.
+/// The limit that chaotic orbits are allowed whatever they take, relative to the early dwell, and how much of it is near enough.
 const LEAST_OF_EARLY: f64 = 2.0;
+const NEAR: f64 = 0.75;
 
 /// The dwell that one in so many points with an escape does not exceed; 0 without any.
 fn dwell_of_rank(list: &[Point], one_in: usize) -> Result<u64, InputError> {
@@ -50,15 +51,15 @@ pub(super) struct Chaotic {
 }
 
 impl Chaotic {
-    /// If all points of a list that do not escape are chaotic, in a view with so many bits of zoom.
-    pub(super) fn of(list: &[Point], limit: u64, bits: f64) -> Result<Self, InputError> {
+    /// If all points of a list that do not escape are chaotic, in a view with so many bits of zoom. Nothing is known of them before some have escaped.
+    pub(super) fn of(list: &[Point], limit: u64, bits: f64) -> Result<Option<Self>, InputError> {
         let count = |is_of: &dyn Fn(u64) -> bool| list.iter().filter(|point| is_of(point.dwell())).count() as f64;
         let (stay, quarter) = (count(&|dwell| dwell == 0), limit / 4);
         let late = count(&|dwell| (limit - quarter + 1..=limit).contains(&dwell));
         let rate = late / ((stay + 0.5 * late).max(1.0) * quarter.max(1) as f64);
-        let early = dwell_of_rank(list, 10)?.max(1) as f64;
+        let early = dwell_of_rank(list, 10)? as f64;
         let share = stay / list.len().max(1) as f64;
-        Ok(Self { share, limit: limit as f64, rate, early, bits_lost: bits / early })
+        Ok((early > 0.0).then_some(Self { share, limit: limit as f64, rate, early, bits_lost: bits / early }))
     }
 
     /// With only a part of these orbits.
@@ -92,8 +93,9 @@ impl Chaotic {
         }
         let linear = 1.0 - self.growth() * self.early;
         let most = (linear.mul_add(linear, 4.0 * self.growth() * steps).sqrt() - linear) / (2.0 * self.growth());
-        let most = most.max(LEAST_OF_EARLY * self.early);
-        if most < 2.0 * self.limit { most.min(self.limit) } else { most }
+        let least = LEAST_OF_EARLY * self.early;
+        let most = most.max(least);
+        if most < 2.0 * self.limit && self.limit >= NEAR * least { most.min(self.limit) } else { most }
     }
 }
 
@@ -122,6 +124,9 @@ mod tests {
         // A stage of fewer than twice as many iterations is not begun.
         let near = Chaotic { limit: 150_000.0, ..late };
         assert!((near.most() - 150_000.0).abs() < 1e-6, "{}", near.most());
+        // But where hardly any point has escaped.
+        let first = Chaotic { limit: 102_400.0, ..late };
+        assert!((first.most() - 200_000.0).abs() < 1e-6, "{}", first.most());
     }
 
     #[test]
@@ -147,7 +152,8 @@ mod tests {
         // No more than one in a hundred in the last stage.
         assert!(most_by_median(&list, 16).unwrap().is_infinite());
         assert!((most_by_median(&list, 64).unwrap() - 7.0 * MOST_OF_MEDIAN).abs() < 1e-9);
-        let of = Chaotic::of(&list, 10, 20.0).unwrap();
+        assert!(Chaotic::of(&list[..1], 10, 20.0).unwrap().is_none());
+        let of = Chaotic::of(&list, 10, 20.0).unwrap().unwrap();
         assert!((of.share - 0.5).abs() < 1e-9 && (of.bits_lost - 4.0).abs() < 1e-9, "{of:?}");
         // Of 3.5 in the mean one escapes in the last two steps.
         assert!((of.rate - 1.0 / 7.0).abs() < 1e-9, "{of:?}");
