@@ -208,14 +208,23 @@ mod tests {
         })
     }
 
+    /// A point with a number of its own, which it keeps in every list.
+    fn numbered(mut point: Point, number: usize) -> Point {
+        point.value = f64::from_bits(number as u64);
+        point
+    }
+
+    fn number_of(point: &Point) -> u32 {
+        point.value.to_bits() as u32
+    }
+
     impl Computer for Known {
         fn run(&self, list: &mut List, limit: u64) -> Result<(), Error> {
             self.runs.set(self.runs.get() + 1);
             let Self { scale, gap, .. } = *self;
             let work = |open: &mut StillOpen, mut piece: Segment<'_, Point>| {
-                let numbers = piece.numbers().to_vec();
-                for (point, number) in piece.chosen_mut().zip(numbers) {
-                    match dwell_of(number, scale, gap) {
+                for point in piece.chosen_mut() {
+                    match dwell_of(number_of(point), scale, gap) {
                         Some(dwell) if dwell <= limit => point.set(Outcome::Escaped(dwell)),
                         Some(_) => {}
                         None => point.set(Outcome::Inside),
@@ -253,7 +262,7 @@ mod tests {
         const CELLS: usize = 9216;
         let computer = Known { scale, gap, looks_ahead, pool: ThreadPool::new(3), runs: Cell::new(0) };
         let mut list = List::default();
-        list.extend((0..CELLS).map(|cell| [Point::new(Place::new(cell, 0), 9)])).unwrap();
+        list.extend((0..CELLS).map(|cell| [numbered(Point::new(Place::new(cell, 0), 9), cell)])).unwrap();
         let (coarse, _) = coarse(&computer, &mut list).unwrap();
         let mut bound = LazyBound::of(&computer, &list, coarse).unwrap();
         list.iter_mut().step_by(5).for_each(|point| point.weight = 1);
@@ -261,6 +270,7 @@ mod tests {
         added.extend((0..CELLS).step_by(5).map(|cell| [Point::new(Place::new(cell, 1), 1); 8])).unwrap();
         // Neighbours, which stand for no part of the view.
         added.extend((0..CELLS).step_by(4).map(|cell| [Point::new(Place::new(cell, 0), 0)])).unwrap();
+        added.iter_mut().zip(CELLS..).for_each(|(point, number)| *point = numbered(*point, number));
         let fine = fine(&computer, &mut list, added, 9 * CELLS as u64, coarse, &mut bound).unwrap();
         ([coarse, fine], list.iter().map(Point::dwell).collect(), computer.runs.get())
     }
