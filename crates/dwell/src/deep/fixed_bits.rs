@@ -12,7 +12,7 @@ pub(super) const OF_FORMULAS: &[i64] = &[130, 180, 250, 350, 500, 700, 1000, 140
 pub(crate) const FEWEST: i64 = OF_FORMULAS[0];
 const MOST_ATTEMPTS: usize = if OF_FORMULAS.len() > OF_SQUARES.len() { OF_FORMULAS.len() } else { OF_SQUARES.len() };
 
-/// The pixels after which it is known how many an attempt decides, and the share of them with which it pays: those that it leaves took its time for nothing, a third to a half of
+/// The pixels after which it is known how many an attempt decides, and the share of them with which it pays: those that it leaves took its time for nothing, some half of
 /// what the next attempt takes.
 const KNOWN: u64 = 256;
 const LEAST_DECIDED: f64 = 0.4;

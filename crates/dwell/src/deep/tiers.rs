@@ -444,7 +444,7 @@ impl Course<'_> {
         Ok(extend(pixels, open.iter().map(offset), WHAT)?)
     }
 
-    /// Whether fixed point with the fewest bits leaves a pixel of a formula without blocks from nuclei undecided: its orbit loses as many bits, as chaotic orbits do. It is
+    /// Whether fixed point with the fewest bits leaves a pixel of another formula than z^2 + c undecided: its orbit loses as many bits, as chaotic orbits do. It is
     /// the same on every machine, since these formulas are iterated in limbs on all of them.
     pub(crate) fn loses_all_bits(&self, place: (u32, u32)) -> bool {
         if self.orbits.is_none() || !self.attempts.contains(&Attempt::InFixedPoint(0)) {
