@@ -108,12 +108,13 @@ fn tiers(notes: &Notes) -> String {
     let deep = notes.deep.as_ref().unwrap();
     let of_tier = |of: &dwell::TierReport| {
         format!(
-            " {:?} {}/{} {:.1}+{:.1} ms",
+            " {:?} {}/{} {:.1}+{:.1} ms ({:.3} of the peak)",
             of.tier,
             of.decided,
             of.samples,
             of.device_seconds * 1e3,
-            of.seconds * 1e3
+            of.seconds * 1e3,
+            of.device_share_of_peak
         )
     };
     deep.tiers.iter().map(of_tier).collect()

@@ -8,9 +8,22 @@ __device__ __forceinline__ const double* longest(const DeepView& v, unsigned m, 
     const unsigned origin = origin_of(m);
     const DeepOrigin of = v.origins[origin];
     if (!(reach <= of.shortest)) return nullptr;
-    // Radii fall with the length.
-    unsigned length = 1;
-    while (length < of.count && reach <= v.radii[of.first + length]) length++;
+    // Radii fall with the length: steps of 1, 2, 4... up to one that is too long, and bisection. Each is a load that waits for the one before, and at 0 there are up to 64 lengths.
+    const double* radii = v.radii + of.first;
+    unsigned length = 1, beyond = 2;
+    while (beyond <= of.count && reach <= radii[beyond - 1]) {
+        length = beyond;
+        beyond = 2 * length;
+    }
+    beyond = min(beyond, of.count + 1);
+    while (beyond - length > 1) {
+        const unsigned middle = (length + beyond) / 2;
+        if (reach <= radii[middle - 1]) {
+            length = middle;
+        } else {
+            beyond = middle;
+        }
+    }
     while (length > 0 && (steps = steps_of(v, origin, length - 1)) > room) length--;
     return length > 0 ? v.blocks + (unsigned long long)(of.first + length - 1) * doubles : nullptr;
 }

@@ -9,6 +9,7 @@
 //! | `pixels.rs` | memory for the pixels under way |
 //! | `tables.rs` | references and blocks on the device |
 //! | `layout.rs` | what kernels are given |
+//! | `share.rs` | the share of a device's peak rate that orbits take |
 //! | `faults.rs` | in tests, sessions that fail at any operation |
 //! | `host.rs`, `host.cpp` | in tests, a session that runs the kernels' code on the host |
 
@@ -21,4 +22,5 @@ mod host;
 pub(crate) mod layout;
 mod pixels;
 pub(crate) mod session;
+mod share;
 mod tables;

@@ -6,6 +6,7 @@
 use super::layout::DeepPixels;
 use super::pixels::{COUNTERS, Pixels};
 use super::session::{DeepRows, DeepSession};
+use super::share;
 use super::tables::Tables;
 use crate::driver::{Context, Device, Event, Fault, Pinned, Stream};
 use crate::kernel::{DeepDecide, Kernel};
@@ -24,6 +25,9 @@ const MOST_OPERATIONS: u32 = 1 << 16;
 /// effect after a launch.
 const SHORT: f64 = 0.02;
 const LONG: f64 = 0.06;
+
+/// Fewer orbits than these leave most of a device idle.
+const FEW: u32 = 1 << 14;
 
 /// So few orbits, which have gone on alone for so many seconds, are left open: a thread of the device is as slow as its longest orbit, which takes tens of times as long as
 /// on a processor.
@@ -48,6 +52,7 @@ pub(crate) struct CudaDeepSession {
     /// The open pixels: all of the rows, or those of a list.
     open: Open,
     done: DeviceReport,
+    device: Device,
     context: Arc<Context>,
 }
 
@@ -83,6 +88,7 @@ impl CudaDeepSession {
             ended: Event::new(context)?,
             open: Open { list: None, count: 0 },
             done: DeviceReport::default(),
+            device: device.clone(),
             context: Arc::clone(context),
         })
     }
@@ -129,7 +135,8 @@ impl DeepSession for CudaDeepSession {
         self.context.enter()?;
         let begun = Instant::now();
         let Self { stream, pixels, tables, pinned, began, ended, .. } = self;
-        let kernel = self.kernels[usize::from(matches!(attempt.table, DeepTable::InPairs(_)))];
+        let in_pairs = matches!(attempt.table, DeepTable::InPairs(_));
+        let kernel = self.kernels[usize::from(in_pairs)];
         let view = tables.view(attempt, memory, stream)?;
         self.done.copy_seconds += begun.elapsed().as_secs_f64();
         let task = pixels.task();
@@ -144,7 +151,7 @@ impl DeepSession for CudaDeepSession {
             if count == 0 || cancel.is_cancelled() {
                 break;
             }
-            let next = NEXT[number % 2];
+            let (before, next) = (count, NEXT[number % 2]);
             let mut lists = pixels.lists(from, count, next, of_open);
             lists.operations = operations;
             lists.begins = u32::from(number == 0);
@@ -159,6 +166,7 @@ impl DeepSession for CudaDeepSession {
             (from, count, left) = (Some(next), word(counters, 0), word(counters, 1));
             (attempted.steps, attempted.blocks) = (long_word(counters, 2), long_word(counters, 4));
             attempted.seconds += seconds;
+            attempted.few_seconds += if before < FEW { seconds } else { 0.0 };
             alone += if count <= STRAGGLERS { seconds } else { 0.0 };
             if (1..=STRAGGLERS).contains(&count) && alone > ALONE {
                 pixels.list(of_open).copy_from(left as usize, pixels.list(next), count as usize, stream)?;
@@ -173,6 +181,8 @@ impl DeepSession for CudaDeepSession {
         }
         self.done.kernel_seconds += attempted.seconds;
         attempted.decided = u64::from(open.saturating_sub(left));
+        let made = (attempted.steps, attempted.blocks);
+        attempted.share_of_peak = share::of_peak(&self.device, in_pairs, made, attempted.seconds);
         self.open = Open { list: Some(of_open), count: left };
         Ok(attempted)
     }

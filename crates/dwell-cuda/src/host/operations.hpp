@@ -7,6 +7,7 @@ using std::fabs;
 using std::fmax;
 using std::max;
 using std::min;
+using std::min;
 using std::round;
 using std::sqrt;
 #define __device__

@@ -5,12 +5,14 @@ use super::digits::{OneOrbit, Products};
 use super::extended::Extended;
 use super::leading::pair;
 use super::limbs::{Fixed, Stepper};
-use super::mantissa::Dd;
+use super::mantissa::{Complex, Dd};
 use crate::level::Level;
 
 /// The fewest limbs for which digits are the faster way: with 5, they take 51 ns a step, and limbs 44.
-#[cfg(target_arch = "x86_64")]
 const LEAST_LIMBS: usize = 7;
+
+/// |z| from which the limbs at the point have 53 bits of the larger part: 2^-10.
+pub(super) const NEAR_ONE: f64 = 1.0 / 1024.0;
 
 /// An orbit, from z = c.
 pub(super) struct FixedOrbit {
@@ -32,18 +34,32 @@ enum Way {
 impl FixedOrbit {
     /// The orbit of a point up to R^2.
     pub(super) fn new(level: Level, c: [&Fixed; 2], escape: f64) -> Self {
+        Self::from_limbs(LEAST_LIMBS, level, c, escape)
+    }
+
+    /// The same, in digits only for so many limbs and more.
+    pub(super) fn from_limbs(least_limbs: usize, level: Level, c: [&Fixed; 2], escape: f64) -> Self {
         let limbs = c[0].limbs.len();
         #[cfg(target_arch = "x86_64")]
-        if limbs >= LEAST_LIMBS
+        if limbs >= least_limbs
             && let Some(orbit) = Products::of(level).and_then(|products| OneOrbit::new(products, c, escape))
         {
             return Self { way: Way::Digits(orbit), limbs };
         }
-        let _ = (level, escape);
+        let _ = (level, escape, least_limbs);
         Self { way: Way::Limbs { z: c.map(Fixed::clone), stepper: Stepper::new(c) }, limbs }
     }
 
-    /// The exponent of a unit of the last place.
+    /// Goes on from another z, with as many limbs as c.
+    pub(super) fn set(&mut self, z: [Fixed; 2]) {
+        match &mut self.way {
+            Way::Limbs { z: own, .. } => *own = z,
+            #[cfg(target_arch = "x86_64")]
+            Way::Digits(orbit) => orbit.set(z.each_ref()),
+        }
+    }
+
+    /// The exponent of a unit of the last place, which is at most that of c.
     pub(super) fn unit(&self) -> i32 {
         match &self.way {
             Way::Limbs { z: [x, _], .. } => x.unit(),
@@ -70,6 +86,19 @@ impl FixedOrbit {
             #[cfg(target_arch = "x86_64")]
             Way::Digits(orbit) => orbit.leading(),
         }
+    }
+
+    /// z in f64, to 52 bits of its larger part.
+    #[inline(always)]
+    pub(super) fn near(&self) -> Complex<f64> {
+        if let Way::Limbs { z, .. } = &self.way {
+            let [re, im] = z.each_ref().map(Fixed::at_point);
+            let near = Complex { re, im };
+            if near.size() >= NEAR_ONE {
+                return near;
+            }
+        }
+        Extended::of(self.leading()).in_range().unwrap_or(Complex::ZERO)
     }
 
     /// The parts of z in fixed point with so many limbs as c has.

@@ -15,7 +15,7 @@ mod product;
 mod square;
 
 pub(super) use product::product;
-use square::square;
+pub(super) use square::square;
 
 /// A number.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use crate::exact::rational::Rational;
 use crate::exact::trig::Real;
 use crate::truth::exact_points::Enclosed;
 use dwell_kernels::deep::blocks::REACH;
-use dwell_kernels::deep::direct::Goal;
+use dwell_kernels::deep::direct::{Goal, Queue};
 use dwell_kernels::deep::extended::Bound;
 use dwell_kernels::deep::formulas::Setting;
 use dwell_kernels::deep::formulas::blocks::{BlockSetting, Blocks};
@@ -25,6 +25,7 @@ use dwell_kernels::deep::mantissa::{Complex, Dd};
 use dwell_kernels::deep::orbit::Found;
 use dwell_kernels::deep::reference::{End, NoReference};
 use dwell_kernels::deep::{DeepKernels, NoTable, Watch};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -220,20 +221,22 @@ impl PreparedOrbits {
     }
 }
 
-/// Follows the orbits of points in fixed point, given by their columns and rows.
+/// Follows the orbits of the points of a queue in fixed point, given by their columns and rows.
 pub(super) fn in_fixed_point(
     points: &DeepPoints,
     goal: &Goal<'_>,
-    places: impl Iterator<Item = (u32, u32)>,
-    found: &mut [Found],
+    queue: &Queue,
+    place: impl Fn(usize) -> (u32, u32),
+    found: &mut dyn FnMut(usize, Found),
 ) {
     let map = points.shared.map();
     let julia = map.julia.as_ref().map(|c| c.each_ref().map(|part| fixed(part, goal.limbs)));
     let iterated = Iterated { formula: map.formula, julia: julia.as_ref().map(|c| (c.each_ref(), OF_CONSTANT)) };
-    for ((column, row), found) in places.zip(found) {
+    while let Some(number) = queue.take().filter(|_| !goal.stop.load(Ordering::Relaxed)) {
+        let (column, row) = place(number);
         let (points, [right, up]) = points.exact(column, row);
         let enclosed = points.at_half_pixels(right, up).enclose(64 * (goal.limbs - 1));
         let [x, y]: [Fixed; 2] = enclosed.map(|(low, _)| in_limbs(&low, goal.limbs));
-        *found = follow(goal, iterated, [&x, &y]);
+        found(number, follow(goal, iterated, [&x, &y]));
     }
 }

@@ -18,6 +18,7 @@ use crate::truth::ExactMap;
 use crate::view::settings::Settings;
 use dwell_kernels::deep::blocks::{REACH, Table};
 use dwell_kernels::deep::extended::Bound;
+use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::Dd;
 use dwell_kernels::deep::reference::{End, NoReference, Reference};
 use dwell_kernels::deep::{DeepKernels, Degree, NoTable, TableSetting, Watch};
@@ -179,6 +180,10 @@ impl Shared {
     }
     pub(crate) fn escape(&self) -> f64 {
         self.escape
+    }
+    /// R^2 with so many limbs, rounded down.
+    pub(super) fn exact_escape(&self, limbs: usize) -> Fixed {
+        fixed(&self.radius.times(&self.radius), limbs)
     }
 
     /// An upper bound of the bytes that the orbit and the blocks take for a limit.

@@ -81,6 +81,8 @@ pub struct TierReport {
     pub device_samples: u64,
     /// The time of the device in seconds.
     pub device_seconds: f64,
+    /// The share of its greatest rate of f64 that steps and blocks took in this time, 0 where that rate is not known.
+    pub device_share_of_peak: f64,
 }
 
 /// What the computation of a deep view did. Its dwells do not depend on any of it.
@@ -103,6 +105,11 @@ pub struct DeepReport {
 }
 
 impl DeepReport {
+    /// What is computed once for all pixels, in seconds.
+    pub(crate) fn of_preparing(&self) -> f64 {
+        self.reference_seconds + self.blocks_seconds
+    }
+
     /// That of a view that has no reference.
     pub(crate) fn without_reference() -> Self {
         Self {
@@ -140,7 +147,17 @@ impl DeepReport {
 impl TierReport {
     /// Nothing, for a tier.
     pub(crate) fn new(tier: Tier) -> Self {
-        Self { tier, samples: 0, decided: 0, seconds: 0.0, steps: 0, blocks: 0, device_samples: 0, device_seconds: 0.0 }
+        Self {
+            tier,
+            samples: 0,
+            decided: 0,
+            seconds: 0.0,
+            steps: 0,
+            blocks: 0,
+            device_samples: 0,
+            device_seconds: 0.0,
+            device_share_of_peak: 0.0,
+        }
     }
 
     /// Adds what the same tier did elsewhere.
@@ -151,6 +168,28 @@ impl TierReport {
         self.steps += other.steps;
         self.blocks += other.blocks;
         self.device_samples += other.device_samples;
+        let [own, of_other] = [&*self, other].map(|of| of.device_share_of_peak * of.device_seconds);
         self.device_seconds += other.device_seconds;
+        self.device_share_of_peak =
+            if self.device_seconds > 0.0 { (own + of_other) / self.device_seconds } else { 0.0 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_the_peak_are_averages_over_the_time_of_the_device() {
+        let report = |seconds, share| TierReport {
+            device_seconds: seconds,
+            device_share_of_peak: share,
+            ..TierReport::new(Tier::F64Coarse)
+        };
+        let mut sum = report(0.0, 0.0);
+        sum.add(&report(1.0, 0.5));
+        sum.add(&report(3.0, 0.1));
+        sum.add(&report(0.0, 0.0));
+        assert!((sum.device_share_of_peak - 0.2).abs() < 1e-15, "{sum:?}");
     }
 }

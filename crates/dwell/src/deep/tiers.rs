@@ -20,13 +20,14 @@ use crate::truth::{Truth, Wanted, dwell_and_values};
 use dwell_kernels::Level;
 use dwell_kernels::deep::blocks::Table;
 use dwell_kernels::deep::cycle::{Cycle, Search};
-use dwell_kernels::deep::direct;
+use dwell_kernels::deep::direct::{self, Queue};
 use dwell_kernels::deep::formulas::points::fits;
+use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::{Complex, Dd};
 use dwell_kernels::deep::orbit::{Found, Setting};
 use dwell_kernels::deep::{DeepKernels, Degree, PROVED};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
@@ -46,11 +47,6 @@ const OF_CYCLES: usize = 6;
 /// With so many threads or fewer, a tile makes one attempt by itself. With more it makes all attempts by deltas: while one thread iterates the last pixels of a list, the
 /// others work on other tiles, and do not wait for the next attempt.
 const FEW_THREADS: usize = 2;
-
-/// Whether what tiles leave is tried as soon as there is a full list, with so many threads.
-pub(super) fn tries_full_lists(threads: usize) -> bool {
-    threads > FEW_THREADS
-}
 
 /// The buffers of a thread.
 #[derive(Debug, Default)]
@@ -233,14 +229,9 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Whether what tiles leave is tried as soon as there is a full list.
-    pub(crate) fn tries_full_lists(&self) -> bool {
-        tries_full_lists(self.call.threads)
-    }
-
     /// The number of the last attempt that a tile makes by itself. What that leaves is decided with what other tiles leave (`rest.rs`).
     pub(crate) fn last_of_tile(&self) -> usize {
-        if !self.tries_full_lists() {
+        if self.call.threads <= FEW_THREADS {
             return 0;
         }
         let is_by_deltas = |attempt: &Attempt| matches!(attempt, Attempt::ByDeltas(_) | Attempt::BySteps(_));
@@ -301,9 +292,40 @@ impl Course<'_> {
     pub(crate) fn least_list(&self, number: usize) -> usize {
         match self.attempts[number] {
             Attempt::ByDeltas(_) | Attempt::BySteps(_) => 32,
-            Attempt::InFixedPoint(_) => direct::AT_ONCE,
-            Attempt::Exactly => 1,
+            Attempt::InFixedPoint(_) | Attempt::Exactly => 1,
         }
+    }
+
+    /// Whether threads take the pixels of an attempt from a queue.
+    pub(crate) fn is_queued(&self, number: usize) -> bool {
+        matches!(self.attempts[number], Attempt::InFixedPoint(_))
+    }
+
+    /// Makes such an attempt at pixels of a list, which other threads take from the same queue. Those that this thread has taken, and what it found, are left in the buffers.
+    /// `progress` gets numbers of pixels that are decided. Returns the time until the last pixel of this thread was decided.
+    pub(crate) fn attempt_of_queue(
+        &self,
+        number: usize,
+        (queue, list): (&Queue, &[u32]),
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
+        progress: impl Fn(u64),
+    ) -> Result<Duration, Error> {
+        let DeepBuffers { open, found, .. } = buffers;
+        open.clear();
+        found.clear();
+        let mut stored = Ok(());
+        let report = self.in_fixed_point(number, queue, |place| places[list[place] as usize], &mut |place, of| {
+            progress(u64::from(of != Found::Undecided));
+            let is_stored = extend(open, [list[place]], WHAT).and_then(|()| extend(found, [of], WHAT));
+            if stored.is_ok() {
+                stored = is_stored;
+            }
+        });
+        stored?;
+        let busy = Duration::from_secs_f64(report.seconds);
+        self.conclude(number, report, buffers, places)?;
+        Ok(busy)
     }
 
     /// Makes an attempt at the open pixels, of which it leaves what it found in the buffers.
@@ -312,7 +334,7 @@ impl Course<'_> {
         control.cancel.check()?;
         buffers.found.clear();
         resize(&mut buffers.found, buffers.open.len(), Found::Undecided, WHAT)?;
-        let mut report = match (self.attempts[number], &self.prepared) {
+        let report = match (self.attempts[number], &self.prepared) {
             (Attempt::ByDeltas(tier), Some(prepared)) if tier < Tier::IN_F64 => {
                 let table = prepared.in_f64(tier, &points.shared, self.call.means())?;
                 let mut pixels = std::mem::take(&mut buffers.in_f64);
@@ -329,9 +351,26 @@ impl Course<'_> {
             }
             (Attempt::ByDeltas(tier), None) => self.of_formula(Tier::ALL[tier], Some(tier), buffers, places)?,
             (Attempt::BySteps(tier), _) => self.of_formula(tier, None, buffers, places)?,
-            (Attempt::InFixedPoint(attempt), _) => self.in_fixed_point(attempt, buffers, places),
+            (Attempt::InFixedPoint(_), _) => {
+                let DeepBuffers { open, found, .. } = buffers;
+                let queue = Queue::new(open.len(), 1);
+                let place = |number: usize| places[open[number] as usize];
+                self.in_fixed_point(number, &queue, place, &mut |number, of| found[number] = of)
+            }
             _ => self.exactly(buffers, places)?,
         };
+        self.conclude(number, report, buffers, places)
+    }
+
+    /// Notes what an attempt found, and finds what else is wanted of it.
+    fn conclude(
+        &self,
+        number: usize,
+        mut report: TierReport,
+        buffers: &mut DeepBuffers,
+        places: &[(u32, u32)],
+    ) -> Result<(), Error> {
+        let DeepCall { points, control, .. } = self.call;
         control.cancel.check()?;
         report.samples = buffers.open.len() as u64;
         report.decided = buffers.found.iter().filter(|found| **found != Found::Undecided).count() as u64;
@@ -450,20 +489,29 @@ impl Course<'_> {
         if self.orbits.is_none() || !self.attempts.contains(&Attempt::InFixedPoint(0)) {
             return false;
         }
-        let mut found = [Found::Undecided];
-        formulas::in_fixed_point(self.call.points, &self.fixed_goal(FEWEST), [place].into_iter(), &mut found);
-        found == [Found::Undecided]
+        let (escape, mut is_undecided) = (self.escape_for(FEWEST), true);
+        let goal = self.fixed_goal(&escape);
+        let mut found = |_, found| is_undecided = found == Found::Undecided;
+        formulas::in_fixed_point(self.call.points, &goal, &Queue::new(1, 1), |_| place, &mut found);
+        is_undecided
     }
 
-    /// What points are iterated for with so many bits more than those of the view.
-    fn fixed_goal(&self, more_bits: i64) -> direct::Goal<'_> {
+    /// R^2 with limbs for so many bits more than those of the view.
+    fn escape_for(&self, more_bits: i64) -> Fixed {
+        let points = self.call.points;
+        let bits = usize::try_from((more_bits - points.own_scale()).max(more_bits)).unwrap_or(usize::MAX);
+        points.shared.exact_escape(1 + bits.div_ceil(64))
+    }
+
+    /// What points are iterated for with as many limbs as R^2 has.
+    fn fixed_goal<'s>(&'s self, escape: &'s Fixed) -> direct::Goal<'s> {
         let DeepCall { points, limit, control, .. } = &self.call;
         let shared = &points.shared;
-        let bits = usize::try_from((more_bits - points.own_scale()).max(more_bits)).unwrap_or(usize::MAX);
         direct::Goal {
-            limbs: 1 + bits.div_ceil(64),
+            limbs: escape.limbs.len(),
             error: FIXED_ERROR,
             escape: shared.escape(),
+            exact_escape: escape,
             limit: *limit,
             smooth: self.smooth,
             units: self.slopes.then(|| (*points.units(), shared.unit())),
@@ -471,25 +519,37 @@ impl Course<'_> {
         }
     }
 
-    fn in_fixed_point(&self, attempt: usize, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> TierReport {
-        let began = Instant::now();
+    /// Follows the points of a queue.
+    fn in_fixed_point(
+        &self,
+        number: usize,
+        queue: &Queue,
+        place: impl Fn(usize) -> (u32, u32),
+        found: &mut dyn FnMut(usize, Found),
+    ) -> TierReport {
+        let (began, mut report) = (Instant::now(), TierReport::new(Tier::FixedPoint));
+        let Attempt::InFixedPoint(attempt) = self.attempts[number] else { return report };
         let DeepCall { points, level, .. } = self.call;
-        let DeepBuffers { open, found, .. } = buffers;
         let ladder = if self.orbits.is_some() { OF_FORMULAS } else { OF_SQUARES };
-        let goal = self.fixed_goal(ladder[attempt]);
-        let limbs = goal.limbs;
+        let escape = self.escape_for(ladder[attempt]);
+        let (goal, limbs) = (self.fixed_goal(&escape), escape.limbs.len());
+        // At the end a thread may wait for others.
+        let mut found = |number: usize, of: Found| {
+            found(number, of);
+            report.seconds = began.elapsed().as_secs_f64();
+        };
         if self.orbits.is_some() {
-            formulas::in_fixed_point(points, &goal, open.iter().map(|pixel| places[*pixel as usize]), found);
-            return TierReport { seconds: began.elapsed().as_secs_f64(), ..TierReport::new(Tier::FixedPoint) };
+            formulas::in_fixed_point(points, &goal, queue, place, &mut found);
+            return report;
         }
-        let mut point = |place: usize| {
-            let (column, row) = places[open[place] as usize];
+        let mut point = |number: usize| {
+            let (column, row) = place(number);
             let (points, [right, up]) = points.exact(column, row);
             let enclosed = points.at_half_pixels(right, up).enclose(64 * (limbs - 1));
             enclosed.map(|(low, _)| in_limbs(&low, limbs))
         };
-        direct::follow(level, &goal, &mut point, found);
-        TierReport { seconds: began.elapsed().as_secs_f64(), ..TierReport::new(Tier::FixedPoint) }
+        direct::follow(level, &goal, queue, &mut point, &mut found);
+        report
     }
 
     fn exactly(&self, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> Result<TierReport, Error> {
@@ -555,6 +615,7 @@ mod tests {
     use crate::field::channels::ChannelBuffers;
     use crate::view::settings::{NumberKind, Settings};
     use crate::view::{Size, View};
+    use dwell_kernels::{Fold, Formula};
 
     /// All values of all pixels of a view, by all tiers or by the last one alone.
     fn computed(points: &DeepPoints, size: Size, limit: u64, last_alone: bool) -> ChannelBuffers {
@@ -621,6 +682,36 @@ mod tests {
             for channel in CHANNELS.iter() {
                 assert_eq!(all[channel], last[channel], "{} of {re} {im} {zoom}", channel.name());
             }
+        }
+    }
+
+    #[test]
+    fn orbits_beside_the_circle_of_escape_are_decided_in_fixed_point() {
+        let size = Size { width: 14, height: 10 };
+        let view = View::centred("-2", "0", "1e25").unwrap().sized(size);
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let control = Control { cancel: &cancel, progress: &progress };
+        let places: Vec<_> =
+            (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
+        // z_1 = c is within 1e-25 of R, where f64 does not tell the side.
+        for (fold, radius) in [(Fold::None, "2"), (Fold::Absolute, "2"), (Fold::None, "2.0000000000000000000000000001")]
+        {
+            let formula = Formula::new(fold, 2).unwrap();
+            let escape_radius = radius.parse().unwrap();
+            let settings = Settings { number: NumberKind::Exact, formula, escape_radius, ..Settings::default() };
+            let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
+            let call = DeepCall { points: &points, limit: 300, level: Level::best(), threads: 2, control };
+            let course = call.course(ChannelSet::default()).unwrap();
+            let of = |number: usize| {
+                let mut buffers = DeepBuffers::default();
+                buffers.open.extend(0..places.len() as u32);
+                course.attempt(number, &mut buffers, &places).unwrap();
+                buffers.found
+            };
+            let in_fixed_point = course.attempts.iter().position(|attempt| *attempt == Attempt::InFixedPoint(0));
+            let found = of(in_fixed_point.unwrap());
+            assert!(!found.contains(&Found::Undecided), "{fold:?} {radius}");
+            assert_eq!(found, of(course.attempts.len() - 1), "{fold:?} {radius}");
         }
     }
 

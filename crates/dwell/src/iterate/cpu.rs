@@ -351,7 +351,8 @@ impl PointsVisitor for Run<'_, '_> {
         let channels = wall.mul_f64(fraction.clamp(0.0, 1.0));
         let waiting = engine.compute_left(&call, leaving, left, &mut rows, control)?;
         cancel.check()?;
-        Ok(Times { iterate: began.elapsed().saturating_sub(channels), channels, waiting })
+        let iterate = began.elapsed().saturating_sub(channels);
+        Ok(Times { iterate, channels, waiting, preparing: Duration::ZERO })
     }
 }
 

@@ -167,6 +167,7 @@ impl PaintOutcome {
         self.times.iterate += other.times.iterate;
         self.times.channels += other.times.channels;
         self.times.waiting += other.times.waiting;
+        self.times.preparing += other.times.preparing;
         self.notes.add(other.notes);
         self.iterations += other.iterations;
         self.interior_pixels += other.interior_pixels;
@@ -182,6 +183,8 @@ pub struct Times {
     pub channels: Duration,
     /// The part of these in which threads waited for few points that take long. Rows are computed in slices that are so high that it is a small part.
     pub waiting: Duration,
+    /// The part of them in which an engine computed what later calls for the same plan do not compute again.
+    pub preparing: Duration,
 }
 
 /// Facts about calls that are reported with a result and do not change it.

@@ -10,6 +10,7 @@ use super::layout::Layout;
 use super::scratch::Scratch;
 use super::{finer_plan, render};
 use crate::base::error::Error;
+use crate::deep::report::DeepReport;
 use crate::encode::{Encoder, Format, Header, error_of_writing};
 use crate::plan::Plan;
 use crate::render::mirror;
@@ -175,7 +176,7 @@ fn trial(
     let report = render(&thinned, outputs, scratch)?;
     let (spent, iterating) = (begun.elapsed().as_secs_f64(), report.seconds.iterate);
     // Trials, and the render after them, share what is computed once.
-    let once = report.deep.as_ref().map_or(0.0, |deep| deep.reference_seconds + deep.blocks_seconds);
+    let once = report.deep.as_ref().map_or(0.0, DeepReport::of_preparing);
     let other = (spent - iterating).max(0.0);
     let iterating = (iterating - (once - once_before).max(0.0)).max(0.0);
     let cost = Cost { iterating, other, once, ..cost_of(request, plan, &layout) };

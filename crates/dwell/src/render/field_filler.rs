@@ -30,8 +30,10 @@ pub(crate) struct FieldFiller<'a> {
     pub(crate) tally: Tally,
     /// The first row that is not filled.
     pub(crate) next: u32,
-    /// Maximum rows of the next slice.
+    /// Maximum rows of the next slice, and by what factor the one after it may be higher.
     slice_rows: u32,
+    max_growth: u32,
+    is_deep: bool,
     /// Height in rows of tiles in which a strategy infers pixels. Such tiles are always cut at the same rows, since what is
     /// inferred depends on where they are cut.
     tile_rows: Option<u32>,
@@ -41,12 +43,16 @@ pub(crate) struct FieldFiller<'a> {
 
 /// Maximum factor by which a slice may be higher than the one before. Starting and ending a slice takes a tenth of a millisecond on 16 threads.
 const MAX_GROWTH: u32 = 16;
+/// That of deep views, where each slice ends with orbits that take long, so that a picture that takes less time than a slice should has two.
+const MAX_GROWTH_DEEP: u32 = 1024;
+/// The part of a slice that the last one is prolonged by instead of another one, at depth.
+const LAST_PART: u32 = 4;
 /// How many times as long as that waiting a slice should take, and the longest that it is prolonged to: at the end of each slice of rf-dragon, 16 threads waited
 /// for the last orbits for two seconds.
 const TIMES_WAITING: u32 = 8;
 const LONGEST: Duration = Duration::from_secs(60);
 /// Rows of the first slice of a deep view, each of which may end with orbits that take long.
-const FIRST_ROWS_DEEP: u32 = 8;
+const FIRST_ROWS_DEEP: u32 = 2;
 /// Iterations that a thread makes in a second at least: the first slice has so many rows that it ends in time even if no point of it escapes.
 const LEAST_RATE: f64 = 1e8;
 
@@ -86,6 +92,8 @@ impl<'a> FieldFiller<'a> {
             tally: Tally::default(),
             next: 0,
             slice_rows,
+            max_growth: if is_deep { MAX_GROWTH_DEEP } else { MAX_GROWTH },
+            is_deep,
             tile_rows,
             recomputed: Field::default(),
         }
@@ -122,7 +130,7 @@ impl<'a> FieldFiller<'a> {
         while self.next < end {
             let begun = Instant::now();
             let (rows, images) = self.mirror.uniform_rows(self.next, field.rows().end);
-            let wanted = self.next.saturating_add(self.slice_rows).min(end);
+            let wanted = self.slice_end(end);
             let wanted = match self.tile_rows {
                 // Whole tiles, counted from the first of these rows.
                 Some(tile) if !images => {
@@ -131,6 +139,7 @@ impl<'a> FieldFiller<'a> {
                 _ => wanted,
             };
             let rows = rows.start..rows.end.min(wanted);
+            let mut apart = Duration::ZERO;
             let mut waiting = Duration::ZERO;
             if images {
                 self.recompute_originals(&rows)?;
@@ -140,25 +149,32 @@ impl<'a> FieldFiller<'a> {
             } else {
                 let outcome = self.engine.run(&self.task, field.rows_mut(rows.clone()), &self.control)?;
                 waiting = outcome.times.waiting;
+                apart = waiting + outcome.times.preparing;
                 self.tally.add_outcome(outcome.times, outcome.notes);
                 self.mirror.keep(field, rows.clone(), self.engine.pool());
             }
             self.next = rows.end;
             self.verify(field.some_rows(rows.clone()), rows.clone())?;
-            self.fit_slice(rows.len() as u32, begun.elapsed(), waiting);
+            self.fit_slice(rows.len() as u32, begun.elapsed().saturating_sub(apart), waiting);
             after_slice(self, field)?;
         }
         Ok(())
     }
 
-    /// Chooses the height of the next slice after one that took some time, and threads waited during a part of it.
-    fn fit_slice(&mut self, rows: u32, elapsed: Duration, waiting: Duration) {
+    /// The end of the next slice of the rows before `end`.
+    fn slice_end(&self, end: u32) -> u32 {
+        let wanted = self.next.saturating_add(self.slice_rows).min(end);
+        if self.is_deep && end - wanted <= self.slice_rows / LAST_PART { end } else { wanted }
+    }
+
+    /// Chooses the height of the next slice after one that took some time, and threads waited for some more.
+    fn fit_slice(&mut self, rows: u32, working: Duration, waiting: Duration) {
         let Some(slice_time) = self.slice_time else { return };
         let wanted = slice_time.max((waiting * TIMES_WAITING).min(LONGEST));
-        let rate = wanted.as_secs_f64() / elapsed.saturating_sub(waiting).as_secs_f64().max(1e-9);
+        let rate = wanted.as_secs_f64() / working.as_secs_f64().max(1e-9);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
         let fitting = (f64::from(rows) * rate) as u32;
-        self.slice_rows = fitting.clamp(1, self.slice_rows.max(rows).saturating_mul(MAX_GROWTH));
+        self.slice_rows = fitting.clamp(1, self.slice_rows.max(rows).saturating_mul(self.max_growth));
     }
 
     /// Recomputes the originals of some images if an earlier process computed them.

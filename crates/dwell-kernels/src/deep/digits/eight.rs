@@ -1,7 +1,7 @@
 //! Eight orbits at once, one in each lane.
 
 use super::square::square;
-use super::{LANES, Products, Row, Tile, digits, is_near, leading, magnitudes, settle, tiles, unit};
+use super::{LANES, Products, Row, Tile, digits, in_limbs, is_near, leading, magnitudes, settle, tiles, unit};
 use crate::deep::extended::Extended;
 use crate::deep::leading::joined;
 use crate::deep::limbs::Fixed;
@@ -87,6 +87,12 @@ impl EightOrbits {
     /// Whether x and y of a lane are negative.
     pub(in crate::deep) fn signs(&self, lane: usize) -> [bool; 2] {
         [0, 1].map(|part: usize| self.negative[part] >> lane & 1 != 0)
+    }
+
+    /// The parts of z of a lane in fixed point with so many limbs, at most those of c: cut off to those.
+    pub(in crate::deep) fn parts(&self, lane: usize, limbs: usize) -> [Fixed; 2] {
+        let signs = self.signs(lane);
+        [0, 1].map(|part: usize| in_limbs(&self.z[part], lane, signs[part], limbs))
     }
 
     /// z of a lane, to 106 bits of its larger part.

@@ -25,19 +25,30 @@ impl OneOrbit {
     /// The orbit of c from z = c, if R^2, c and the number of its limbs allow it.
     pub(in crate::deep) fn new(products: Products, parts: [&Fixed; 2], escape: f64) -> Option<Self> {
         let tiles = tiles(parts[0].limbs.len(), escape).filter(|_| is_near(parts))?;
-        let mut sum = parts[0].clone();
-        sum.add(parts[1]);
-        let mut z = vec![[Row::ZERO; super::TILE]; tiles];
-        let (mut c, squares, mut negative) = (z.clone(), z.clone(), 0);
-        for (lane, part) in [parts[0], parts[1], &sum].into_iter().enumerate() {
-            negative |= u8::from(part.negative) << lane;
-            let rows = z.as_flattened_mut().iter_mut().zip(c.as_flattened_mut());
-            for ((z, c), digit) in rows.zip(digits(part, tiles)) {
-                z.0[lane] = digit;
-                c.0[lane] = if part.negative { digit.wrapping_neg() } else { digit };
+        let zeros = vec![[Row::ZERO; super::TILE]; tiles];
+        let mut orbit = Self { z: zeros.clone(), c: zeros.clone(), squares: zeros, negative: 0, products };
+        orbit.set(parts);
+        for (z, c) in orbit.z.as_flattened().iter().zip(orbit.c.as_flattened_mut()) {
+            for lane in 0..3 {
+                let is_negative = orbit.negative >> lane & 1 != 0;
+                c.0[lane] = if is_negative { z.0[lane].wrapping_neg() } else { z.0[lane] };
             }
         }
-        Some(Self { z, c, squares, negative, products })
+        Some(orbit)
+    }
+
+    /// Goes on from another z, with at most as many limbs as c.
+    pub(in crate::deep) fn set(&mut self, parts: [&Fixed; 2]) {
+        let mut sum = parts[0].clone();
+        sum.add(parts[1]);
+        let tiles = self.z.len();
+        self.negative = 0;
+        for (lane, part) in [parts[0], parts[1], &sum].into_iter().enumerate() {
+            self.negative |= u8::from(part.negative) << lane;
+            for (row, digit) in self.z.as_flattened_mut().iter_mut().zip(digits(part, tiles)) {
+                row.0[lane] = digit;
+            }
+        }
     }
 
     /// The exponent of a unit of the last place.

@@ -30,10 +30,15 @@ impl RunningError {
 
     /// Of z = c, off by so many units of the last place, which is 2^unit.
     pub(super) fn new(unit: i32, of_c: f64) -> Self {
-        let of_step = 8.0 + of_c;
+        let of_step = Self::of_step(of_c);
         let mut error = Self { m: of_c, of_step, scaled_step: of_step, k: 0, unit, scale: 0.0 };
         error.rescale(0);
         error
+    }
+
+    /// What a step adds in units of the last place, of which c is off by so many.
+    pub(super) fn of_step(of_c: f64) -> f64 {
+        8.0 + of_c
     }
 
     /// Of a point of any formula, off by so many units, where a step adds `of_step` units for each unit of max(1, |z|)^(N-1).

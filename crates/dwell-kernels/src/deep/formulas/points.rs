@@ -8,15 +8,18 @@
 use super::derivative::{Columns, Signs};
 use super::fixed::PowerStepper;
 use crate::deep::derivative::UP;
+use crate::deep::direct::circle::compared_with_radius;
 use crate::deep::direct::running_error::RunningError;
-use crate::deep::direct::{Goal, NEAR_ONE, ROUNDING, TOO_MUCH};
+use crate::deep::direct::{Goal, ROUNDING, TOO_MUCH};
 use crate::deep::extended::{Bound, Extended, power_of_two};
+use crate::deep::fixed_orbit::NEAR_ONE;
 use crate::deep::leading::pair;
 use crate::deep::limbs::Fixed;
 use crate::deep::mantissa::Complex;
 use crate::deep::orbit::Found;
 use crate::deep::values::{FAR_SQUARED, MOST_STEPS, Values, values_of_columns};
 use crate::formula::Formula;
+use std::cmp::Ordering as Compared;
 use std::sync::atomic::Ordering;
 
 /// What is iterated.
@@ -121,11 +124,16 @@ pub fn follow(goal: &Goal<'_>, iterated: Iterated<'_>, point: [&Fixed; 2]) -> Fo
         let doubt = (2.0 * modulus + off) * off + square * ROUNDING;
         let is_within = |bound: f64| square < bound - doubt - bound * ROUNDING;
         let is_beyond = |bound: f64| square > bound + doubt + bound * ROUNDING;
-        if off.is_nan() || off > TOO_MUCH || escaped.is_none() && !is_within(goal.escape) && !is_beyond(goal.escape) {
+        if off.is_nan() || off > TOO_MUCH {
             return Found::Undecided;
         }
-        if escaped.is_none() && is_beyond(goal.escape) {
-            escaped = Some(n);
+        if escaped.is_none() && !is_within(goal.escape) {
+            let of_limbs = || compared_with_radius(&orbit.z, goal.exact_escape, orbit.error.bound());
+            match if is_beyond(goal.escape) { Some(Compared::Greater) } else { of_limbs() } {
+                Some(Compared::Greater) => escaped = Some(n),
+                Some(_) => {}
+                None => return Found::Undecided,
+            }
         }
         if let Some(dwell) = escaped {
             if !goal.smooth && goal.units.is_none() {

@@ -254,7 +254,9 @@ fn folded_deltas_are_differences_of_absolute_values() {
 /// A point that does not escape up to a limit beside one that does, by bisection in fixed point.
 fn boundary(random: &mut Random, iterated: Iterated<'_>, limbs: usize, limit: u64, bits: u32) -> [Fixed; 2] {
     let stop = AtomicBool::new(false);
-    let goal = Goal { limbs, error: 2.0, escape: 4.0, limit, smooth: false, units: None, stop: &stop };
+    let four = crate::deep::tests::four(limbs);
+    let goal =
+        Goal { limbs, error: 2.0, escape: 4.0, exact_escape: &four, limit, smooth: false, units: None, stop: &stop };
     let dwell = |point: &[Fixed; 2]| follow(&goal, iterated, point.each_ref());
     let pick = |random: &mut Random| [(); 2].map(|()| fixed(random, limbs, 1.4));
     let mut inside = pick(random);
@@ -394,12 +396,25 @@ impl Place {
         self.orbits.has_reference().then(|| Blocks::new(level, &wanted).unwrap())
     }
 
-    /// What fixed point finds at an offset.
+    /// What fixed point finds at an offset; nothing where some |z| is so near R that only limbs tell the side, as where the orbit of a place on the boundary reaches the limit there.
     fn truth(&self, offset: &Complex<f64>) -> Found {
         let limbs = self.centre[0].limbs.len();
-        let goal =
-            Goal { limbs, error: 6.0, escape: 4.0, limit: self.limit, smooth: false, units: None, stop: &self.stop };
-        follow(&goal, self.iterated(), moved(&self.centre, offset, self.scale).each_ref())
+        let four = crate::deep::tests::four(limbs);
+        let found = |escape: f64| {
+            let goal = Goal {
+                limbs,
+                error: 6.0,
+                escape,
+                exact_escape: &four,
+                limit: self.limit,
+                smooth: false,
+                units: None,
+                stop: &self.stop,
+            };
+            follow(&goal, self.iterated(), moved(&self.centre, offset, self.scale).each_ref())
+        };
+        let [below, above] = [-1.0, 1.0].map(|sign: f64| found(4.0 + sign * power_of_two(-38)));
+        if below == above { found(4.0) } else { Found::Undecided }
     }
 }
 

@@ -46,10 +46,14 @@ pub struct Attempted {
     pub decided: u64,
     /// The time that it took, in seconds.
     pub seconds: f64,
+    /// The part of it in which few orbits were under way, too few to keep the device busy.
+    pub few_seconds: f64,
     /// Steps.
     pub steps: u64,
     /// Blocks that replaced steps.
     pub blocks: u64,
+    /// The share of its greatest rate of f64 that these took, 0 where that rate is not known.
+    pub share_of_peak: f64,
 }
 
 /// A device that decides pixels of deep views, each with a proof.
@@ -83,6 +87,42 @@ pub trait DeepDevice {
     fn leaves(&mut self, rows: Range<u32>);
 }
 
+/// How many operations the next attempt makes at a pixel for each one of the attempt before, in f64 and in pairs: the pixels that are left are those with long orbits.
+const GROWTH: [f64; 2] = [4.0, 2.2];
+/// What these take on a processor for each one of the attempt before, in seconds: 4 of 6.5 ns in f64, and 1.5 of 30 ns in pairs, with blocks of the fourth degree (kf-1e50 and fs-view05 on a Xeon).
+const ON_PROCESSOR: [f64; 2] = [26e-9, 45e-9];
+/// How many times as long as in f64 a device takes for operations in pairs, where it is busy, and where few orbits are under way.
+const PAIRS_BUSY: f64 = 8.0;
+const PAIRS_FEW: f64 = 1.7;
+/// How many times as long as before few orbits are under way.
+const LONGER: f64 = 1.5;
+
+/// What is known of the attempt after one that a device made at so many samples.
+struct Next<'a> {
+    samples: u64,
+    made: &'a Attempted,
+    was_in_pairs: bool,
+    is_in_pairs: bool,
+}
+
+impl Next<'_> {
+    /// Whether so many threads of processors would probably make it sooner than the device, which is as slow as its longest orbits, of which one of its threads makes an operation in a microsecond.
+    fn is_sooner_without_device(&self, threads: usize) -> bool {
+        let Attempted { decided, seconds, few_seconds, steps, blocks, .. } = *self.made;
+        let open = self.samples.saturating_sub(decided) as f64;
+        if open == 0.0 {
+            return true;
+        }
+        let (all, kind) = ((steps + blocks) as f64, usize::from(self.is_in_pairs));
+        let operations = open * all / self.samples.max(1) as f64;
+        let is_wider = self.is_in_pairs && !self.was_in_pairs;
+        let (of_busy, of_few) = if is_wider { (PAIRS_BUSY, PAIRS_FEW) } else { (1.0, 1.0) };
+        let busy = operations * GROWTH[kind] * of_busy * (seconds - few_seconds) / all.max(1.0);
+        let on_device = busy + LONGER * of_few * few_seconds;
+        operations * ON_PROCESSOR[kind] < threads as f64 * on_device
+    }
+}
+
 impl Course<'_> {
     /// Whether a device can make attempts: for dwells and smooth values of views that are not decided as a whole.
     pub(crate) fn suits_a_device(&self) -> bool {
@@ -90,9 +130,28 @@ impl Course<'_> {
         is_iterated && !self.slopes && !self.cycles && self.call.limit <= MOST_LIMIT
     }
 
-    /// The number of the attempt of a device after another one, as far as it pays. Blocks of the fourth degree are for the processors alone.
-    pub(crate) fn next_on_device(&self, before: usize) -> Option<usize> {
-        self.next_of(before, |attempt| !matches!(attempt, Attempt::ByDeltas(tier) if Tier::is_quartic(tier)))
+    /// The number of the attempt of a device after another one, which it made at so many samples, as far as it pays. Blocks of the fourth degree are for the processors alone.
+    pub(crate) fn next_on_device(&self, before: usize, samples: u64, made: &Attempted) -> Option<usize> {
+        let is_of = |attempt| !matches!(attempt, Attempt::ByDeltas(tier) if Tier::is_quartic(tier));
+        let next = self.next_of(before, is_of)?;
+        let in_pairs = |number: usize| matches!(self.attempts[number], Attempt::ByDeltas(tier) if tier >= Tier::IN_F64);
+        if !matches!(self.attempts[next], Attempt::ByDeltas(_)) {
+            return None;
+        }
+        let of_next = Next { samples, made, was_in_pairs: in_pairs(before), is_in_pairs: in_pairs(next) };
+        (!of_next.is_sooner_without_device(self.call.threads)).then_some(next)
+    }
+
+    /// The number of the attempt after which the processors go on with what a device left after another one: unless that was the last one by deltas, blocks of the fourth degree, which come before those
+    /// of pairs that a device has, decide as many pixels in half of the time or less.
+    pub(crate) fn after_device(&self, last: usize) -> usize {
+        if !matches!(self.attempts.get(last + 1), Some(Attempt::ByDeltas(_))) {
+            return last;
+        }
+        let is_quartic =
+            |number: usize| matches!(self.attempts[number], Attempt::ByDeltas(tier) if Tier::is_quartic(tier));
+        let before = (0..last).find(|number| is_quartic(number + 1)).unwrap_or(last);
+        if self.next(before).is_some_and(is_quartic) { before } else { last }
     }
 
     /// An attempt by deltas, by its number; `None` for another one. Its blocks are computed unless they are there.
@@ -115,12 +174,51 @@ impl Course<'_> {
 
     /// Notes what a device did with so many samples.
     pub(crate) fn note(&self, tier: Tier, samples: u64, attempted: Attempted, buffers: &mut DeepBuffers) {
-        let Attempted { decided, seconds, steps, blocks } = attempted;
+        let Attempted { decided, seconds, steps, blocks, share_of_peak, .. } = attempted;
         let report = TierReport { samples, decided, steps, blocks, ..TierReport::new(tier) };
         if let (Some(prepared), Some(number)) = (&self.prepared, Tier::ALL.iter().position(|other| *other == tier)) {
             // What blocks save is time, whichever engine takes it.
             prepared.blocks.measured.add(number, &TierReport { seconds, ..report });
         }
-        add(&mut buffers.tiers, TierReport { device_samples: samples, device_seconds: seconds, ..report });
+        let of_device = TierReport {
+            device_samples: samples,
+            device_seconds: seconds,
+            device_share_of_peak: share_of_peak,
+            ..report
+        };
+        add(&mut buffers.tiers, of_device);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_take_over_once_there_are_few_open_pixels_for_each() {
+        let made = |decided, [seconds, few_seconds]: [f64; 2], steps| Attempted {
+            decided,
+            seconds,
+            few_seconds,
+            steps,
+            ..Attempted::default()
+        };
+        let next = |samples, made, [was_in_pairs, is_in_pairs]: [bool; 2]| {
+            let next = Next { samples, made: &made, was_in_pairs, is_in_pairs };
+            [1, 2, 16, 128].map(|threads| next.is_sooner_without_device(threads))
+        };
+        // On an H100: kf-1e50 in f64 with 2^-26 and with 2^-44, and in pairs with 2^-60; the first at kf-5e113, and the third at fs-view05.
+        let f64_coarse = made(1_937_468, [0.0154, 0.0015], 751_000_000);
+        assert_eq!(next(2_073_600, f64_coarse, [false, false]), [false; 4]);
+        let f64_fine = made(125_980, [0.0160, 0.0077], 179_500_000);
+        assert_eq!(next(136_189, f64_fine, [false, true]), [false, false, false, true]);
+        let in_pairs = made(9531, [0.0178, 0.0178], 30_000_000);
+        assert_eq!(next(10_212, in_pairs, [true, true]), [false, false, true, true]);
+        let of_other = made(2_056_452, [0.0077, 0.0005], 500_000_000);
+        assert_eq!(next(2_073_600, of_other, [false, false]), [false, false, false, true]);
+        let long = made(60_087, [0.105, 0.060], 290_000_000);
+        assert_eq!(next(65_359, long, [true, true]), [false, false, true, true]);
+        // And whatever the device took, when nothing is open.
+        assert_eq!(next(100, made(100, [0.0, 0.0], 1_000_000), [false, true]), [true; 4]);
     }
 }

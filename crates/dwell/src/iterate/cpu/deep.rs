@@ -56,6 +56,12 @@ pub(super) fn check(channels: ChannelSet, limit: u64, strategy: Strategy) -> Res
     Ok(())
 }
 
+/// The time since the beginning of a call in which the reference and the blocks of a view were computed, given the seconds that this had taken before it.
+pub(super) fn prepared_since(points: &DeepPoints, before: f64, began: Instant) -> Duration {
+    let seconds = points.shared.report().of_preparing() - before;
+    Duration::from_secs_f64(seconds.max(0.0)).min(began.elapsed())
+}
+
 impl CpuEngine {
     pub(super) fn deep_call<'a>(&self, points: &'a DeepPoints, limit: u64, control: &Control<'a>) -> DeepCall<'a> {
         DeepCall { points, limit, level: self.level, threads: self.pool.threads(), control: *control }
@@ -83,7 +89,7 @@ impl CpuEngine {
         let of_thread = DeepBuffers::bytes(pixels) + pixels * size_of::<(u32, u32)>() + of_values;
         let threads = self.pool.threads() as u64;
         let of_all = u64::from(task.plan.size().width) * u64::from(rows);
-        let of_rest = Rest::bytes(self.pool.threads(), of_all, task.channels);
+        let of_rest = Rest::bytes(of_all, task.channels);
         let host_bytes = points.shared.bytes(task.plan.limit()) + of_rest + threads * of_thread as u64;
         Requirements { host_bytes, ..Requirements::default() }
     }
@@ -119,7 +125,7 @@ impl CpuEngine {
     ) -> Result<Outcome, Error> {
         check(task.channels, task.plan.limit(), task.strategy)?;
         let Control { cancel, progress } = *control;
-        let whole = Instant::now();
+        let (whole, prepared_before) = (Instant::now(), points.shared.report().of_preparing());
         let course = self.deep_call(points, task.plan.limit(), control).course(task.channels)?;
         let began = Instant::now();
         let (pixels, range) = (u64::from(rows.width()) * rows.rows().len() as u64, rows.rows());
@@ -129,9 +135,6 @@ impl CpuEngine {
             cancel.check()?;
             let began = Instant::now();
             progress.add(buffers.fill(&course, &mut tile, &rest)? as u64);
-            if course.tries_full_lists() {
-                progress.add(rest.try_full_lists(&course, &mut buffers.deep)? as u64);
-            }
             buffers.busy += began.elapsed();
             Ok(())
         };
@@ -151,7 +154,12 @@ impl CpuEngine {
             })?;
         decided.write(&mut rows);
         cancel.check()?;
-        let times = Times { iterate: whole.elapsed(), channels: Duration::ZERO, waiting: waited + decided.waiting };
+        let times = Times {
+            iterate: whole.elapsed(),
+            channels: Duration::ZERO,
+            waiting: waited + decided.waiting,
+            preparing: prepared_since(points, prepared_before, whole),
+        };
         Ok(Outcome { times, notes })
     }
 }

@@ -1,7 +1,7 @@
 //! Deep views with a device: it makes the attempts by deltas at all pixels, and the processors decide what it leaves open.
 
 use super::CpuEngine;
-use super::deep::check;
+use super::deep::{check, prepared_since};
 use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::limits::collected;
@@ -15,9 +15,6 @@ use crate::iterate::engine::{Engine, Notes, Outcome, Task, Times};
 use crate::plan::points::Points;
 use std::time::{Duration, Instant};
 
-/// Open pixels that the processors decide sooner than a device: it is as slow as its longest orbit, and one of its threads takes tens of times as long for that as
-/// a processor.
-const FEW: u64 = 64;
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
 
@@ -35,7 +32,7 @@ impl CpuEngine {
     ) -> Result<Outcome, Error> {
         let Points::Deep(points) = task.plan.points() else { return self.run(task, rows, control) };
         check(task.channels, task.plan.limit(), task.strategy)?;
-        let began = Instant::now();
+        let (began, prepared_before) = (Instant::now(), points.shared.report().of_preparing());
         let course = self.deep_call(points, task.plan.limit(), control).course(task.channels)?;
         let (wanted, width) = (rows.rows(), rows.width());
         let (mut next, mut notes, mut waiting) = (wanted.start, Notes::default(), Duration::ZERO);
@@ -55,7 +52,8 @@ impl CpuEngine {
             notes.add(outcome.notes);
             waiting += outcome.times.waiting;
         }
-        let times = Times { iterate: began.elapsed(), channels: Duration::ZERO, waiting };
+        let preparing = prepared_since(points, prepared_before, began);
+        let times = Times { iterate: began.elapsed(), channels: Duration::ZERO, waiting, preparing };
         Ok(Outcome { times, notes })
     }
 
@@ -75,13 +73,13 @@ impl CpuEngine {
         }
         let mut of_device = DeepBuffers::default();
         let (mut open, mut last) = (pixels, None);
-        loop {
-            let number = last.map_or(Some(0), |last| course.next_on_device(last));
-            let Some(number) = number.filter(|_| last.is_none() || open > FEW) else { break };
+        let mut next = Some(0);
+        while let Some(number) = next {
             let Some(attempt) = course.for_device(number)? else { break };
             let Ok(attempted) = device.attempt(&attempt, control.cancel) else { return Ok(None) };
             control.cancel.check()?;
             course.note(attempt.tier, open, attempted, &mut of_device);
+            next = course.next_on_device(number, open, &attempted);
             open = open.saturating_sub(attempted.decided);
             last = Some(number);
         }
@@ -99,10 +97,15 @@ impl CpuEngine {
         for list in list.chunks(Rest::MOST) {
             let place = |pixel: &u32| (pixel % width, range.start + pixel / width);
             let rest = Rest::of(collected(list.iter().map(place), WHAT)?);
-            let decided =
-                rest.decide((course, last), set, &self.pool, (|| self.take_deep_buffers(), &mut end), |pixels| {
+            let decided = rest.decide(
+                (course, course.after_device(last)),
+                set,
+                &self.pool,
+                (|| self.take_deep_buffers(), &mut end),
+                |pixels| {
                     control.progress.add(pixels);
-                })?;
+                },
+            )?;
             decided.write(&mut rows);
             waiting += decided.waiting;
         }

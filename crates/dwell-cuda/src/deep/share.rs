@@ -1,0 +1,59 @@
+//! What share of a device's rate of f64 orbits take.
+
+use crate::driver::Device;
+
+/// Operations of f64 of a step and of a block with what is tested before, in f64 and in pairs of it, where a fused one counts as one: as `kernels/deep_narrow.cuh` and
+/// `kernels/deep_number.cuh` have them. A sum of pairs takes 20, a product 8.
+const OF_STEP: [u64; 2] = [31, 215];
+const OF_BLOCK: [u64; 2] = [61, 707];
+
+/// Operations of f64 that a multiprocessor begins in a cycle, by its compute capability (CUDA C++ Programming Guide, throughput of native arithmetic instructions).
+fn in_a_cycle(capability: (u32, u32)) -> Option<u32> {
+    match capability {
+        (7, 0 | 2) | (8, 0) => Some(32),
+        (9 | 10, 0) => Some(64),
+        (7, 5) | (8, 6 | 7 | 9) | (12, _) => Some(2),
+        _ => None,
+    }
+}
+
+/// The share of the greatest rate of f64 with which a device made steps and blocks in so many seconds; 0 where that rate is not known.
+pub(super) fn of_peak(device: &Device, in_pairs: bool, (steps, blocks): (u64, u64), seconds: f64) -> f64 {
+    let number = usize::from(in_pairs);
+    let operations = steps as f64 * OF_STEP[number] as f64 + blocks as f64 * OF_BLOCK[number] as f64;
+    let cycles = f64::from(device.clock_khz) * 1e3 * seconds;
+    let most = f64::from(in_a_cycle(device.capability).unwrap_or(0)) * f64::from(device.multiprocessors) * cycles;
+    if most > 0.0 { operations / most } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(capability: (u32, u32)) -> Device {
+        Device {
+            number: 0,
+            name: String::new(),
+            capability,
+            memory_bytes: 0,
+            multiprocessors: 100,
+            threads_per_multiprocessor: 2048,
+            clock_khz: 2_000_000,
+            memory_clock_khz: 0,
+            driver: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_share_is_that_of_the_greatest_rate_of_the_generation() {
+        // 1.28e13 operations a second, of which these are 3.1e10 in a hundredth.
+        let share = |capability| of_peak(&device(capability), false, (1_000_000_000, 0), 0.01);
+        assert!((share((9, 0)) - 31.0 / 128.0).abs() < 1e-12);
+        assert!((share((8, 0)) - 31.0 / 64.0).abs() < 1e-12);
+        let of_pairs = of_peak(&device((9, 0)), true, (0, 1_000_000), 0.01);
+        assert!((of_pairs - 0.707 / 128.0).abs() < 1e-12);
+        for unknown in [share((42, 0)), of_peak(&device((9, 0)), false, (1, 1), 0.0)] {
+            assert_eq!(unknown.to_bits(), 0.0_f64.to_bits());
+        }
+    }
+}
