@@ -25,6 +25,8 @@ const MOST_AT_ONCE: usize = 1 << 14;
 /// Pixels of a sample, and the least number of such samples that it is taken of.
 const SAMPLES: usize = 64;
 const LEAST_SAMPLED: usize = 4;
+/// The most pixels of a queue. Each of more than these may take a millisecond, so that threads wait for a small part of the time at the end of each queue.
+const MOST_QUEUED: usize = 1 << 12;
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
 
@@ -71,9 +73,10 @@ impl Rest {
     /// Bytes of memory for what is left of so many pixels.
     pub(crate) fn bytes(pixels: u64, set: ChannelSet) -> u64 {
         let most = pixels.min(Self::MOST as u64);
-        // Lists grow by doubling: of all, of the open ones before and after an attempt, and of what each thread took from a queue.
-        let each = 2 * size_of::<(u32, u32)>() + 4 * size_of::<Waiting>() + size_of::<u32>();
-        most * each as u64 + set.bytes(most)
+        // Lists grow by doubling; and what threads took from a queue, and found.
+        let each = 2 * (size_of::<(u32, u32)>() + size_of::<Waiting>());
+        let of_queue = most.min(MOST_QUEUED as u64) * (3 * size_of::<Waiting>() + size_of::<u32>()) as u64;
+        most * each as u64 + of_queue + set.bytes(most)
     }
 
     /// Takes the open pixels of a list, if there is room.
@@ -110,15 +113,19 @@ impl Rest {
         let mut attempt = |number: usize, open: &mut Vec<Waiting>| -> Result<(), Error> {
             let (began, samples) = (Instant::now(), open.len());
             let is_queued = course.is_queued(number);
-            let (used, busy) = if is_queued {
-                from_queue((course, number), &places, open, pool, (&start, &progress))?
+            let mut busy = Duration::ZERO;
+            if is_queued {
+                for open in open.chunks_mut(MOST_QUEUED) {
+                    let (used, of_queue) = from_queue((course, number), &places, open, pool, (&start, &progress))?;
+                    used.into_iter().for_each(&mut end);
+                    busy += of_queue;
+                }
             } else {
                 let is_short = open.len() < pool.threads() * course.least_list(number);
-                let used = in_lists((course, number), &places, open, pool, &start)?;
-                (used, if is_short { Duration::ZERO } else { began.elapsed() })
-            };
+                in_lists((course, number), &places, open, pool, &start)?.into_iter().for_each(&mut end);
+                busy += if is_short { Duration::ZERO } else { began.elapsed() };
+            }
             waiting += began.elapsed().saturating_sub(busy);
-            used.into_iter().for_each(&mut end);
             store(values.slices_mut(), open.iter().map(|waiting| (waiting.number, waiting.outcome)));
             open.retain(Waiting::is_open);
             if !is_queued {
@@ -174,7 +181,7 @@ fn in_lists<B: std::ops::DerefMut<Target: AsMut<DeepBuffers>> + Send>(
 fn from_queue<B: std::ops::DerefMut<Target: AsMut<DeepBuffers>> + Send>(
     (course, number): (&Course<'_>, usize),
     places: &[(u32, u32)],
-    open: &mut Vec<Waiting>,
+    open: &mut [Waiting],
     pool: &ThreadPool,
     (start, progress): (&(impl Fn() -> B + Sync), &(impl Fn(u64) + Sync)),
 ) -> Result<(Vec<B>, Duration), Error> {
@@ -193,9 +200,9 @@ fn from_queue<B: std::ops::DerefMut<Target: AsMut<DeepBuffers>> + Send>(
         Ok(())
     };
     let used = pool.for_each(Schedule::default(), ChunksMut::new(&mut threads, 1), || Ok(start()), work)?;
-    let (done, busy) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    *open = done;
-    // As they were: which are taken as a sample does not depend on the threads.
-    open.sort_unstable_by_key(|waiting| waiting.number);
+    let (mut done, busy) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // In one order, whichever thread took which.
+    done.sort_unstable_by_key(|waiting: &Waiting| waiting.number);
+    open.iter_mut().zip(done).for_each(|(waiting, done)| *waiting = done);
     Ok((used, busy / u32::try_from(pool.threads()).unwrap_or(u32::MAX)))
 }

@@ -94,6 +94,8 @@ pub(crate) struct Course<'a> {
     prepared: Option<Arc<Prepared>>,
     orbits: Option<Arc<PreparedOrbits>>,
     attempts: Vec<Attempt>,
+    /// The greatest number of steps in fixed point; orbits with more are undecided.
+    most_steps: u64,
     smooth: bool,
     slopes: bool,
     cycles: bool,
@@ -159,7 +161,8 @@ impl<'a> DeepCall<'a> {
             attempts.extend((0..OF_SQUARES.len()).map(Attempt::InFixedPoint));
         }
         attempts.push(Attempt::Exactly);
-        Ok(Course { call: *self, prepared, orbits, attempts, smooth, slopes, cycles: has_cycles(wanted) })
+        let (most_steps, cycles) = (u64::MAX, has_cycles(wanted));
+        Ok(Course { call: *self, prepared, orbits, attempts, most_steps, smooth, slopes, cycles })
     }
 
     fn means(&self) -> Means<'a> {
@@ -168,9 +171,16 @@ impl<'a> DeepCall<'a> {
 }
 
 impl Course<'_> {
-    /// The attempts without arbitrary precision, which leave undecided what fixed point does not decide.
-    pub(crate) fn without_arbitrary_precision(mut self) -> Self {
-        self.attempts.retain(|attempt| *attempt != Attempt::Exactly);
+    /// The attempts that end soon, which leave some pixels undecided: without arbitrary precision, and in fixed point with the fewest bits, of other formulas with all, for at most so many steps. Without
+    /// a bound, an orbit with a limit of a thousand million that loses more bits takes hours.
+    pub(crate) fn within(mut self, most_steps: u64) -> Self {
+        let is_of_squares = self.prepared.is_some();
+        self.attempts.retain(|attempt| match attempt {
+            Attempt::Exactly => false,
+            Attempt::InFixedPoint(attempt) => *attempt == 0 || !is_of_squares,
+            _ => true,
+        });
+        self.most_steps = most_steps;
         self
     }
 
@@ -512,7 +522,7 @@ impl Course<'_> {
             error: FIXED_ERROR,
             escape: shared.escape(),
             exact_escape: escape,
-            limit: *limit,
+            limit: self.most_steps.min(*limit),
             smooth: self.smooth,
             units: self.slopes.then(|| (*points.units(), shared.unit())),
             stop: control.cancel.flag(),
@@ -533,9 +543,10 @@ impl Course<'_> {
         let ladder = if self.orbits.is_some() { OF_FORMULAS } else { OF_SQUARES };
         let escape = self.escape_for(ladder[attempt]);
         let (goal, limbs) = (self.fixed_goal(&escape), escape.limbs.len());
-        // At the end a thread may wait for others.
+        let is_bounded = goal.limit < self.call.limit;
         let mut found = |number: usize, of: Found| {
-            found(number, of);
+            found(number, if is_bounded && of == Found::Stays { Found::Undecided } else { of });
+            // At the end a thread may wait for others.
             report.seconds = began.elapsed().as_secs_f64();
         };
         if self.orbits.is_some() {
@@ -712,6 +723,39 @@ mod tests {
             let found = of(in_fixed_point.unwrap());
             assert!(!found.contains(&Found::Undecided), "{fold:?} {radius}");
             assert_eq!(found, of(course.attempts.len() - 1), "{fold:?} {radius}");
+        }
+    }
+
+    #[test]
+    fn attempts_that_end_soon_leave_long_orbits_undecided() {
+        let size = Size { width: 14, height: 10 };
+        let view = View::centred("-2", "0", "1e25").unwrap().sized(size);
+        let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
+        let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
+        let (cancel, progress) = (Cancel::default(), Progress::default());
+        let control = Control { cancel: &cancel, progress: &progress };
+        let call = DeepCall { points: &points, limit: 5000, level: Level::best(), threads: 2, control };
+        let places: Vec<_> =
+            (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
+        let in_fixed_point = |most: u64| {
+            let course = call.course(ChannelSet::default()).unwrap().within(most);
+            assert!(!course.attempts.contains(&Attempt::Exactly));
+            assert_eq!(course.attempts.last(), Some(&Attempt::InFixedPoint(0)));
+            let mut buffers = DeepBuffers::default();
+            buffers.open.extend(0..places.len() as u32);
+            course.attempt(course.attempts.len() - 1, &mut buffers, &places).unwrap();
+            buffers.found
+        };
+        let all = in_fixed_point(u64::MAX);
+        let mut dwells: Vec<u64> =
+            all.iter().map(|found| if let Found::Escapes(n, _) = found { *n } else { u64::MAX }).collect();
+        dwells.sort_unstable();
+        dwells.dedup();
+        let most = dwells[dwells.len() / 2];
+        assert!(dwells.len() > 2 && most < dwells[dwells.len() - 1], "{dwells:?}");
+        for (found, of_all) in in_fixed_point(most).into_iter().zip(all) {
+            let is_soon = matches!(of_all, Found::Escapes(n, _) if n <= most);
+            assert_eq!(found, if is_soon { of_all } else { Found::Undecided });
         }
     }
 

@@ -21,6 +21,9 @@ use dwell_kernels::{Fold, Level};
 /// of them never are.
 const MOST_ADDED_FOLDED: f64 = 50_000.0;
 
+/// The steps in fixed point of a point of a check, at most: a second.
+const MOST_CHECKED: u64 = 1 << 24;
+
 /// Points that stay of which is found how many are chaotic.
 const SAMPLED: usize = 64;
 
@@ -33,7 +36,7 @@ pub(super) struct Deep<'a> {
     pub(super) control: Control<'a>,
     /// The quantity to compute beside the dwells.
     pub(super) by: By,
-    /// Whether a limit that was given is checked. Points that fixed point does not decide then count as points that have not escaped: each may take longer than the picture.
+    /// Whether a limit that was given is checked. Points that fixed point does not decide in a second then count as points that have not escaped: each may take longer than the picture.
     pub(super) is_check: bool,
 }
 
@@ -124,7 +127,7 @@ impl Deep<'_> {
         values.truncate(0);
         values.resize(places.len(), set.and(ChannelSet::of_dwells(call.limit)))?;
         let course = call.course(values.slices().set())?;
-        let course = if self.is_check { course.without_arbitrary_precision() } else { course };
+        let course = if self.is_check { course.within(MOST_CHECKED) } else { course };
         course.compute(deep, places, values.slices_mut())?;
         for (number, (point, dwell)) in piece.chosen_mut().zip(values.slices().dwells()).enumerate() {
             if dwell > 0 {
