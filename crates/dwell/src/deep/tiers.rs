@@ -384,7 +384,10 @@ impl Course<'_> {
         control.cancel.check()?;
         report.samples = buffers.open.len() as u64;
         report.decided = buffers.found.iter().filter(|found| **found != Found::Undecided).count() as u64;
-        if let Attempt::InFixedPoint(attempt) = self.attempts[number] {
+        // With a bound on its steps, an attempt decides fewer.
+        if let Attempt::InFixedPoint(attempt) = self.attempts[number]
+            && self.most_steps >= self.call.limit
+        {
             points.shared.fixed_attempts.add(attempt, report.samples, report.decided);
         }
         if let Attempt::ByDeltas(tier) = self.attempts[number] {
@@ -628,6 +631,19 @@ mod tests {
     use crate::view::{Size, View};
     use dwell_kernels::{Fold, Formula};
 
+    /// The columns and rows of all pixels.
+    fn all_places(size: Size) -> Vec<(u32, u32)> {
+        (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect()
+    }
+
+    /// What an attempt alone finds of all pixels.
+    fn found_by(course: &Course<'_>, number: usize, places: &[(u32, u32)]) -> Vec<Found> {
+        let mut buffers = DeepBuffers::default();
+        buffers.open.extend(0..places.len() as u32);
+        course.attempt(number, &mut buffers, places).unwrap();
+        buffers.found
+    }
+
     /// All values of all pixels of a view, by all tiers or by the last one alone.
     fn computed(points: &DeepPoints, size: Size, limit: u64, last_alone: bool) -> ChannelBuffers {
         let (cancel, progress) = (Cancel::default(), Progress::default());
@@ -638,8 +654,7 @@ mod tests {
             threads: 2,
             control: Control { cancel: &cancel, progress: &progress },
         };
-        let places: Vec<_> =
-            (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
+        let places = all_places(size);
         let mut found = ChannelBuffers::default();
         found.resize(places.len(), CHANNELS).unwrap();
         let mut buffers = DeepBuffers::default();
@@ -702,8 +717,7 @@ mod tests {
         let view = View::centred("-2", "0", "1e25").unwrap().sized(size);
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let control = Control { cancel: &cancel, progress: &progress };
-        let places: Vec<_> =
-            (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
+        let places = all_places(size);
         // z_1 = c is within 1e-25 of R, where f64 does not tell the side.
         for (fold, radius) in [(Fold::None, "2"), (Fold::Absolute, "2"), (Fold::None, "2.0000000000000000000000000001")]
         {
@@ -713,12 +727,7 @@ mod tests {
             let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
             let call = DeepCall { points: &points, limit: 300, level: Level::best(), threads: 2, control };
             let course = call.course(ChannelSet::default()).unwrap();
-            let of = |number: usize| {
-                let mut buffers = DeepBuffers::default();
-                buffers.open.extend(0..places.len() as u32);
-                course.attempt(number, &mut buffers, &places).unwrap();
-                buffers.found
-            };
+            let of = |number: usize| found_by(&course, number, &places);
             let in_fixed_point = course.attempts.iter().position(|attempt| *attempt == Attempt::InFixedPoint(0));
             let found = of(in_fixed_point.unwrap());
             assert!(!found.contains(&Found::Undecided), "{fold:?} {radius}");
@@ -735,16 +744,12 @@ mod tests {
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let control = Control { cancel: &cancel, progress: &progress };
         let call = DeepCall { points: &points, limit: 5000, level: Level::best(), threads: 2, control };
-        let places: Vec<_> =
-            (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
+        let places = all_places(size);
         let in_fixed_point = |most: u64| {
             let course = call.course(ChannelSet::default()).unwrap().within(most);
             assert!(!course.attempts.contains(&Attempt::Exactly));
             assert_eq!(course.attempts.last(), Some(&Attempt::InFixedPoint(0)));
-            let mut buffers = DeepBuffers::default();
-            buffers.open.extend(0..places.len() as u32);
-            course.attempt(course.attempts.len() - 1, &mut buffers, &places).unwrap();
-            buffers.found
+            found_by(&course, course.attempts.len() - 1, &places)
         };
         let all = in_fixed_point(u64::MAX);
         let mut dwells: Vec<u64> =
@@ -809,17 +814,11 @@ mod tests {
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let control = Control { cancel: &cancel, progress: &progress };
         let call = DeepCall { points: &points, limit: 5000, level: Level::best(), threads: 2, control };
-        let places: Vec<_> =
-            (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect();
+        let places = all_places(size);
         for wanted in [ChannelSet::default(), ChannelSet::default().with(Channel::Smooth)] {
             let course = call.course(wanted).unwrap();
             let of_tier = |tier: usize| course.attempts.iter().position(|attempt| *attempt == Attempt::ByDeltas(tier));
-            let of = |number: usize| {
-                let mut buffers = DeepBuffers::default();
-                buffers.open.extend(0..places.len() as u32);
-                course.attempt(number, &mut buffers, &places).unwrap();
-                buffers.found
-            };
+            let of = |number: usize| found_by(&course, number, &places);
             let last = of(course.attempts.len() - 1);
             for tier in [Tier::QUARTIC, Tier::QUARTIC_FINE] {
                 let found = of(of_tier(tier).unwrap());

@@ -30,9 +30,8 @@ pub(crate) struct FieldFiller<'a> {
     pub(crate) tally: Tally,
     /// The first row that is not filled.
     pub(crate) next: u32,
-    /// Maximum rows of the next slice, and by what factor the one after it may be higher.
+    /// Maximum rows of the next slice.
     slice_rows: u32,
-    max_growth: u32,
     is_deep: bool,
     /// Height in rows of tiles in which a strategy infers pixels. Such tiles are always cut at the same rows, since what is
     /// inferred depends on where they are cut.
@@ -92,7 +91,6 @@ impl<'a> FieldFiller<'a> {
             tally: Tally::default(),
             next: 0,
             slice_rows,
-            max_growth: if is_deep { MAX_GROWTH_DEEP } else { MAX_GROWTH },
             is_deep,
             tile_rows,
             recomputed: Field::default(),
@@ -167,14 +165,15 @@ impl<'a> FieldFiller<'a> {
         if self.is_deep && end - wanted <= self.slice_rows / LAST_PART { end } else { wanted }
     }
 
-    /// Chooses the height of the next slice after one that took some time, and threads waited for some more.
+    /// Chooses the height of the next slice after one whose rows took some time, and threads waited for some more.
     fn fit_slice(&mut self, rows: u32, working: Duration, waiting: Duration) {
         let Some(slice_time) = self.slice_time else { return };
         let wanted = slice_time.max((waiting * TIMES_WAITING).min(LONGEST));
         let rate = wanted.as_secs_f64() / working.as_secs_f64().max(1e-9);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
         let fitting = (f64::from(rows) * rate) as u32;
-        self.slice_rows = fitting.clamp(1, self.slice_rows.max(rows).saturating_mul(self.max_growth));
+        let max_growth = if self.is_deep { MAX_GROWTH_DEEP } else { MAX_GROWTH };
+        self.slice_rows = fitting.clamp(1, self.slice_rows.max(rows).saturating_mul(max_growth));
     }
 
     /// Recomputes the originals of some images if an earlier process computed them.
