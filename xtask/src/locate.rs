@@ -4,10 +4,11 @@ use crate::random::Random;
 use crate::{Done, median, root};
 use dwell::store::{self, PartialFiles};
 use dwell::{
-    Cancel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, Decimal, Engine, Error, FieldRowsMut, Frame, Level,
-    Limits, Located, Magnification, NumberKind, Plan, Progress, Scene, Settings, Size, Special, Strategy, Task, View,
-    Wanted, locate,
+    Cancel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, Decimal, Engine, Error, Field, FieldRowsMut, Frame,
+    Level, Limits, Located, Magnification, NumberKind, Plan, Progress, Scene, Settings, Size, Special, Strategy, Task,
+    View, Wanted, locate,
 };
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -39,19 +40,26 @@ fn exact(limit: u64) -> Settings {
 fn random_view(random: &mut Random, engine: &CpuEngine) -> Result<View, Failure> {
     let end = LEAST_ZOOM + random.below(ZOOMS);
     loop {
-        if let Some(view) = walk(end, random, engine)? {
+        if let Some(view) = walk(end, random, engine)?
+            && holds_boundary(&view, engine)?
+        {
             return Ok(view);
         }
     }
+}
+
+/// A view of [`SIZE`].
+fn field(view: &View, channels: ChannelSet, engine: &CpuEngine) -> Result<Field, Failure> {
+    let plan = Plan::new(view, &exact(LIMIT), &Limits::default())?;
+    let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
+    Ok(dwell::field(&task, engine, &Limits::default(), &Cancel::default())?)
 }
 
 /// A view at the zoom 10^end; `None` where the way has left the boundary.
 fn walk(end: usize, random: &mut Random, engine: &CpuEngine) -> Result<Option<View>, Failure> {
     let mut view = View::centred("-0.6", "0", "1")?.sized(SIZE);
     for exponent in 1..=end {
-        let plan = Plan::new(&view, &exact(LIMIT), &Limits::default())?;
-        let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::NONE };
-        let field = dwell::field(&task, engine, &Limits::default(), &Cancel::default())?;
+        let field = field(&view, ChannelSet::NONE, engine)?;
         let mut pixels: Vec<(u64, u32)> = field.all_rows().dwells().zip(0..).filter(|(n, _)| *n > 0).collect();
         pixels.sort_unstable();
         let [first, last] = [pixels.first(), pixels.last()].map(|pixel| pixel.map(|(n, _)| *n));
@@ -66,6 +74,17 @@ fn walk(end: usize, random: &mut Random, engine: &CpuEngine) -> Result<Option<Vi
         view = View::centred(re?.text(), im?.text(), &format!("1e{exponent}"))?.sized(SIZE);
     }
     Ok(Some(view))
+}
+
+/// Whether a point of the set is within the view for certain: the distance of a pixel from the set is at most twice the estimate, by Koebe's theorem.
+fn holds_boundary(view: &View, engine: &CpuEngine) -> Result<bool, Failure> {
+    let field = field(view, ChannelSet::DISTANCE, engine)?;
+    let from_edge = |at: u32, size: u32| f64::from(at.min(size - 1 - at)) + 0.5;
+    Ok(field.dwell().iter().zip(field.distance()).zip(0..).any(|((dwell, distance), pixel)| {
+        let [x, y] = [pixel % SIZE.width, pixel / SIZE.width];
+        let inwards = from_edge(x, SIZE.width).min(from_edge(y, SIZE.height)) / f64::from(SIZE.height);
+        *dwell > 0 && 2.0 * distance < inwards
+    }))
 }
 
 /// The seconds and the steps of the reference orbit that drawing a view takes.
@@ -106,29 +125,40 @@ fn row(view: &View, engine: &CpuEngine) -> Result<Result<Row, Error>, Failure> {
     Ok(found.map(|found| Row { zoom, found, seconds, reference }))
 }
 
-/// A box, which its number determines, and what was found in it or why nothing was.
-fn searched(number: u32, engine: &CpuEngine) -> Result<Row, String> {
-    let view = random_view(&mut Random::new(SEED + u64::from(number)), engine).map_err(|error| error.to_string())?;
-    let row = row(&view, engine).map_err(|error| error.to_string())?;
-    row.map_err(|error| error.to_string())
+/// A box, which its number determines, and what was found in it or why nothing was; and the seconds that finding the box took.
+fn searched(number: u32, engine: &CpuEngine) -> (Result<Row, String>, f64) {
+    let began = Instant::now();
+    let view = random_view(&mut Random::new(SEED + u64::from(number)), engine);
+    let finding = began.elapsed().as_secs_f64();
+    let found = view.map_err(|error| error.to_string()).and_then(|view| {
+        let row = row(&view, engine).map_err(|error| error.to_string())?;
+        row.map_err(|error| match &view.frame {
+            Frame::Centred { re, im, magnification: Magnification::Zoom(zoom) } => {
+                format!("--center={},{} --zoom {}: {error}", re.text(), im.text(), zoom.text())
+            }
+            _ => error.to_string(),
+        })
+    });
+    (found, finding)
 }
 
 /// Searches the boxes on all processors, each box on one of them, since finding a box takes longer than searching it. Returns the minibrots
 /// and the number of boxes in which nothing was proved.
-fn boxes(count: u32) -> (Vec<Row>, u32) {
-    let (next, rows, failed) = (AtomicU32::new(0), Mutex::new(Vec::new()), AtomicU32::new(0));
+fn boxes(numbers: Range<u32>) -> (Vec<Row>, u32) {
+    let (next, rows, failed) = (AtomicU32::new(numbers.start), Mutex::new(Vec::new()), AtomicU32::new(0));
     let work = || {
         let engine = CpuEngine::new(Level::best(), 1);
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count {
+            if number >= numbers.end {
                 break;
             }
-            match searched(number, &engine) {
+            let (found, finding) = searched(number, &engine);
+            match found {
                 Ok(row) => {
                     let Special::Minibrot { period, size, is_cardioid, .. } = &row.found.point else { continue };
                     println!(
-                        "{number:3}: zoom {}, period {period}, size {}, {}, {}; {:.4} s, {:.1} times the reference",
+                        "{number:3}: zoom {}, period {period}, size {}, {}, {}; {:.4} s, {:.1} times the reference; the box was found in {finding:.1} s",
                         row.zoom,
                         size.to_rational().scientific(),
                         if *is_cardioid { "cardioid" } else { "disc" },
@@ -140,7 +170,7 @@ fn boxes(count: u32) -> (Vec<Row>, u32) {
                 }
                 Err(error) => {
                     failed.fetch_add(1, Ordering::Relaxed);
-                    println!("{number:3}: {error}");
+                    println!("{number:3}: {error}; the box was found in {finding:.1} s");
                 }
             }
         }
@@ -155,13 +185,17 @@ fn boxes(count: u32) -> (Vec<Row>, u32) {
 
 /// Runs the boxes. `words` are the flags of the command.
 pub(crate) fn run(words: &[&str]) -> Done {
-    let (count, record) = match words {
-        [] => (BOXES, false),
-        ["--record"] => (BOXES, true),
-        ["--boxes", count] => (count.parse()?, false),
-        _ => return Err("the flags of locate are --boxes N and --record".into()),
+    let (numbers, record) = match words {
+        [] => (0..BOXES, false),
+        ["--record"] => (0..BOXES, true),
+        ["--boxes", numbers] => {
+            let (first, end) = numbers.split_once("..").unwrap_or(("0", numbers));
+            (first.parse()?..end.parse()?, false)
+        }
+        _ => return Err("the flags of locate are --boxes N, --boxes FIRST..END and --record".into()),
     };
-    let (rows, failed) = boxes(count);
+    let count = numbers.len();
+    let (rows, failed) = boxes(numbers);
     let seconds = median(rows.iter().map(|row| row.seconds));
     let reference = median(rows.iter().map(|row| row.reference));
     let ratio = median(rows.iter().map(|row| row.seconds / row.reference));

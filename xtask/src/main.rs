@@ -39,7 +39,7 @@ const HELP: &str = "cargo xtask COMMAND
   limits [--views N | --only K,L,... | --record]
                          count the pixels that automatic limits draw falsely black in random views, and time the search
                          (some minutes in a release build). --record writes the results into docs/defaults.md
-  locate [--boxes N | --record]
+  locate [--boxes N | --boxes FIRST..END | --record]
                          locate the minibrots of random boxes and time it beside their reference orbits (some minutes in a
                          release build). --record writes the results into docs/locate.md
   truth                  compare f32 and f64 dwells with arbitrary precision and write docs/truth.md (some minutes)
