@@ -20,7 +20,7 @@ const SEED: u64 = 20_261_124;
 const LEAST_ZOOM: usize = 3;
 const ZOOMS: usize = 498;
 /// The size of the views on the way, each ten times nearer than the one before, and their limit.
-const SIZE: Size = Size { width: 24, height: 24 };
+const SIZE: Size = Size { width: 12, height: 12 };
 const LIMIT: u64 = 1 << 22;
 /// The share of the pixels that escape, those that escape last, of which the next centre is one.
 const LATEST: f64 = 0.15;

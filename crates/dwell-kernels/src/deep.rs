@@ -115,6 +115,8 @@ pub struct TableSetting<'a> {
     pub tolerance: f64,
     /// The degree of its blocks.
     pub degree: Degree,
+    /// The level of its shortest blocks, from [`blocks::FIRST`] to [`blocks::MOST_FIRST`]: with each higher one, blocks take half of the memory, and orbits more single steps.
+    pub first_level: u32,
     /// The most threads that compute it.
     pub threads: usize,
     /// Looked at meanwhile.

@@ -1,7 +1,7 @@
 //! Deep views of every formula and of Julia sets against the true dwells of [`dwell::truth`], at places on the boundary.
 //!
 //! `DWELL_DEEP_PLACES=N cargo test --release -p dwell --test deep_formulas -- --nocapture` checks N places of each kind, at zooms up to 1e200, in place of one.
-//! `DWELL_DEEP_SEED=S` checks other places, so that many processes can share the work.
+//! `DWELL_DEEP_SEED=S` checks other places, so that many processes can share the work, and `DWELL_DEEP_FROM=K` leaves the first K kinds out.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail that way")]
 
@@ -129,7 +129,7 @@ fn dwells_are_the_true_ones() {
     let size = if places.is_some() { Size::new(10, 10) } else { Size::new(7, 5) }.unwrap();
     let engine = CpuEngine::new(Level::best(), 2);
     let (mut seed, mut checked) = (number("DWELL_DEEP_SEED").unwrap_or(3), 0_usize);
-    for kind in kinds() {
+    for kind in kinds().into_iter().skip(number("DWELL_DEEP_FROM").unwrap_or(0) as usize) {
         let mut changes = 0;
         for _ in 0..places.unwrap_or(1) {
             let deepest = if places.is_some() { 200 } else { 60 };

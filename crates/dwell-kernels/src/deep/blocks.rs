@@ -18,7 +18,8 @@
 //! bounds the rest, all of it as polynomials in |z| with coefficients of moduli. Powers above the third are folded down by R.
 //! R is such that L + N + D at R is within the radius of y: so no point of a block's domain escapes within the block.
 //!
-//! Blocks begin at m = 1 + 4 k and at m = 0, where an orbit is rebased to. There A is 0, so that what is tolerated is a share of Q z^2, and the
+//! Blocks begin at m = 1 + 4 k and at m = 0, where an orbit is rebased to. Of a reference for whose blocks there is no memory, the shortest are left out: with those of 16 steps and more, or of 64 and
+//! more, blocks begin at m = 1 + 16 k or 1 + 64 k, and take a quarter or a sixteenth of the memory. There A is 0, so that what is tolerated is a share of Q z^2, and the
 //! remainder's part with |z|, which has a factor of c, is computed with an exponent. The deltas of a very deep view come back to m = 0 once for each
 //! period of the reference while they grow from c to the size of the set: one block from there takes them to its end (`path.rs`). What all pixels
 //! have in common at the beginning is one polynomial of c (`start.rs`).
@@ -48,6 +49,7 @@ use super::derivative::U;
 use super::extended::{Bound, Extended};
 use super::lanes::{LANES, Reals};
 use super::mantissa::{Complex, Dd, Mantissa};
+use super::reference::WINDOW;
 use super::{Degree, NoTable, TableSetting};
 use crate::prefetch::prefetch;
 use crate::vector::bits;
@@ -66,6 +68,8 @@ use wide::{Kept, Wide};
 pub const REACH: f64 = 1.001;
 /// The lowest level that is kept: blocks of 2^FIRST steps. Shorter ones save less than they cost.
 pub const FIRST: u32 = 2;
+/// The greatest level that may be the lowest of a table: that of whole runs.
+pub const MOST_FIRST: u32 = runs::LEVEL;
 /// The error of A and B in blocks of one step, relative to majorants without cancellation: for l steps l times as much, and for Q, S and T twice that.
 ///
 /// In units of u^2, u = 2^-53, a product of pairs is off by at most 5, of which 6 is taken here, and a sum by 3 (`mantissa.rs`), so that one of complex numbers is off by (6 + 3) sqrt 2 < 12.8 of its modulus and 3 of its own.
@@ -80,6 +84,8 @@ const UNDERFLOW: f64 = 1.0e-270;
 /// The blocks of a reference for one number type and tolerance, in the order of `places.rs`.
 #[derive(Clone, Debug)]
 pub struct Table<T: Mantissa> {
+    /// The level of the shortest blocks.
+    first_level: u32,
     /// R in f64, 0 where the block cannot be used in its range or there is none.
     radius: Vec<f64>,
     origins: Vec<Origin>,
@@ -133,28 +139,30 @@ const NARROW_ABOVE: i32 = -300;
 const NO_RADIUS: f64 = 0.0;
 
 impl<T: Mantissa> Table<T> {
-    /// Bytes of the blocks of a reference of so many steps.
+    /// Bytes of the blocks of a reference of so many steps, where the shortest have 2^`first_level` steps.
     #[must_use]
-    pub fn bytes(steps: u64, scale: i32, degree: Degree) -> u64 {
+    pub fn bytes(steps: u64, scale: i32, degree: Degree, first_level: u32) -> u64 {
         let wide = if scale < WIDE_BELOW { Wide::<T>::BYTES } else { 0 };
         let higher = if Self::has_quartic(scale, degree) { size_of::<HigherLines>() } else { 0 };
         let each = size_of::<T::Lines>() + size_of::<f64>() + size_of::<Origin>() + wide + higher;
-        // Levels from FIRST on have fewer than half as many blocks as the reference has steps.
-        (steps >> (FIRST - 1)).saturating_add((2 * OF_ZERO + PADDING) as u64).saturating_mul(each as u64)
+        // The levels from the first on have fewer than twice as many blocks as the first alone.
+        (steps >> (first_level - 1)).saturating_add((2 * OF_ZERO + PADDING) as u64).saturating_mul(each as u64)
     }
 
     /// The blocks of a reference for c up to [`REACH`] in units of 2^scale. Where that is far below the range of f64, also for deltas
     /// below it.
     #[inline(always)]
     pub(crate) fn new<S: Simd>(simd: S, setting: &TableSetting<'_>) -> Result<Self, NoTable> {
-        let TableSetting { reference, scale, escape_radius, tolerance, degree, .. } = *setting;
+        let TableSetting { reference, scale, escape_radius, tolerance, degree, first_level, .. } = *setting;
+        assert!((FIRST..=MOST_FIRST).contains(&first_level), "blocks of 2^{first_level} steps as the shortest");
         let is_quartic = Self::has_quartic(scale, degree);
         let unit = Extended::new(Complex { re: Dd::whole(1.0), im: Dd::ZERO }, scale);
         let steps = reference.last().saturating_sub(1);
-        let places = first_of(origins(steps).max(1));
+        let places = first_of(origins(steps, first_level).max(1));
         let mut table = Self {
+            first_level,
             radius: filled(NO_RADIUS, places + PADDING)?,
-            origins: filled(Origin { shortest: NO_RADIUS, first: 0, count: 0 }, origins(steps))?,
+            origins: filled(Origin { shortest: NO_RADIUS, first: 0, count: 0 }, origins(steps, first_level))?,
             entries: filled(T::NO_LINES, places)?,
             higher: filled(NO_HIGHER, if is_quartic { places } else { 0 })?,
             wide: Wide::none(),
@@ -163,7 +171,7 @@ impl<T: Mantissa> Table<T> {
         };
         for (origin, of_origin) in table.origins.iter_mut().enumerate() {
             of_origin.first = u32::try_from(first_of(origin)).map_err(|_| NoTable::Memory)?;
-            of_origin.count = if origin == 0 { 0 } else { lengths(origin, steps).count_ones() };
+            of_origin.count = if origin == 0 { 0 } else { lengths(origin, steps, first_level).count_ones() };
         }
         if is_quartic {
             // Known before code is generated: no table of f64 has these, so that none is compiled for them.
@@ -227,7 +235,11 @@ impl<T: Mantissa> Table<T> {
     /// The steps of the block of number `length` of an origin.
     #[inline(always)]
     fn steps(&self, origin: usize, length: usize) -> usize {
-        if origin == 0 { self.from_zero.get(length).copied().unwrap_or(0) } else { 1 << (FIRST as usize + length) }
+        if origin == 0 {
+            self.from_zero.get(length).copied().unwrap_or(0)
+        } else {
+            1 << (self.first_level as usize + length)
+        }
     }
 
     /// The lengths of an origin, of at most so many steps.
@@ -237,13 +249,13 @@ impl<T: Mantissa> Table<T> {
             let count = self.from_zero.iter().take_while(|steps| **steps <= most).count();
             return (1 << count) - 1;
         }
-        lengths(origin, most)
+        lengths(origin, most, self.first_level)
     }
 
     /// The origin at or after m, or the last.
     #[inline(always)]
     fn origin_at(&self, m: usize) -> (usize, &Origin) {
-        let origin = origin_after(m).min(self.origins.len() - 1);
+        let origin = origin_after(m, self.first_level).min(self.origins.len() - 1);
         (origin, &self.origins[origin])
     }
 
@@ -285,6 +297,18 @@ impl<T: Mantissa> Table<T> {
         (first + length, self.steps(origin, length))
     }
 
+    /// The steps of the shortest blocks from another m than 0, and between two m at which blocks may begin.
+    #[inline(always)]
+    pub(in crate::deep) fn shortest(&self) -> usize {
+        1 << self.first_level
+    }
+
+    /// Whether the shortest blocks have so many steps that orbits are stepped through a whole window of the reference at a time.
+    #[inline(always)]
+    pub(in crate::deep) fn is_coarse(&self) -> bool {
+        self.shortest() >= WINDOW
+    }
+
     /// Whether blocks are so many that most of them are not in a cache near the processor.
     #[inline(always)]
     pub(in crate::deep) fn is_far(&self) -> bool {
@@ -315,8 +339,9 @@ impl<T: Mantissa> Table<T> {
     /// The terms of the third and the fourth degree of a block of so many steps at m, by powers of c in each.
     #[cfg(test)]
     pub(in crate::deep) fn terms_above(&self, m: usize, steps: usize) -> [Complex<f64>; 9] {
-        let length = (steps >> FIRST).max(1).ilog2() as usize;
-        let lines = self.higher.get(origin(m).map_or(0, first_of) + length).copied().unwrap_or(NO_HIGHER);
+        let length = (steps >> self.first_level).max(1).ilog2() as usize;
+        let lines =
+            self.higher.get(origin(m, self.first_level).map_or(0, first_of) + length).copied().unwrap_or(NO_HIGHER);
         let part = |index: usize| lines[index / 8].0[index % 8];
         std::array::from_fn(|term| Complex { re: part(2 * term), im: part(2 * term + 1) })
     }
@@ -344,7 +369,7 @@ impl<T: Mantissa> Table<T> {
     pub(in crate::deep) fn all(&self) -> impl Iterator<Item = (usize, usize, f64, Entry<T>)> {
         let origins = 0..self.origins.len();
         let places = origins.flat_map(|origin| {
-            let m = if origin == 0 { 0 } else { 1 + ((origin - 1) << FIRST) };
+            let m = if origin == 0 { 0 } else { 1 + ((origin - 1) << self.first_level) };
             let count = self.lengths(origin, usize::MAX).trailing_ones() as usize;
             (0..count).map(move |length| (m, origin, length))
         });
@@ -396,7 +421,7 @@ impl<T: Mantissa> Table<T> {
     /// The origin of m, if a block may begin there, the place of its first block, and how many have at most `most` steps.
     #[inline(always)]
     fn lengths_at(&self, m: usize, most: usize) -> Option<(usize, usize, usize)> {
-        let origin = origin(m).filter(|origin| *origin < self.origins.len())?;
+        let origin = origin(m, self.first_level).filter(|origin| *origin < self.origins.len())?;
         Some((origin, first_of(origin), self.lengths(origin, most).trailing_ones() as usize))
     }
 }

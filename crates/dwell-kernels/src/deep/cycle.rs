@@ -219,6 +219,7 @@ fn rounded(z: Extended<f64>) -> [f64; 2] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::blocks::FIRST;
     use super::super::extended::Extended;
     use super::super::fixed_orbit::FixedOrbit;
     use super::super::mantissa::Dd;
@@ -239,6 +240,7 @@ mod tests {
             escape_radius: 2.0,
             tolerance: 2_f64.powi(-60),
             degree: Degree::Second,
+            first_level: FIRST,
             threads: 1,
             watch: Watch::unseen(&stop),
         };

@@ -49,6 +49,7 @@ use super::extended::{Bound, Extended, power_of_two};
 use super::mantissa::{Complex, Mantissa};
 use super::reference::Reference;
 use super::values::{Units, Values};
+use operations::Spacing;
 pub(super) use pool::{BYTES, Pool};
 use std::sync::atomic::{AtomicBool, Ordering};
 pub(super) use trap::FIRST as FIRST_ATTEMPT;
@@ -134,6 +135,8 @@ enum Phase<T> {
 struct Orbit<'a, T: Mantissa, const DERIVED: bool> {
     setting: &'a Setting<'a>,
     table: &'a Table<T>,
+    /// Where blocks may begin.
+    spacing: Spacing,
     /// What c is multiplied by for its value in the plane; 0 below the range of f64.
     unit: f64,
     /// What a step adds to the error for c.
@@ -176,6 +179,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         Self {
             setting,
             table,
+            spacing: Spacing::of(table.shortest()),
             unit,
             of_c: 4.0 * T::UNIT * REACH * unit + UNDERFLOW,
             relative: 2.0 * T::UNIT * REACH,

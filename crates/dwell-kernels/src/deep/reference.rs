@@ -214,8 +214,9 @@ impl Reference {
             let modulus = Bound::modulus(z);
             let kept = z.in_range().unwrap_or(Complex::ZERO);
             if orbit.high.len() + WINDOW > orbit.high.capacity() {
-                let more = orbit.high.len().max(4096);
-                if orbit.high.len() + more > most.max(8192)
+                // It grows by doubling, the last time up to the most.
+                let more = most.max(8192).saturating_sub(orbit.high.len()).min(orbit.high.len().max(4096));
+                if more < WINDOW
                     || orbit.high.try_reserve_exact(more).is_err()
                     || orbit.low.try_reserve_exact(more).is_err()
                 {

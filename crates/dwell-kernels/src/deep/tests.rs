@@ -1,7 +1,7 @@
 //! Tests of deltas, blocks and bounds against orbits in fixed point, which share no code with them but the limbs.
 
 use super::Watch;
-use super::blocks::{REACH, Table};
+use super::blocks::{FIRST, MOST_FIRST, REACH, Table};
 use super::direct::{self, Goal};
 use super::extended::{Bound, Extended};
 use super::leading::pair;
@@ -198,6 +198,8 @@ struct Wanted {
     limit: u64,
     smooth: bool,
     units: Option<Units>,
+    /// The level of the shortest blocks.
+    first_level: u32,
 }
 
 /// What a tier finds of some pixels.
@@ -216,11 +218,12 @@ fn by_deltas<T: Mantissa>(
         escape_radius: 2.0,
         tolerance,
         degree,
+        first_level: wanted.first_level,
         threads: 1,
         watch: Watch::unseen(&stop),
     };
     let table: Table<T> = table(level, of_table).unwrap();
-    let Wanted { limit, smooth, units } = wanted;
+    let Wanted { limit, smooth, units, .. } = wanted;
     let scale = *scale;
     let setting = Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit, smooth, units, stop: &stop };
     let pixels: Vec<Complex<T>> = pixels.iter().map(|pixel| Complex::of(*pixel)).collect();
@@ -288,7 +291,12 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
         periods += usize::from(place.reference.end == End::Period);
         let mut pixels: Vec<Complex<Dd>> = (0..8).map(|_| offset(&mut random)).collect();
         pixels.extend((0..2).flat_map(|_| neighbours(&mut random)));
-        let wanted = Wanted { limit, smooth: number % 2 == 0, units: (number % 4 > 1).then_some(UNITS) };
+        let wanted = Wanted {
+            limit,
+            smooth: number % 2 == 0,
+            units: (number % 4 > 1).then_some(UNITS),
+            first_level: [FIRST, 4, MOST_FIRST][number / 10 % 3],
+        };
         let stop = AtomicBool::new(false);
         let points: Vec<[Fixed; 2]> = pixels
             .iter()
@@ -297,7 +305,7 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
                 [plus(x, pixel.re, scale), plus(y, pixel.im, scale)]
             })
             .collect();
-        let Wanted { limit, smooth, units } = wanted;
+        let Wanted { limit, smooth, units, .. } = wanted;
         let (limbs, of_units) = (points[0][0].limbs.len(), units.map(|units| (units, scale)));
         let exact = followed(
             &Goal {
@@ -370,7 +378,9 @@ fn check_blocks(degree: Degree, exponent: i32, scales: &[i32]) {
         let place = place(&mut random, scale, 4000);
         let reference = &place.reference;
         let (tolerance, watch) = (2_f64.powi(exponent), Watch::unseen(&stop));
-        let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, degree, threads: 1, watch };
+        let first_level = [FIRST, 4, MOST_FIRST][scale.unsigned_abs() as usize / 10 % 3];
+        let setting =
+            TableSetting { reference, scale, escape_radius: 2.0, tolerance, degree, first_level, threads: 1, watch };
         let table: Table<Dd> = table(Level::best(), setting).unwrap();
         for (m, steps, radius, entry) in table.all().step_by(7) {
             let higher = table.terms_above(m, steps);
@@ -444,7 +454,9 @@ fn blocks_of_the_fourth_degree_reach_further() {
     let (reference, scale, watch) = (&place.reference, place.scale, Watch::unseen(&stop));
     let table = |degree| -> Table<Dd> {
         let tolerance = 2_f64.powi(-80);
-        let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, degree, threads: 1, watch };
+        let first_level = FIRST;
+        let setting =
+            TableSetting { reference, scale, escape_radius: 2.0, tolerance, degree, first_level, threads: 1, watch };
         table(Level::best(), setting).unwrap()
     };
     let [second, fourth] = [Degree::Second, Degree::Fourth].map(table);
@@ -458,6 +470,45 @@ fn blocks_of_the_fourth_degree_reach_further() {
         checked += 1;
     }
     assert!(checked > 500, "{checked}");
+}
+
+/// A table whose shortest blocks are longer has the blocks of another that are as long, and no others.
+#[test]
+fn coarse_tables_are_parts_of_fine_ones() {
+    fn check<T: Mantissa + std::fmt::Debug>(scale: i32, degree: Degree) {
+        let stop = AtomicBool::new(false);
+        let place = place(&mut Random(15), scale, 4000);
+        let (reference, scale, watch) = (&place.reference, place.scale, Watch::unseen(&stop));
+        let steps = reference.last() as u64;
+        let all = |first_level| -> Vec<String> {
+            let (tolerance, escape_radius) = (2_f64.powi(-60), 2.0);
+            let setting =
+                TableSetting { reference, scale, escape_radius, tolerance, degree, first_level, threads: 1, watch };
+            let table: Table<T> = table(Level::best(), setting).unwrap();
+            assert_eq!(table.first_level(), first_level);
+            let shortest = 1 << first_level;
+            let of =
+                |(m, steps, radius, entry)| (steps >= shortest).then(|| format!("{m} {steps} {radius:e} {entry:?}"));
+            table.all().filter(|(m, ..)| *m > 0).filter_map(of).collect()
+        };
+        let fine = all(FIRST);
+        for first_level in FIRST..=MOST_FIRST {
+            let coarse = all(first_level);
+            let has_steps = |line: &&String| {
+                let steps: usize = line.split(' ').nth(1).unwrap().parse().unwrap();
+                let m: usize = line.split(' ').next().unwrap().parse().unwrap();
+                steps >> first_level > 0 && (m - 1) % (1 << first_level) == 0
+            };
+            let of_fine: Vec<&String> = fine.iter().filter(has_steps).collect();
+            assert!(of_fine.len() > 10 && of_fine.iter().copied().eq(coarse.iter()), "2^{scale}, {first_level}");
+            let bytes = |first_level| Table::<T>::bytes(steps, scale, degree, first_level);
+            assert!(bytes(first_level) <= (bytes(FIRST) >> (first_level - FIRST)) + (1 << 16));
+        }
+    }
+    check::<f64>(-60, Degree::Second);
+    check::<Dd>(-120, Degree::Second);
+    check::<Dd>(-120, Degree::Fourth);
+    check::<f64>(-600, Degree::Second);
 }
 
 /// The beginning of all pixels is that of each, and some are long.
@@ -480,6 +531,7 @@ fn beginnings_are_those_of_each_pixel() {
             escape_radius: 2.0,
             tolerance: 2_f64.powi(-26),
             degree: if number % 3 == 2 { Degree::Fourth } else { Degree::Second },
+            first_level: if number % 4 == 3 { MOST_FIRST } else { FIRST },
             threads: 1,
             watch: Watch::unseen(&stop),
         };
@@ -581,7 +633,7 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
             reference.end = if is_deep { reference.end } else { End::Limit };
             let place = Place { parts, scale, reference };
             let pixels: Vec<Complex<Dd>> = (0..8).map(|_| offset(&mut random)).collect();
-            let wanted = Wanted { limit, smooth: true, units: None };
+            let wanted = Wanted { limit, smooth: true, units: None, first_level: FIRST };
             let found = by_deltas::<f64>(&place, (2_f64.powi(-26), Degree::Second), wanted, &pixels);
             assert_eq!(found, [Found::Stays; 8], "{x} {y} 2^{scale}");
         }
@@ -611,7 +663,7 @@ fn points_that_are_attracted_slowly_are_proved_to_stay_in_a_view_of_the_whole_se
     let turns = [0.09, 0.161, 0.23, 0.289, 0.357, 0.41, 0.443, 0.487];
     let pixels: Vec<_> =
         turns.iter().flat_map(|turns| [0.97, 0.99, 0.997].map(|modulus| pixel(*turns, modulus))).collect();
-    let wanted = Wanted { limit: i64::MAX as u64, smooth: true, units: None };
+    let wanted = Wanted { limit: i64::MAX as u64, smooth: true, units: None, first_level: FIRST };
     assert_eq!(by_deltas::<f64>(&place, (2_f64.powi(-26), Degree::Second), wanted, &pixels), [Found::Stays; 24]);
 }
 
@@ -715,7 +767,7 @@ fn nothing_that_escapes_is_trapped() {
             .unwrap();
             assert_ne!(reference.end, End::Trap);
             let place = Place { parts, scale, reference };
-            let wanted = Wanted { limit, smooth: false, units: None };
+            let wanted = Wanted { limit, smooth: false, units: None, first_level: MOST_FIRST };
             let found = by_deltas::<f64>(&place, (2_f64.powi(-26), Degree::Second), wanted, &[Complex::ZERO; 1]);
             let [a, b] = [&place.parts[0], &place.parts[1]];
             let four = four(a.limbs.len());

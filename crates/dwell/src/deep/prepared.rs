@@ -16,7 +16,7 @@ use crate::exact::limbs::fixed;
 use crate::exact::rational::Rational;
 use crate::truth::ExactMap;
 use crate::view::settings::Settings;
-use dwell_kernels::deep::blocks::{REACH, Table};
+use dwell_kernels::deep::blocks::{FIRST, MOST_FIRST, REACH, Table};
 use dwell_kernels::deep::extended::Bound;
 use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::Dd;
@@ -63,6 +63,8 @@ pub(crate) struct Prepared {
     bits: u64,
     limit: u64,
     threads: usize,
+    /// The level of the shortest blocks.
+    pub(super) first_level: u32,
     pub(super) blocks: TierBlocks<Table<f64>, Table<Dd>>,
 }
 
@@ -192,7 +194,7 @@ impl Shared {
         if !self.has_blocks() {
             return formulas::bytes(limit, scale).min(self.most_bytes);
         }
-        let of_tables = (0..Tier::OF_DELTAS).map(|tier| bytes_of_blocks(tier, entries, scale));
+        let of_tables = (0..Tier::OF_DELTAS).map(|tier| bytes_of_blocks(tier, entries, scale, FIRST));
         let of_tables = of_tables.fold(0, u64::saturating_add);
         // An orbit grows by doubling.
         Reference::bytes(entries.max(4096)).saturating_mul(2).saturating_add(of_tables).min(self.most_bytes)
@@ -242,16 +244,18 @@ impl Shared {
         let watch = Watch { stop: control.cancel.flag(), done: phase.steps() };
         let bits = usize::try_from((GUARD_BITS - self.scale).max(GUARD_BITS)).unwrap_or(usize::MAX);
         let mut limbs = 1 + bits.div_ceil(64);
-        // Half of the memory is for the blocks.
-        let most = usize::try_from(self.most_bytes / (2 * Reference::bytes(1))).unwrap_or(usize::MAX);
+        let most = usize::try_from(most_entries(self.most_bytes, self.unit())).unwrap_or(usize::MAX);
         for _ in 0..MOST_ATTEMPTS {
             let [x, y] = self.centre.each_ref().map(|part| fixed(part, limbs));
             let radius = Bound::new(REACH, self.unit());
             match Reference::new(level, [&x, &y], radius, self.escape, limit, most, watch) {
                 Ok(reference) => {
                     let bytes = Reference::bytes(reference.capacity() as u64);
+                    let first_level =
+                        first_level(reference.last() as u64, self.unit(), self.most_bytes.saturating_sub(bytes));
                     return Ok(Prepared {
                         reference,
+                        first_level,
                         bits: 64 * (limbs as u64 - 1),
                         limit,
                         threads: threads.max(1),
@@ -277,10 +281,32 @@ fn degree(tier: usize) -> Degree {
     if Tier::is_quartic(tier) { Degree::Fourth } else { Degree::Second }
 }
 
-/// Bytes of the blocks of a tier, of a reference of so many steps.
-fn bytes_of_blocks(tier: usize, steps: u64, scale: i32) -> u64 {
+/// Bytes of the blocks of a tier, of a reference of so many steps, where the shortest have 2^`first_level` steps.
+fn bytes_of_blocks(tier: usize, steps: u64, scale: i32, first_level: u32) -> u64 {
     let of_tier = if tier < Tier::IN_F64 { Table::<f64>::bytes } else { Table::<Dd>::bytes };
-    of_tier(steps, scale, degree(tier))
+    of_tier(steps, scale, degree(tier), first_level)
+}
+
+/// Bytes of the blocks that a view is not drawn without: those of a first tier and of the last.
+fn least_bytes(steps: u64, scale: i32, first_level: u32) -> u64 {
+    [0, Tier::OF_DELTAS - 1]
+        .map(|tier| bytes_of_blocks(tier, steps, scale, first_level))
+        .into_iter()
+        .fold(0, u64::saturating_add)
+}
+
+/// The most entries of an orbit that fits into so many bytes beside the blocks that take the least.
+fn most_entries(most_bytes: u64, scale: i32) -> u64 {
+    /// For the bytes of a step.
+    const MANY: u64 = 1 << 20;
+    let bytes = Reference::bytes(MANY) + least_bytes(MANY, scale, MOST_FIRST);
+    (u128::from(most_bytes) * u128::from(MANY) / u128::from(bytes)) as u64
+}
+
+/// The level of the shortest blocks of a reference of so many steps: the lowest with which those that are needed fit into so many bytes.
+fn first_level(steps: u64, scale: i32, bytes: u64) -> u32 {
+    let fits = |level: &u32| least_bytes(steps, scale, *level) <= bytes;
+    (FIRST..=MOST_FIRST).find(fits).unwrap_or(MOST_FIRST)
 }
 
 impl Prepared {
@@ -291,7 +317,7 @@ impl Prepared {
     }
 
     fn bytes_of_blocks(&self, tier: usize, shared: &Shared) -> u64 {
-        bytes_of_blocks(tier, self.reference.last() as u64, shared.unit())
+        bytes_of_blocks(tier, self.reference.last() as u64, shared.unit(), self.first_level)
     }
 
     /// The blocks of a tier in f64, by its number in [`Tier::ALL`].
@@ -320,6 +346,7 @@ impl Prepared {
             escape_radius: shared.escape_radius(),
             tolerance,
             degree: degree(tier),
+            first_level: self.first_level,
             threads: means.threads,
             watch: Watch { stop: control.cancel.flag(), done: phase.steps() },
         };

@@ -629,7 +629,9 @@ mod tests {
     use crate::field::channels::ChannelBuffers;
     use crate::view::settings::{NumberKind, Settings};
     use crate::view::{Size, View};
+    use dwell_kernels::deep::blocks::{FIRST, MOST_FIRST};
     use dwell_kernels::{Fold, Formula};
+    use std::collections::BTreeSet;
 
     /// The columns and rows of all pixels.
     fn all_places(size: Size) -> Vec<(u32, u32)> {
@@ -834,29 +836,32 @@ mod tests {
     }
 
     #[test]
-    fn fewer_tiers_give_the_same_where_memory_is_short() {
+    fn fewer_tiers_and_longer_blocks_give_the_same_where_memory_is_short() {
         let (re, im) = ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514");
         let size = Size { width: 14, height: 10 };
         let view = View::centred(re, im, "3e27").unwrap().sized(size);
         let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
-        let (mut lengths, mut first) = (Vec::new(), None);
+        let (mut kinds, mut first) = (Vec::new(), None);
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let control = Control { cancel: &cancel, progress: &progress };
         let means = Means { level: Level::best(), threads: 2, control };
-        for kibibytes in (256..4096).step_by(128).chain((4096..=16_384).step_by(2048)) {
+        for kibibytes in (256..4096).step_by(32).chain((4096..=16_384).step_by(2048)) {
             let limits = Limits { memory_bytes: kibibytes << 10 };
             let points = DeepPoints::new(&view, &settings, &limits).unwrap();
             let Ok(Some(prepared)) = points.shared.prepared(5000, means) else { continue };
             let fitting = prepared.fitting(&OF_DWELLS, &points.shared);
-            if OF_DWELLS.last() == Some(&fitting) {
+            if OF_DWELLS.last() == Some(&fitting) && prepared.first_level == MOST_FIRST {
                 // Even these may not fit.
                 continue;
             }
-            lengths.push(fitting.len());
+            kinds.push((prepared.first_level, fitting.len()));
             let found = computed(&points, size, 5000, false).dwell;
             assert_eq!(*first.get_or_insert_with(|| found.clone()), found, "{kibibytes} KiB");
         }
-        lengths.dedup();
-        assert_eq!(lengths, [3, 4, 5, 6]);
+        kinds.dedup();
+        let levels: BTreeSet<u32> = kinds.iter().map(|(level, _)| *level).collect();
+        assert!(levels.into_iter().eq(FIRST..=MOST_FIRST), "{kinds:?}");
+        let of_shortest = kinds.iter().filter(|(level, _)| *level == FIRST).map(|(_, length)| *length);
+        assert!(of_shortest.eq(2..=6), "{kinds:?}");
     }
 }

@@ -1,9 +1,9 @@
 //! What blocks of either degree have in common while a table is built: how they begin, are merged, and are kept.
 
+use super::WideEntry;
 use super::merge::Block;
 use super::quartic::Quartic;
 use super::segments::{Filled, Segment};
-use super::{FIRST, WideEntry};
 use crate::deep::TableSetting;
 use crate::deep::extended::Extended;
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
@@ -62,7 +62,7 @@ impl Merged for Block {
     }
 
     fn keep<T: Mantissa>(&self, segment: &mut Segment<'_, T>, begin: usize, level: u32) {
-        segment.keep(begin, (level - FIRST) as usize, &WideEntry::of(self, 1 << level));
+        segment.keep(begin, (level - segment.first_level) as usize, &WideEntry::of(self, 1 << level));
     }
 
     fn piece(&self) -> Option<Block> {
@@ -98,7 +98,7 @@ impl Merged for Quartic {
 
     fn keep<T: Mantissa>(&self, segment: &mut Segment<'_, T>, begin: usize, level: u32) {
         if let Some((radius, entry, higher)) = self.entry::<T>(1 << level) {
-            segment.keep_quartic(begin, (level - FIRST) as usize, (radius, &entry, higher));
+            segment.keep_quartic(begin, (level - segment.first_level) as usize, (radius, &entry, higher));
         }
     }
 

@@ -57,7 +57,13 @@ impl<T: Mantissa> Table<T> {
         &self.radius
     }
 
-    /// The blocks of each m at which one may begin: m = 0 and m = 1 + 4 k.
+    /// The level of the shortest blocks.
+    #[must_use]
+    pub fn first_level(&self) -> u32 {
+        self.first_level
+    }
+
+    /// The blocks of each m at which one may begin: m = 0 and m = 1 + 2^f k, with f = [`Self::first_level`].
     pub fn origins(&self) -> impl ExactSizeIterator<Item = OriginParts> {
         self.origins.iter().map(|origin| OriginParts {
             shortest: origin.shortest,

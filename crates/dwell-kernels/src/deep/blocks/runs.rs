@@ -3,10 +3,10 @@
 mod entries;
 mod row;
 
+use super::TableSetting;
 use super::merge::Block;
 use super::path::{Piece, is_piece};
 use super::segments::Segment;
-use super::{FIRST, TableSetting};
 use crate::deep::lanes::{LANES, Reals};
 use crate::deep::mantissa::{Complex, Dd, Mantissa, Pair};
 use crate::deep::reference::Reference;
@@ -116,7 +116,7 @@ impl Runs {
         (level, end): (u32, usize),
     ) {
         self.outside |= bits::<S, _>(row.out_of_range(simd));
-        if level < FIRST {
+        if level < segment.first_level {
             return;
         }
         let entries = Entries::new::<T, S>(simd, row, &self.common, 1 << level);
@@ -126,7 +126,9 @@ impl Runs {
                 continue;
             }
             let begin = self.begin(run) + end - (1 << level);
-            segment.keep_narrow(begin, (level - FIRST) as usize, radius, |lines| entries.write::<T>(run, lines));
+            segment.keep_narrow(begin, (level - segment.first_level) as usize, radius, |lines| {
+                entries.write::<T>(run, lines)
+            });
             if is_piece(begin, level, self.least_level)
                 && let Some(block) = row.blocks(&self.common).of(run)
             {
@@ -140,7 +142,7 @@ impl Runs {
 mod tests {
     use super::*;
     use crate::deep::blocks::places::{first_of, origin};
-    use crate::deep::blocks::{Entry, REACH, Table, WideEntry};
+    use crate::deep::blocks::{Entry, FIRST, REACH, Table, WideEntry};
     use crate::deep::extended::{Bound, Extended};
     use crate::deep::limbs::Fixed;
     use crate::deep::{Degree, Watch, table};
@@ -185,6 +187,7 @@ mod tests {
             escape_radius: 2.0,
             tolerance: TOLERANCE,
             degree: Degree::Second,
+            first_level: FIRST,
             threads: 1,
             watch: Watch::unseen(&stop),
         };
@@ -218,7 +221,7 @@ mod tests {
             let steps = 1 << level;
             let block = general(&setting, m, steps).map(|block| WideEntry::<T>::of(&block, steps as u64));
             there += usize::from(block.is_some_and(|block| block.narrow().is_some()));
-            if let Some(kept) = made.wide.at(first_of(origin(m).unwrap()) + (level - FIRST) as usize) {
+            if let Some(kept) = made.wide.at(first_of(origin(m, FIRST).unwrap()) + (level - FIRST) as usize) {
                 let ratio = kept.radius.over(block.unwrap().radius).to_f64();
                 assert!((0.9..1.1).contains(&ratio), "{c:?}, 2^{scale}, {m}, {steps}: {ratio}");
                 wide += 1;

@@ -7,7 +7,7 @@ use super::places::{first_of, origin};
 use super::quartic::HigherLines;
 use super::runs::{self, OutOfRange, Runs};
 use super::wide::{Kept, Wide};
-use super::{Entry, FIRST, Origin, Table, WideEntry};
+use super::{Entry, Origin, Table, WideEntry};
 use crate::deep::lanes::Reals;
 use crate::deep::mantissa::Mantissa;
 use crate::deep::{NoTable, TableSetting};
@@ -24,6 +24,8 @@ const STEPS_OF_LOOK: usize = 1 << 12;
 
 /// A part of a table: the blocks that begin at some origins that follow one another.
 pub(super) struct Segment<'a, T: Mantissa> {
+    /// The level of the shortest blocks that are kept.
+    pub(super) first_level: u32,
     first_origin: usize,
     first_place: usize,
     origins: &'a mut [Origin],
@@ -52,6 +54,19 @@ type Done<B, T> = (Filled<B>, Vec<Kept<T>>);
 /// Blocks that wait for their right neighbours, of falling levels.
 struct Waiting<B>(Vec<(u32, Option<B>)>);
 
+/// How blocks are merged, and which of them are kept.
+#[derive(Clone, Copy)]
+struct Merging {
+    tolerance: f64,
+    first_level: u32,
+}
+
+impl Merging {
+    fn of(setting: &TableSetting<'_>) -> Self {
+        Self { tolerance: setting.tolerance, first_level: setting.first_level }
+    }
+}
+
 impl<B: Merged> Waiting<B> {
     /// Adds a block whose last step is m, merges it with those before it, and hands over each that is long enough, with where it begins and its level.
     #[inline(always)]
@@ -60,16 +75,16 @@ impl<B: Merged> Waiting<B> {
         m: usize,
         mut level: u32,
         mut block: Option<B>,
-        tolerance: f64,
+        merging: Merging,
         mut keep: impl FnMut(usize, u32, &B),
     ) {
         while let Some((of_left, left)) = self.0.pop_if(|(of_left, _)| *of_left == level) {
             block = match (left, block) {
-                (Some(left), Some(right)) => left.then(&right, tolerance),
+                (Some(left), Some(right)) => left.then(&right, merging.tolerance),
                 _ => None,
             };
             level = of_left + 1;
-            if level >= FIRST
+            if level >= merging.first_level
                 && let Some(block) = &block
             {
                 keep(m + 1 - (1 << level), level, block);
@@ -91,7 +106,7 @@ impl<T: Mantissa> Segment<'_, T> {
     /// Keeps a block in the range of f64.
     #[inline(always)]
     pub(super) fn keep_narrow(&mut self, m: usize, length: usize, radius: f64, write: impl FnOnce(&mut T::Lines)) {
-        let Some(origin) = origin(m) else { return };
+        let Some(origin) = origin(m, self.first_level) else { return };
         let place = first_of(origin) + length - self.first_place;
         self.radius[place] = radius;
         if length == 0 {
@@ -102,7 +117,7 @@ impl<T: Mantissa> Segment<'_, T> {
 
     /// Keeps a block for deltas below the range of f64, where these are kept. One for which there is no memory is left out.
     fn keep_wide(&mut self, m: usize, length: usize, block: &WideEntry<T>) {
-        if let Some(origin) = origin(m).filter(|_| self.wide.len() < self.most_wide)
+        if let Some(origin) = origin(m, self.first_level).filter(|_| self.wide.len() < self.most_wide)
             && self.wide.try_reserve(1).is_ok()
         {
             self.wide.push((first_of(origin) + length, *block));
@@ -118,7 +133,7 @@ impl<T: Mantissa> Segment<'_, T> {
         (radius, entry, higher): (f64, &Entry<T>, HigherLines),
     ) {
         self.keep_narrow(m, length, radius, |lines| entry.write(lines));
-        if let Some(origin) = origin(m) {
+        if let Some(origin) = origin(m, self.first_level) {
             self.higher[first_of(origin) + length - self.first_place] = higher;
         }
     }
@@ -126,7 +141,11 @@ impl<T: Mantissa> Segment<'_, T> {
     /// Keeps the block of a run, which is kept in the range of f64, for deltas below it too. `None` where there is no such block, so that shorter ones are needed.
     pub(super) fn keep_run(&mut self, begin: usize, block: Option<&Block>) -> Option<()> {
         if self.most_wide > 0 {
-            self.keep_wide(begin, (runs::LEVEL - FIRST) as usize, &WideEntry::of(block?, runs::STEPS as u64));
+            self.keep_wide(
+                begin,
+                (runs::LEVEL - self.first_level) as usize,
+                &WideEntry::of(block?, runs::STEPS as u64),
+            );
         }
         Some(())
     }
@@ -236,7 +255,7 @@ impl<T: Mantissa> Segment<'_, T> {
             simd,
             #[inline(always)]
             || {
-                waiting.add(m, level, block, setting.tolerance, |begin, level, block| {
+                waiting.add(m, level, block, Merging::of(setting), |begin, level, block| {
                     block.keep(self, begin, level);
                     if is_piece(begin, level, *least_level)
                         && let Some(piece) = block.piece()
@@ -254,6 +273,7 @@ impl<T: Mantissa> Table<T> {
     pub(super) fn whole(&mut self, with_wide: bool) -> Segment<'_, T> {
         let most_wide = if with_wide { Wide::<T>::most(self.radius.len()) } else { 0 };
         Segment {
+            first_level: self.first_level,
             first_origin: 0,
             first_place: 0,
             origins: &mut self.origins,
@@ -313,7 +333,7 @@ impl<T: Mantissa> Table<T> {
             filled.pieces.iter().for_each(|(begin, level, block)| path.add(*begin, *level, block));
             let last = (number + 1) * length;
             for (level, block) in filled.waiting.0 {
-                waiting.add(last, level, block, setting.tolerance, |begin, level, block| {
+                waiting.add(last, level, block, Merging::of(setting), |begin, level, block| {
                     block.keep(&mut whole, begin, level);
                     if let Some(piece) = block.piece() {
                         path.add(begin, level, &piece);
@@ -338,7 +358,7 @@ impl<'a, T: Mantissa> Segment<'a, T> {
         let mut segments = Vec::with_capacity(count);
         for number in 1..=count {
             // The origin of m = 1 is 1.
-            let next_origin = 1 + (number << (level - FIRST));
+            let next_origin = 1 + (number << (level - rest.first_level));
             let next_place = first_of(next_origin);
             let (origins, places) = (next_origin - rest.first_origin, next_place - rest.first_place);
             let (own_origins, origins) = rest.origins.split_at_mut(origins.min(rest.origins.len()));
@@ -346,6 +366,7 @@ impl<'a, T: Mantissa> Segment<'a, T> {
             let (entries, rest_entries) = rest.entries.split_at_mut(places.min(rest.entries.len()));
             let (higher, rest_higher) = rest.higher.split_at_mut(places.min(rest.higher.len()));
             segments.push(Segment {
+                first_level: rest.first_level,
                 first_origin: rest.first_origin,
                 first_place: rest.first_place,
                 origins: own_origins,
@@ -372,7 +393,7 @@ impl<'a, T: Mantissa> Segment<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deep::blocks::REACH;
+    use crate::deep::blocks::{FIRST, MOST_FIRST, REACH};
     use crate::deep::extended::Bound;
     use crate::deep::limbs::Fixed;
     use crate::deep::mantissa::Dd;
@@ -393,14 +414,15 @@ mod tests {
         reference
     }
 
-    fn check<T: Mantissa + std::fmt::Debug>(scale: i32, limit: u64, degree: Degree) {
+    fn check<T: Mantissa + std::fmt::Debug>(scale: i32, limit: u64, degree: Degree, first_level: u32) {
         let stop = AtomicBool::new(false);
         let reference = reference(scale, limit, Watch::unseen(&stop));
         let of = |threads: usize| {
             let done = AtomicU64::new(0);
             let watch = Watch { stop: &stop, done: &done };
             let (reference, tolerance) = (&reference, 2_f64.powi(-26));
-            let setting = TableSetting { reference, scale, escape_radius: 2.0, tolerance, degree, threads, watch };
+            let setting =
+                TableSetting { reference, scale, escape_radius: 2.0, tolerance, degree, first_level, threads, watch };
             let table = table::<T>(Level::best(), setting).unwrap();
             let done = done.into_inner();
             assert!((limit - 1..limit + STEPS_OF_LOOK as u64).contains(&done), "{done}");
@@ -415,10 +437,12 @@ mod tests {
 
     #[test]
     fn threads_change_nothing() {
-        check::<f64>(-60, 16_386, Degree::Second);
-        check::<f64>(-500, 17_000, Degree::Second);
-        check::<Dd>(-60, 40_011, Degree::Second);
-        check::<Dd>(-60, 40_011, Degree::Fourth);
+        check::<f64>(-60, 16_386, Degree::Second, FIRST);
+        check::<f64>(-500, 17_000, Degree::Second, FIRST);
+        check::<f64>(-500, 17_000, Degree::Second, MOST_FIRST);
+        check::<Dd>(-60, 40_011, Degree::Second, FIRST);
+        check::<Dd>(-60, 40_011, Degree::Second, 4);
+        check::<Dd>(-60, 40_011, Degree::Fourth, FIRST);
     }
 
     #[test]
@@ -429,7 +453,16 @@ mod tests {
         for threads in [1, 3] {
             let watch = Watch::unseen(&stop);
             let (reference, tolerance, degree) = (&reference, 1e-8, Degree::Second);
-            let setting = TableSetting { reference, scale: -60, escape_radius: 2.0, tolerance, degree, threads, watch };
+            let setting = TableSetting {
+                reference,
+                scale: -60,
+                escape_radius: 2.0,
+                tolerance,
+                degree,
+                first_level: FIRST,
+                threads,
+                watch,
+            };
             assert_eq!(table::<f64>(Level::best(), setting).err(), Some(NoTable::Stopped));
         }
     }

@@ -30,12 +30,26 @@ fn indices<S: Simd>(simd: S, numbers: Reals<S>) -> Indices {
     indices
 }
 
-/// (m - 1) modulo a power of two, which is the greatest for m = 0.
+/// The steps between two places, a power of two, and 1 / steps: a division for each vector of orbits would take as long as a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spacing {
+    steps: f64,
+    inverse: f64,
+}
+
+impl Spacing {
+    #[inline(always)]
+    pub(super) const fn of(steps: usize) -> Self {
+        Self { steps: steps as f64, inverse: 1.0 / steps as f64 }
+    }
+}
+
+/// (m - 1) modulo the steps between two places, which is the greatest for m = 0.
 #[inline(always)]
-fn after_place<S: Simd>(simd: S, m: Reals<S>, period: usize) -> Reals<S> {
+fn after_place<S: Simd>(simd: S, m: Reals<S>, spacing: Spacing) -> Reals<S> {
     let splat = |x: f64| Reals::splat(simd, x);
     let before = m - splat(1.0);
-    before - (before * splat(1.0 / period as f64)).floor() * splat(period as f64)
+    before - (before * splat(spacing.inverse)).floor() * splat(spacing.steps)
 }
 
 /// Values of the reference, in order, of each part and lane.
@@ -131,7 +145,7 @@ pub(super) struct Here<'a, T: Mantissa, S: Simd> {
     at: Indices,
     windows: Windows<'a>,
     pub(super) value: Value<T, S>,
-    /// (m - 1) modulo 4, which is 0 where a block may begin, and 3 for m = 0.
+    /// (m - 1) modulo the steps of the shortest block, which is 0 where a block may begin, and the greatest for m = 0.
     pub(super) after_origin: Reals<S>,
     /// Steps up to the limit and the end of the reference.
     pub(super) most: Reals<S>,
@@ -150,7 +164,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let at = indices(simd, orbits.m);
         let windows = self.windows(&at);
         let value = self.value(simd, orbits.z, orbits.e, &windows, 0);
-        let after_origin = after_place(simd, orbits.m, 1 << FIRST);
+        let after_origin = after_place(simd, orbits.m, self.spacing);
         let last = self.setting.reference.last() as f64;
         Here { at, windows, value, after_origin, most: orbits.room.min(splat(last) - orbits.m) }
     }
@@ -303,7 +317,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let unit = splat(self.unit);
         let plain = Complex { re: orbits.c.re.scaled(unit), im: orbits.c.im.scaled(unit) };
         let Here { windows, mut value, most, .. } = here;
-        let count = (splat(PERIOD as f64) - after_place(simd, orbits.m, PERIOD)).min(most);
+        let count = (splat(PERIOD as f64) - after_place(simd, orbits.m, Spacing::of(PERIOD))).min(most);
         let before = Deltas { z: orbits.z, e: orbits.e, derivative: orbits.derivative };
         let mut deltas = self.stepped(simd, before, plain, &value);
         let mut mask = active;

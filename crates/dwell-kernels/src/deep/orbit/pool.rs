@@ -19,7 +19,7 @@ use super::group::{self, Groups};
 use super::operations::{Chosen, Here, count_of};
 use super::pile::{self, MOST, Orbits, Pile, Row};
 use super::{Counts, Event, Found, Orbit, Phase, Pixel, Setting, State, Trap};
-use crate::deep::blocks::{FIRST, Start, Table};
+use crate::deep::blocks::{Start, Table};
 use crate::deep::lanes::{Marks, Reals};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use fearless_simd::Simd;
@@ -199,9 +199,9 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
         let splat = |x: f64| Reals::splat(simd, x);
         let here = self.orbit.here(simd, orbits);
         let goes_on = here.value.goes_on & splat(0.0).less(here.most) & active;
-        // The shortest block is that from m = 0, with one step more than four.
+        // The shortest block is that from m = 0, with one step more than those from elsewhere.
         let is_origin = here.after_origin.min(orbits.m).at_most(splat(0.0));
-        let may_begin = is_origin & splat(f64::from(1 << FIRST)).less(here.most);
+        let may_begin = is_origin & splat(self.orbit.table.shortest() as f64).less(here.most);
         let block = self.orbit.with_block(simd, orbits.e, &here) & may_begin & goes_on;
         Next { here, block, step: goes_on & !block }
     }
@@ -255,7 +255,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
         }
     }
 
-    /// Steps the others, up to the next m at which a block may begin; and on where few blocks are found.
+    /// Steps the others, up to the next m at which a block may begin, or through a window of the reference where that is farther; and on where few blocks are found.
     #[inline(always)]
     fn step<S: Simd>(&mut self, simd: S) {
         let runs = if self.now.len() + self.next.len() <= Reals::<S>::LEN {
@@ -265,7 +265,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
         } else {
             1
         };
-        let far = self.counts.steps > FAR_BLOCKS * self.counts.blocks;
+        let far = self.orbit.table.is_coarse() || self.counts.steps > FAR_BLOCKS * self.counts.blocks;
         for at in (0..self.now.steps.len()).step_by(Reals::<S>::LEN) {
             let mut orbits = self.now.steps.load(simd, at);
             let active = Reals::<S>::first_lanes(simd, self.now.steps.len() - at);

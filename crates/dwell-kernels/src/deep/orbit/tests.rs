@@ -81,7 +81,16 @@ fn table_of<T: Mantissa>(setting: &Setting<'_>, degree: Degree, exponent: i32) -
     let tolerance = 2_f64.powi(exponent);
     table(
         Level::best(),
-        TableSetting { reference, scale, escape_radius, tolerance, degree, threads: 1, watch: Watch::unseen(stop) },
+        TableSetting {
+            reference,
+            scale,
+            escape_radius,
+            tolerance,
+            degree,
+            first_level: FIRST,
+            threads: 1,
+            watch: Watch::unseen(stop),
+        },
     )
     .unwrap()
 }

@@ -4,8 +4,9 @@ use super::{Attempt, Course, DeepBuffers, add};
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::deep::points::DeepPoints;
+use crate::deep::prepared::Prepared;
 use crate::deep::report::{Tier, TierReport};
-use dwell_kernels::deep::blocks::Table;
+use dwell_kernels::deep::blocks::{self, Table};
 use dwell_kernels::deep::mantissa::Dd;
 use dwell_kernels::deep::orbit::Setting;
 use dwell_kernels::deep::reference::End;
@@ -124,10 +125,10 @@ impl Next<'_> {
 }
 
 impl Course<'_> {
-    /// Whether a device can make attempts: for dwells and smooth values of views that are not decided as a whole.
+    /// Whether a device can make attempts: for dwells and smooth values of views that are not decided as a whole, by blocks from 4 steps on, which its kernels know.
     pub(crate) fn suits_a_device(&self) -> bool {
-        let is_iterated = self.prepared.as_ref().is_some_and(|prepared| prepared.reference.end != End::Trap);
-        is_iterated && !self.slopes && !self.cycles && self.call.limit <= MOST_LIMIT
+        let suits = |prepared: &Prepared| prepared.reference.end != End::Trap && prepared.first_level == blocks::FIRST;
+        self.prepared.as_deref().is_some_and(suits) && !self.slopes && !self.cycles && self.call.limit <= MOST_LIMIT
     }
 
     /// The number of the attempt of a device after another one, which it made at so many samples, as far as it pays. Blocks of the fourth degree are for the processors alone.

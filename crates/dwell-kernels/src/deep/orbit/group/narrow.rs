@@ -3,7 +3,6 @@
 use super::super::operations::{Deltas, Value, count_of};
 use super::super::{Counts, Orbit, SMALL};
 use super::{Group, MOST_REBASES, greatest, splat};
-use crate::deep::blocks::FIRST;
 use crate::deep::derivative::{UNDERFLOW, UP};
 use crate::deep::lanes::{ComplexInLanes, Lanes, Reals, broadcast};
 use crate::deep::mantissa::{Complex, Mantissa};
@@ -78,9 +77,9 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
     #[inline(always)]
     fn block_of_all<S: Simd>(&self, simd: S, group: &mut Group<T, S>, value: &Value<T, S>, room: u64) -> bool {
         let (m, last) = (group.m, self.setting.reference.last());
-        let shortest = 1 << FIRST;
-        // The shortest block is that from m = 0, with one step more than four.
-        if m != 0 && (m - 1) % shortest != 0 || last - m <= shortest || room <= shortest as u64 {
+        let shortest = self.table.shortest();
+        // The shortest block is that from m = 0, with one step more than those from elsewhere.
+        if m != 0 && (m - 1) & (shortest - 1) != 0 || last - m <= shortest || room <= shortest as u64 {
             return false;
         }
         let reach = (value.z_square.sqrt() + group.orbits.e) * Reals::splat(simd, UP);
