@@ -497,7 +497,7 @@ fn coarse_tables_are_parts_of_fine_ones() {
             let has_steps = |line: &&String| {
                 let steps: usize = line.split(' ').nth(1).unwrap().parse().unwrap();
                 let m: usize = line.split(' ').next().unwrap().parse().unwrap();
-                steps >> first_level > 0 && (m - 1) % (1 << first_level) == 0
+                steps >> first_level > 0 && (m - 1).is_multiple_of(1 << first_level)
             };
             let of_fine: Vec<&String> = fine.iter().filter(has_steps).collect();
             assert!(of_fine.len() > 10 && of_fine.iter().copied().eq(coarse.iter()), "2^{scale}, {first_level}");
