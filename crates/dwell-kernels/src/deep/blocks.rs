@@ -58,7 +58,7 @@ use fearless_simd::Simd;
 use merge::Block;
 pub use parts::{BoundParts, ComplexParts, OriginParts, StartParts, WideParts};
 use path::Path;
-use places::{OF_ZERO, first_of, lengths, origin, origin_after, origins};
+use places::{OF_ZERO, first_of, lengths, origin, origin_up_to, origins};
 pub(in crate::deep) use quartic::HigherLines;
 use quartic::{NO_HIGHER, Quartic};
 pub(in crate::deep) use start::Start;
@@ -142,7 +142,7 @@ impl<T: Mantissa> Table<T> {
     /// Bytes of the blocks of a reference of so many steps, where the shortest have 2^`first_level` steps.
     #[must_use]
     pub fn bytes(steps: u64, scale: i32, degree: Degree, first_level: u32) -> u64 {
-        let wide = if scale < WIDE_BELOW { Wide::<T>::BYTES } else { 0 };
+        let wide = if scale < WIDE_BELOW { Wide::<T>::bytes_of_place(first_level) } else { 0 };
         let higher = if Self::has_quartic(scale, degree) { size_of::<HigherLines>() } else { 0 };
         let each = size_of::<T::Lines>() + size_of::<f64>() + size_of::<Origin>() + wide + higher;
         // The levels from the first on have fewer than twice as many blocks as the first alone.
@@ -252,10 +252,10 @@ impl<T: Mantissa> Table<T> {
         lengths(origin, most, self.first_level)
     }
 
-    /// The origin at or after m, or the last.
+    /// The origin at or before m, or the last.
     #[inline(always)]
     fn origin_at(&self, m: usize) -> (usize, &Origin) {
-        let origin = origin_after(m, self.first_level).min(self.origins.len() - 1);
+        let origin = origin_up_to(m, self.first_level).min(self.origins.len() - 1);
         (origin, &self.origins[origin])
     }
 

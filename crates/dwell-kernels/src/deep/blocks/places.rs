@@ -8,9 +8,9 @@ pub(super) const OF_ZERO: usize = 63;
 /// The lengths of blocks from m = 1: up to 2^33 steps and more.
 const OF_ONE: usize = 32;
 
-/// The origin of m, or that of the next m at which a block may begin, where the shortest have 2^`first` steps.
+/// The origin of m, or of the last m before it at which a block may begin, where the shortest have 2^`first` steps.
 #[inline(always)]
-pub(super) fn origin_after(m: usize, first: u32) -> usize {
+pub(super) fn origin_up_to(m: usize, first: u32) -> usize {
     (m + (1 << first) - 1) >> first
 }
 
@@ -18,7 +18,7 @@ pub(super) fn origin_after(m: usize, first: u32) -> usize {
 #[inline(always)]
 pub(super) fn origin(m: usize, first: u32) -> Option<usize> {
     let is_one = m.wrapping_sub(1) & ((1 << first) - 1) == 0;
-    (is_one || m == 0).then(|| origin_after(m, first))
+    (is_one || m == 0).then(|| origin_up_to(m, first))
 }
 
 /// The number of origins of a reference of so many steps after the first.
@@ -66,7 +66,8 @@ mod tests {
                 assert_eq!(of(3 * shortest - 1).trailing_ones() as usize, count.min(2), "one and two of the shortest");
                 assert_eq!(of(shortest - 1), 0);
                 assert_eq!([m + 1, m + shortest - 1].map(|m| origin(m, first)), [None, None]);
-                assert_eq!(origin_after(m + 1, first), of_m + 1);
+                assert_eq!([m + 1, m + shortest - 1].map(|m| origin_up_to(m, first)), [of_m; 2]);
+                assert_eq!(origin_up_to(m + shortest, first), of_m + 1);
                 place += count;
             }
             assert_eq!(origin(0, first), Some(0));

@@ -271,7 +271,7 @@ impl<T: Mantissa> Segment<'_, T> {
 impl<T: Mantissa> Table<T> {
     /// All of the table.
     pub(super) fn whole(&mut self, with_wide: bool) -> Segment<'_, T> {
-        let most_wide = if with_wide { Wide::<T>::most(self.radius.len()) } else { 0 };
+        let most_wide = if with_wide { Wide::<T>::most(self.radius.len(), self.first_level) } else { 0 };
         Segment {
             first_level: self.first_level,
             first_origin: 0,
@@ -373,7 +373,7 @@ impl<'a, T: Mantissa> Segment<'a, T> {
                 radius,
                 entries,
                 higher,
-                most_wide: if rest.most_wide > 0 { Wide::<T>::most(places) } else { 0 },
+                most_wide: if rest.most_wide > 0 { Wide::<T>::most(places, rest.first_level) } else { 0 },
                 wide: Vec::new(),
             });
             rest = Segment {

@@ -2,14 +2,19 @@
 //!
 //! These deltas are smaller than the radius of any block of a run (`runs.rs`), so that an orbit goes on by whole runs. Within a run, blocks are kept only where
 //! one of its blocks is outside of the range of f64, near a Z_m that is near 0. That is rare, and at most a quarter of all blocks are kept: without them there are more
-//! single steps.
+//! single steps. Of the blocks of a table whose shortest have more than 4 steps, those of whole runs and more are a larger share: an eighth with blocks from 8 steps on, all of them with those from 64 steps on.
 
-use super::{WideEntry, filled};
+use super::{FIRST, WideEntry, filled};
 use crate::deep::NoTable;
 use crate::deep::mantissa::Mantissa;
 
-/// Of so many places, one has a block that is kept.
+/// Of so many places, one has a block that is kept, where blocks have 4 steps and more.
 const PLACES_OF_EACH: usize = 4;
+
+/// The same where the shortest blocks have 2^`first_level` steps.
+fn places_of_each(first_level: u32) -> usize {
+    (PLACES_OF_EACH >> (first_level - FIRST)).max(1)
+}
 
 /// A block and its place.
 pub(super) type Kept<T> = (usize, WideEntry<T>);
@@ -24,11 +29,13 @@ pub(super) struct Wide<T: Mantissa> {
 
 impl<T: Mantissa> Wide<T> {
     /// An upper bound of the bytes for each place: the list may grow by doubling.
-    pub(super) const BYTES: usize = size_of::<u32>() + 2 * size_of::<Kept<T>>() / PLACES_OF_EACH;
+    pub(super) fn bytes_of_place(first_level: u32) -> usize {
+        size_of::<u32>() + 2 * size_of::<Kept<T>>() / places_of_each(first_level)
+    }
 
     /// The most blocks that are kept of so many places.
-    pub(super) fn most(places: usize) -> usize {
-        places / PLACES_OF_EACH
+    pub(super) fn most(places: usize, first_level: u32) -> usize {
+        places / places_of_each(first_level)
     }
 
     /// No blocks.
