@@ -199,7 +199,9 @@ mod tests {
 
     #[test]
     fn turns_come_in_order_and_too_many_are_refused() {
-        on_runtime(async {
+        // On one thread, so that a request is in the queue when it is counted, however busy the machine is.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
             let admission = Admission::default();
             let (order, first) = (Arc::new(Mutex::new(Vec::new())), Cancel::default());
             let longest = Duration::from_secs(60);
@@ -217,13 +219,17 @@ mod tests {
                     admission.run(Turn::Aside, longest, cancel, work).await
                 })
             };
+            let has_waiting = async |count: usize| {
+                while admission.load().computing == 0 || admission.load().waiting < count {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            };
             works.push(spawn(0, first.clone()));
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            has_waiting(0).await;
             for number in 1..=MOST_WAITING {
                 works.push(spawn(number, Cancel::default()));
-                tokio::time::sleep(Duration::from_millis(1)).await;
+                has_waiting(number).await;
             }
-            tokio::time::sleep(Duration::from_millis(50)).await;
             let refused = spawn(99, Cancel::default()).await.unwrap();
             assert_eq!(refused.unwrap_err().status, StatusCode::SERVICE_UNAVAILABLE);
             first.cancel();
