@@ -18,11 +18,13 @@
 //! bounds the rest, all of it as polynomials in |z| with coefficients of moduli. Powers above the third are folded down by R.
 //! R is such that L + N + D at R is within the radius of y: so no point of a block's domain escapes within the block.
 //!
-//! Blocks begin at m = 1 + 4 k and at m = 0, where an orbit is rebased to. Of a reference for whose blocks there is no memory, the shortest are left out: with those of 16 steps and more, or of 64 and
-//! more, blocks begin at m = 1 + 16 k or 1 + 64 k, and take a quarter or a sixteenth of the memory. There A is 0, so that what is tolerated is a share of Q z^2, and the
+//! Blocks begin at m = 1 + 4 k and at m = 0, where an orbit is rebased to. There A is 0, so that what is tolerated is a share of Q z^2, and the
 //! remainder's part with |z|, which has a factor of c, is computed with an exponent. The deltas of a very deep view come back to m = 0 once for each
 //! period of the reference while they grow from c to the size of the set: one block from there takes them to its end (`path.rs`). What all pixels
 //! have in common at the beginning is one polynomial of c (`start.rs`).
+//!
+//! Of a reference for whose blocks there is no memory, the shortest are left out: with those of 16 steps and more, or of 64 and more, blocks begin at m = 1 + 16 k or 1 + 64 k, and take a quarter or a
+//! sixteenth of the memory.
 //!
 //! Blocks of up to 64 steps are merged in vectors, with the powers of 2^scale left out (`runs.rs`); longer ones, and those near a Z_m that is near 0, one at a time with exponents
 //! (`merge.rs`). Blocks of the fourth degree (`quartic.rs`) are merged in the same order (`merged.rs`). What a table takes on one core of a Zen 5 with 512 bits, in nanoseconds of a step of rf-dragon (scale 2^-639, a tolerance of 2^-26):
