@@ -55,8 +55,7 @@ impl HostSession {
     /// Iterates the open pixels.
     fn decide<T: Mantissa>(&mut self, table: &Table<T>, setting: &Setting<'_>) -> u64 {
         let reference = setting.reference;
-        let high: Vec<f64> = reference.high().iter().flatten().copied().collect();
-        let low: Vec<f64> = reference.low().iter().flatten().copied().collect();
+        let [high, low] = reference.pairs().map(|pairs| pairs.iter().flatten().copied().collect::<Vec<f64>>());
         let tiny: Vec<DeepTiny> = layout::tiny(reference).collect();
         let origins: Vec<DeepOrigin> = layout::origins(table).collect();
         let blocks: Vec<f64> = table.lines().flatten().copied().collect();

@@ -184,10 +184,11 @@ impl Tables {
         stream: &Stream,
     ) -> Result<Loaded, Fault> {
         let reference = attempt.setting.reference;
+        let [high, low] = reference.pairs();
         let (count, doubles) = table.blocks();
-        let values = if T::PARTS == 2 { 2 * reference.low().len() } else { 0 };
+        let values = if T::PARTS == 2 { 2 * low.len() } else { 0 };
         let (tiny, wide) = (reference.tiny.len(), table.wide_blocks().len());
-        let bytes = 8 * (2 * reference.high().len() + values + count * doubles + table.radii().len())
+        let bytes = 8 * (2 * high.len() + values + count * doubles + table.radii().len())
             + size_of::<DeepTiny>() * tiny
             + size_of::<DeepOrigin>() * table.origins().len()
             + 4 * table.wide_numbers().len()
@@ -196,7 +197,7 @@ impl Tables {
         let context = &self.context;
         let loaded = Loaded {
             key: Key::of(&attempt.table),
-            high: Buffer::new(context, 2 * reference.high().len())?,
+            high: Buffer::new(context, 2 * high.len())?,
             low: Buffer::new(context, values)?,
             tiny: Buffer::new(context, tiny)?,
             origins: Buffer::new(context, table.origins().len())?,
@@ -208,9 +209,9 @@ impl Tables {
             _reservation: reservation,
         };
         let staging = &mut self.staging;
-        copy(&loaded.high, bytemuck::cast_slice(reference.high()), staging, stream)?;
+        copy(&loaded.high, bytemuck::cast_slice(high), staging, stream)?;
         if T::PARTS == 2 {
-            copy(&loaded.low, bytemuck::cast_slice(reference.low()), staging, stream)?;
+            copy(&loaded.low, bytemuck::cast_slice(low), staging, stream)?;
         }
         fill(&loaded.tiny, layout::tiny(reference), staging, stream)?;
         fill(&loaded.origins, layout::origins(table), staging, stream)?;

@@ -70,8 +70,8 @@ use wide::{Kept, Wide};
 pub const REACH: f64 = 1.001;
 /// The lowest level that is kept: blocks of 2^FIRST steps. Shorter ones save less than they cost.
 pub const FIRST: u32 = 2;
-/// The greatest level that may be the lowest of a table: that of whole runs.
-pub const MOST_FIRST: u32 = runs::LEVEL;
+/// The greatest level that may be the lowest of a table.
+pub const MOST_FIRST: u32 = 8;
 /// The error of A and B in blocks of one step, relative to majorants without cancellation: for l steps l times as much, and for Q, S and T twice that.
 ///
 /// In units of u^2, u = 2^-53, a product of pairs is off by at most 5, of which 6 is taken here, and a sum by 3 (`mantissa.rs`), so that one of complex numbers is off by (6 + 3) sqrt 2 < 12.8 of its modulus and 3 of its own.

@@ -8,16 +8,22 @@
 //! - at the limit.
 //!
 //! Where it ends changes no result, since rebasing is exact, and only speed.
+//!
+//! An orbit for which there is no memory as pairs of f64 is kept as waypoints, from which it is computed again (`reference/waypoints.rs`).
+
+mod waypoints;
 
 use super::Watch;
 use super::extended::{Bound, Extended};
 use super::fixed_orbit::FixedOrbit;
+use super::lanes::LANES;
 use super::limbs::Fixed;
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::view_trap::ViewTrap;
 use crate::level::Level;
 use crate::prefetch::prefetch;
 use std::sync::atomic::Ordering;
+use waypoints::{NoMemory, Value, Waypoints};
 
 /// Bits by which Z_m is more precise, relative to itself, than the last bit of a [`Dd`]: 2^-112 |Z_m| bounds its error.
 const RELATIVE_ERROR: i32 = -112;
@@ -29,6 +35,15 @@ pub(super) type Window = [[f64; 2]; WINDOW];
 /// The most steps of an orbit between two places where a block may begin that are looked at.
 pub(super) const WINDOW: usize = 16;
 const NO_WINDOW: Window = [[0.0; 2]; WINDOW];
+/// Windows of each part and lane that are computed again.
+pub(super) type Windows = [[Window; LANES]; 2];
+/// Bytes that a thread keeps of orbits that are kept as waypoints.
+pub(super) const BYTES_OF_THREAD: usize = waypoints::BYTES_OF_THREAD;
+
+/// Windows with zeros.
+pub(super) fn windows() -> Box<Windows> {
+    Box::new([[NO_WINDOW; LANES]; 2])
+}
 
 /// Why an orbit ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,16 +74,36 @@ impl End {
 /// A reference orbit Z_0 to Z_M.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// The parts of Z_m, rounded to f64, and [`WINDOW`] - 1 zeros.
+    /// The parts of Z_m, rounded to f64, and [`WINDOW`] - 1 zeros; empty where there are waypoints in their place.
     high: Vec<[f64; 2]>,
     /// What is left of them.
     low: Vec<[f64; 2]>,
+    /// While an orbit is computed, beside the pairs that they may take the place of.
+    waypoints: Option<Box<Waypoints>>,
+    last: usize,
     /// Each Z_m, 0 < m, of less than 2^-300, in the order of m.
     pub tiny: Vec<(u32, Extended<Dd>)>,
     /// A bound on the absolute error of Z_M, which may be near 0.
     pub end_error: Bound,
     /// Why it ends.
     pub end: End,
+}
+
+/// The most memory of an orbit.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Entries as pairs of f64.
+    pub pairs: usize,
+    /// Entries as waypoints, which an orbit with more than that many pairs is kept as.
+    pub waypoints: usize,
+}
+
+impl Room {
+    /// For so many entries as pairs of f64, and no waypoints.
+    #[must_use]
+    pub fn of_pairs(pairs: usize) -> Self {
+        Self { pairs, waypoints: 0 }
+    }
 }
 
 /// Why there is no orbit.
@@ -85,40 +120,58 @@ pub enum NoReference {
 impl Reference {
     /// The index M of the last Z.
     #[must_use]
+    #[inline(always)]
     pub fn last(&self) -> usize {
-        self.high.len() - WINDOW
+        self.last
     }
 
-    /// The entries that memory is allocated for.
+    /// Bytes that are allocated for it.
     #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.high.capacity()
+    pub fn allocated(&self) -> u64 {
+        Self::bytes(self.high.capacity() as u64) + self.waypoints.as_ref().map_or(0, |waypoints| waypoints.allocated())
     }
 
-    /// Bytes of an orbit of so many entries.
+    /// Bytes of an orbit of so many entries as pairs of f64.
     #[must_use]
     pub fn bytes(entries: u64) -> u64 {
         entries.saturating_mul(32)
     }
 
-    /// Z_0 to Z_M, both parts rounded to f64.
+    /// The same as waypoints.
     #[must_use]
-    pub fn high(&self) -> &[[f64; 2]] {
-        &self.high[..=self.last()]
+    pub fn bytes_of_waypoints(entries: u64) -> u64 {
+        Waypoints::bytes(entries)
     }
 
-    /// What is left of each of them.
+    /// Whether it is kept as waypoints.
     #[must_use]
-    pub fn low(&self) -> &[[f64; 2]] {
-        &self.low[..=self.last()]
+    #[inline(always)]
+    pub fn is_compressed(&self) -> bool {
+        self.high.is_empty()
     }
 
-    /// The first or the second f64 of the parts of Z_m and of those after it, of which there are zeros beyond the last.
+    /// Z_0 to Z_M, both parts rounded to f64, and what is left of each of them; both empty where the orbit is kept as waypoints.
+    #[must_use]
+    pub fn pairs(&self) -> [&[[f64; 2]]; 2] {
+        [&self.high, &self.low].map(|list| list.get(..=self.last).unwrap_or_default())
+    }
+
+    /// The first or the second f64 of the parts of Z_m and of those after it, of which there are zeros beyond the last; zeros where the orbit is kept as waypoints.
     #[inline(always)]
     pub(super) fn window(&self, part: usize, m: usize) -> &Window {
         let list = if part == 0 { &self.high } else { &self.low };
-        let start = m.min(self.last());
-        list[start..].first_chunk().unwrap_or(&NO_WINDOW)
+        let start = m.min(self.last);
+        list.get(start..).and_then(<[_]>::first_chunk).unwrap_or(&NO_WINDOW)
+    }
+
+    /// Computes windows of an orbit that is kept as waypoints, each up to the next waypoint.
+    #[inline(never)]
+    pub(super) fn fill(&self, at: &[usize; LANES], windows: &mut Windows) {
+        let Some(waypoints) = &self.waypoints else { return };
+        let [high, low] = windows;
+        for ((m, high), low) in at.iter().zip(high).zip(low) {
+            waypoints.fill(*m, [high, low]);
+        }
     }
 
     /// Begins to load Z_m and what follows it.
@@ -132,8 +185,21 @@ impl Reference {
     /// Z_m.
     #[inline(always)]
     pub(crate) fn at<T: Mantissa>(&self, m: usize) -> Complex<T> {
-        let ([re, im], [re_low, im_low]) = (self.high[m], self.low[m]);
-        Complex { re: T::of(Dd { hi: re, lo: re_low }), im: T::of(Dd { hi: im, lo: im_low }) }
+        let Complex { re, im } = match (self.high.get(m), self.low.get(m)) {
+            (Some([re, im]), Some([re_low, im_low])) => {
+                Complex { re: Dd { hi: *re, lo: *re_low }, im: Dd { hi: *im, lo: *im_low } }
+            }
+            _ => self.computed(m),
+        };
+        Complex { re: T::of(re), im: T::of(im) }
+    }
+
+    /// Z_m of an orbit that is kept as waypoints.
+    #[cold]
+    #[inline(never)]
+    fn computed(&self, m: usize) -> Complex<Dd> {
+        assert!(self.waypoints.is_some(), "Z_{m} of an orbit up to {}", self.last);
+        self.waypoints.as_ref().map_or(Complex::ZERO, |waypoints| waypoints.at(m))
     }
 
     /// Z_m, of any magnitude.
@@ -157,12 +223,12 @@ impl Reference {
         radius: Bound,
         escape: f64,
         limit: u64,
-        most: usize,
+        room: Room,
         watch: Watch<'_>,
     ) -> Result<Self, NoReference> {
         let mut derivative = Extended::new(Complex { re: 1.0, im: 0.0 }, 0);
         let mut trap = ViewTrap::new(radius, escape);
-        Self::until(level, c, escape, most, watch, |_, step| {
+        Self::until(level, c, escape, limit, room, watch, |_, step| {
             let Step { m, z, modulus, error, square } = step;
             let reach = radius.times(Bound::modulus(derivative));
             let z_in_f64 = Extended::<f64>::of(z);
@@ -180,7 +246,7 @@ impl Reference {
         })
     }
 
-    /// The orbit of C = x + iy with |Z|^2 up to about `escape`, until `ends` says why it ends. It gets what there is of the orbit, Z_m included, and Z_m. The last Z may be of any
+    /// The orbit of C = x + iy with |Z|^2 up to about `escape` and at most Z_limit, until `ends` says why it ends. It gets what there is of the orbit, Z_m included, and Z_m. The last Z may be of any
     /// precision; the others are known to 2^-112 of their magnitude.
     ///
     /// # Errors
@@ -189,7 +255,8 @@ impl Reference {
         level: Level,
         c: [&Fixed; 2],
         escape: f64,
-        most: usize,
+        limit: u64,
+        room: Room,
         watch: Watch<'_>,
         mut ends: impl FnMut(&Self, Step) -> Result<Option<End>, NoReference>,
     ) -> Result<Self, NoReference> {
@@ -198,6 +265,9 @@ impl Reference {
         let mut orbit = Self {
             high: vec![[0.0; 2]],
             low: vec![[0.0; 2]],
+            // Noted from the beginning on, since they have more bits than pairs of f64.
+            waypoints: (room.waypoints > room.pairs && limit >= room.pairs as u64).then(|| Box::new(Waypoints::new(c))),
+            last: 0,
             tiny: Vec::new(),
             end_error: Bound::ZERO,
             end: End::Limit,
@@ -213,26 +283,14 @@ impl Reference {
             let z = exact.leading();
             let modulus = Bound::modulus(z);
             let kept = z.in_range().unwrap_or(Complex::ZERO);
-            if orbit.high.len() + WINDOW > orbit.high.capacity() {
-                // It grows by doubling, the last time up to the most.
-                let more = most.max(8192).saturating_sub(orbit.high.len()).min(orbit.high.len().max(4096));
-                if more < WINDOW
-                    || orbit.high.try_reserve_exact(more).is_err()
-                    || orbit.low.try_reserve_exact(more).is_err()
-                {
-                    return Err(NoReference::Memory);
-                }
-            }
-            orbit.high.push([kept.re.hi, kept.im.hi]);
-            orbit.low.push([kept.re.lo, kept.im.lo]);
+            let absolute = Bound::new(1.0, unit).times(error);
+            orbit.push(Value { m, orbit: &exact, kept, modulus, error: absolute }, room)?;
             if kept.size() < TINY {
                 orbit.tiny.push((m, z));
             }
-            let absolute = Bound::new(1.0, unit).times(error);
             if let Some(end) = ends(&orbit, Step { m, z, modulus, error: absolute, square: kept.square() })? {
                 orbit.end = end;
-                orbit.high.extend_from_slice(&NO_WINDOW[1..]);
-                orbit.low.extend_from_slice(&NO_WINDOW[1..]);
+                orbit.ends_here();
                 orbit.end_error = absolute.plus(modulus.times(Bound::new(1.0, -103)));
                 return Ok(orbit);
             }
@@ -244,6 +302,49 @@ impl Reference {
             exact.step();
         }
         Err(NoReference::Memory)
+    }
+
+    /// Adds Z_m.
+    #[inline(always)]
+    fn push(&mut self, value: Value<'_>, room: Room) -> Result<(), NoReference> {
+        if let Some(waypoints) = &mut self.waypoints {
+            let most = Self::bytes_of_waypoints(room.waypoints as u64);
+            waypoints.add(&value, most).map_err(|NoMemory| NoReference::Memory)?;
+        }
+        let Complex { re, im } = value.kept;
+        self.last = value.m as usize;
+        if self.is_compressed() {
+            return Ok(());
+        }
+        if self.high.len() + WINDOW > self.high.capacity() && !self.grow(room.pairs) {
+            if self.waypoints.is_none() {
+                return Err(NoReference::Memory);
+            }
+            (self.high, self.low) = (Vec::new(), Vec::new());
+            return Ok(());
+        }
+        self.high.push([re.hi, im.hi]);
+        self.low.push([re.lo, im.lo]);
+        Ok(())
+    }
+
+    /// Makes room for more pairs, of at most so many. Whether there is.
+    fn grow(&mut self, most: usize) -> bool {
+        // By doubling, the last time up to the most. Where there is little memory, an orbit may still have some pairs.
+        let len = self.high.len();
+        let most = if self.waypoints.is_some() { most } else { most.max(8192) };
+        let more = most.saturating_sub(len).min(len.max(4096));
+        more >= WINDOW && self.high.try_reserve_exact(more).is_ok() && self.low.try_reserve_exact(more).is_ok()
+    }
+
+    /// Keeps it in one way, and with zeros behind it.
+    fn ends_here(&mut self) {
+        if self.is_compressed() {
+            return;
+        }
+        self.waypoints = None;
+        self.high.extend_from_slice(&NO_WINDOW[1..]);
+        self.low.extend_from_slice(&NO_WINDOW[1..]);
     }
 }
 

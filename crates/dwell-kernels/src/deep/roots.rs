@@ -16,7 +16,7 @@ use super::extended::Extended;
 use super::fixed_orbit::FixedOrbit;
 use super::limbs::Fixed;
 use super::mantissa::Dd;
-use super::reference::{End, NoReference, Reference};
+use super::reference::{End, NoReference, Reference, Room};
 use crate::level::Level;
 
 /// R^2 of orbits in the neighbourhood of a root: far above 4, so that a centre of a view may be outside of the set.
@@ -113,7 +113,7 @@ pub fn orbit(
     watch: Watch<'_>,
 ) -> Result<Reference, NoReference> {
     let last = equation.last();
-    Reference::until(level, c, ESCAPE, most, watch, |_, step| {
+    Reference::until(level, c, ESCAPE, last, Room::of_pairs(most), watch, |_, step| {
         let ends = if u64::from(step.m) == last { End::Period } else { End::Escape };
         Ok((ends == End::Period || step.square > ESCAPE).then_some(ends))
     })

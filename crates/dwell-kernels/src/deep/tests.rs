@@ -8,7 +8,7 @@ use super::leading::pair;
 use super::limbs::{Fixed, Stepper};
 use super::mantissa::{Complex, Dd, Mantissa};
 use super::orbit::{Found, Setting};
-use super::reference::{End, NoReference, Reference};
+use super::reference::{self, End, NoReference, Reference, Room};
 use super::values::Units;
 use super::{Degree, TableSetting, decide, table};
 use crate::level::{Level, LevelName};
@@ -88,6 +88,18 @@ pub(super) struct Place {
     pub(super) reference: Reference,
 }
 
+impl Place {
+    /// The same with the orbit kept as waypoints.
+    fn compressed(self, limit: u64) -> Self {
+        let (stop, [x, y]) = (AtomicBool::new(false), self.parts.each_ref());
+        let room = Room { pairs: 0, waypoints: 1 << 20 };
+        let (radius, watch) = (Bound::new(REACH, self.scale), Watch::unseen(&stop));
+        let reference = Reference::new(Level::best(), [x, y], radius, 4.0, limit, room, watch).unwrap();
+        assert!(reference.is_compressed() && reference.pairs() == [&[] as &[[f64; 2]]; 2]);
+        Self { reference, ..self }
+    }
+}
+
 /// A place with a view of 2^scale about a point near the boundary.
 pub(super) fn place(random: &mut Random, scale: i32, limit: u64) -> Place {
     let point = boundary_point(random);
@@ -108,7 +120,7 @@ pub(super) fn place_at(random: &mut Random, [x, y]: [f64; 2], scale: i32, limit:
             Bound::new(REACH, scale),
             4.0,
             limit,
-            1 << 20,
+            Room::of_pairs(1 << 20),
             Watch::unseen(&stop),
         ) {
             Ok(reference) => return Place { parts, scale, reference },
@@ -131,7 +143,7 @@ pub(super) fn place_at_a_nucleus(random: &mut Random) -> Place {
                 Bound::new(REACH, scale),
                 4.0,
                 20_000,
-                1 << 20,
+                Room::of_pairs(1 << 20),
                 Watch::unseen(&stop),
             )
         };
@@ -288,6 +300,7 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
         let limit = if number % 3 == 0 { 300 } else { 20_000 };
         let place = if number % 10 == 3 { place_at_a_nucleus(&mut random) } else { place(&mut random, scale, limit) };
         let scale = place.scale;
+        let place = if number % 5 == 1 { place.compressed(limit) } else { place };
         periods += usize::from(place.reference.end == End::Period);
         let mut pixels: Vec<Complex<Dd>> = (0..8).map(|_| offset(&mut random)).collect();
         pixels.extend((0..2).flat_map(|_| neighbours(&mut random)));
@@ -580,7 +593,7 @@ fn references_end_at_periods_escapes_and_limits() {
     let stop = AtomicBool::new(false);
     let near = |random: &mut Random, x: f64, y: f64| [fixed(random, x, 6), fixed(random, y, 6)];
     let of = |[x, y]: &[Fixed; 2], radius: Bound, limit| {
-        Reference::new(Level::best(), [x, y], radius, 4.0, limit, 1 << 20, Watch::unseen(&stop))
+        Reference::new(Level::best(), [x, y], radius, 4.0, limit, Room::of_pairs(1 << 20), Watch::unseen(&stop))
     };
     // Near the centre of the disc of period 2, and of the component of period 3 on the axis.
     let two = of(&near(&mut random, -1.0, 0.0), Bound::new(1.0, -50), 1000).unwrap();
@@ -594,6 +607,76 @@ fn references_end_at_periods_escapes_and_limits() {
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let stopped = of(&near(&mut random, -0.1, 0.1), Bound::new(1.0, -100), 50);
     assert_eq!(stopped.err(), Some(NoReference::Stopped));
+}
+
+#[test]
+fn orbits_that_are_kept_as_waypoints_are_as_precise() {
+    let mut random = Random(31);
+    for scale in [-60, -60, -300, -1300, 0] {
+        // At a nucleus Z_M is 0 but for 2^-500, and orbits in a deep view come near 0 on their way.
+        let whole = if scale == 0 { place_at_a_nucleus(&mut random) } else { place(&mut random, scale, 5000) };
+        let limit = if scale == 0 { 20_000 } else { 5000 };
+        let pairs = whole.reference.clone();
+        let computed = whole.compressed(limit).reference;
+        let last = pairs.last();
+        assert_eq!((computed.last(), computed.end), (last, pairs.end));
+        assert_eq!(
+            format!("{:?} {:?}", computed.end_error, computed.tiny),
+            format!("{:?} {:?}", pairs.end_error, pairs.tiny)
+        );
+        // Few are kept themselves.
+        let most = 5 * Reference::bytes_of_waypoints(last as u64) / 4 + 256 * (64 + 40);
+        assert!(computed.allocated() <= most, "{last}: {}", computed.allocated());
+        let is_near = |own: Complex<Dd>, other: Complex<Dd>| {
+            let off = Complex { re: own.re + -other.re, im: own.im + -other.im };
+            off.size() <= other.size() * 2_f64.powi(-104)
+        };
+        // In order, and in none.
+        let others: Vec<usize> = (0..2000).map(|_| random.next() as usize % (last + 1)).collect();
+        for m in (0..=last).chain(others) {
+            let [own, other] = [&computed, &pairs].map(|reference| reference.at::<Dd>(m));
+            assert!(is_near(own, other), "2^{scale}, Z_{m} of {last}: {own:?}, {other:?}");
+        }
+        let mut windows = reference::windows();
+        for _ in 0..200 {
+            let at = std::array::from_fn(|lane| if lane == 0 { last } else { random.next() as usize % (last + 1) });
+            computed.fill(&at, &mut windows);
+            for (lane, m) in at.into_iter().enumerate() {
+                // Up to the next waypoint, where blocks may begin.
+                let count = if m == 0 { 1 } else { 16 - (m - 1) % 16 };
+                for step in 0..count.min(last + 1 - m) {
+                    let value = computed.at::<Dd>(m + step);
+                    assert_eq!(windows[0][lane][step], [value.re.hi, value.im.hi], "{m} + {step}");
+                    assert_eq!(windows[1][lane][step], [value.re.lo, value.im.lo], "{m} + {step}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn orbits_without_room_for_pairs_are_kept_as_waypoints() {
+    let mut random = Random(33);
+    // Beside the cusp, where orbits are long.
+    let place = place_at(&mut random, [0.25, 0.0], -200, 20_000);
+    let (stop, [x, y]) = (AtomicBool::new(false), place.parts.each_ref());
+    let entries = place.reference.last() + 1;
+    assert!(entries > 9000, "{entries}");
+    let of = |pairs, waypoints| {
+        let (radius, room) = (Bound::new(REACH, -200), Room { pairs, waypoints });
+        Reference::new(Level::best(), [x, y], radius, 4.0, 20_000, room, Watch::unseen(&stop))
+    };
+    for (pairs, is_compressed) in [(0, true), (5000, true), (entries / 2, true), (entries + 100, false)] {
+        let reference = of(pairs, 1 << 20).unwrap();
+        assert_eq!(reference.is_compressed(), is_compressed, "{pairs}");
+        let off = |m: usize| {
+            let [own, other] = [&reference, &place.reference].map(|reference| reference.at::<f64>(m));
+            (own.re - other.re).abs().max((own.im - other.im).abs())
+        };
+        assert!((0..entries).all(|m| off(m) < 1e-15));
+    }
+    assert_eq!(of(5000, 5000).err(), Some(NoReference::Memory));
+    assert_eq!(of(0, entries / 2).err(), Some(NoReference::Memory));
 }
 
 #[test]
@@ -622,7 +705,7 @@ fn points_inside_the_set_are_proved_to_stay_at_any_limit() {
                 radius,
                 4.0,
                 1 << 16,
-                1 << 20,
+                Room::of_pairs(1 << 20),
                 Watch::unseen(&stop),
             )
             .unwrap();
@@ -650,9 +733,16 @@ fn points_that_are_attracted_slowly_are_proved_to_stay_in_a_view_of_the_whole_se
     let mut random = Random(23);
     let stop = AtomicBool::new(false);
     let parts = [fixed(&mut random, -0.75, 8), fixed(&mut random, 0.0, 8)];
-    let reference =
-        Reference::new(Level::best(), [&parts[0], &parts[1]], Bound::new(REACH, 2), 4.0, 9, 9, Watch::unseen(&stop))
-            .unwrap();
+    let reference = Reference::new(
+        Level::best(),
+        [&parts[0], &parts[1]],
+        Bound::new(REACH, 2),
+        4.0,
+        9,
+        Room::of_pairs(9),
+        Watch::unseen(&stop),
+    )
+    .unwrap();
     assert_eq!((reference.end, reference.last()), (End::Period, 1));
     let place = Place { parts, scale: 2, reference };
     // c = mu / 2 - mu^2 / 4 has a fixed point with the multiplier mu.
@@ -764,7 +854,7 @@ fn nothing_that_escapes_is_trapped() {
                 radius,
                 4.0,
                 limit,
-                1 << 22,
+                Room::of_pairs(1 << 22),
                 Watch::unseen(&stop),
             )
             .unwrap();

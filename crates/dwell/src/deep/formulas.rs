@@ -143,6 +143,7 @@ impl PreparedOrbits {
             reference_length: self.orbits.len() as u64,
             reference_end: self.orbits.end.name(),
             reference_bits: self.bits,
+            reference_bytes: Orbits::bytes(self.orbits.capacity() as u64),
             reference_seconds: used.of_reference.as_secs_f64(),
             blocks_seconds: used.of_blocks.as_secs_f64(),
             ..DeepReport::without_reference()

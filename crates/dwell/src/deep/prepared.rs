@@ -20,7 +20,7 @@ use dwell_kernels::deep::blocks::{FIRST, MOST_FIRST, REACH, Table};
 use dwell_kernels::deep::extended::Bound;
 use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::Dd;
-use dwell_kernels::deep::reference::{End, NoReference, Reference};
+use dwell_kernels::deep::reference::{End, NoReference, Reference, Room};
 use dwell_kernels::deep::{DeepKernels, Degree, NoTable, TableSetting, Watch};
 use dwell_kernels::{Formula, Level};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,6 +36,9 @@ pub(super) const MOST_ATTEMPTS: usize = 8;
 const SCALES: std::ops::RangeInclusive<i64> = -30_000_000..=60;
 /// The greatest |part of the centre| that fits beside its square into the limb before the point.
 const FARTHEST: i64 = 1 << 30;
+
+/// The level of the shortest blocks from which on an orbit is kept as waypoints in place of pairs of f64, which leaves memory for shorter ones.
+pub(super) const MOST_FIRST_OF_PAIRS: u32 = 4;
 
 /// What all pixels of a view share.
 #[derive(Debug)]
@@ -244,13 +247,13 @@ impl Shared {
         let watch = Watch { stop: control.cancel.flag(), done: phase.steps() };
         let bits = usize::try_from((GUARD_BITS - self.scale).max(GUARD_BITS)).unwrap_or(usize::MAX);
         let mut limbs = 1 + bits.div_ceil(64);
-        let most = usize::try_from(most_entries(self.most_bytes, self.unit())).unwrap_or(usize::MAX);
+        let room = room(self.most_bytes, self.unit());
         for _ in 0..MOST_ATTEMPTS {
             let [x, y] = self.centre.each_ref().map(|part| fixed(part, limbs));
             let radius = Bound::new(REACH, self.unit());
-            match Reference::new(level, [&x, &y], radius, self.escape, limit, most, watch) {
+            match Reference::new(level, [&x, &y], radius, self.escape, limit, room, watch) {
                 Ok(reference) => {
-                    let bytes = Reference::bytes(reference.capacity() as u64);
+                    let bytes = reference.allocated();
                     let first_level =
                         first_level(reference.last() as u64, self.unit(), self.most_bytes.saturating_sub(bytes));
                     return Ok(Prepared {
@@ -296,11 +299,19 @@ fn least_bytes(steps: u64, scale: i32, first_level: u32) -> u64 {
 }
 
 /// The most entries of an orbit that fits into so many bytes beside the blocks that take the least.
-fn most_entries(most_bytes: u64, scale: i32) -> u64 {
+fn room(most_bytes: u64, scale: i32) -> Room {
     /// For the bytes of a step.
     const MANY: u64 = 1 << 20;
-    let bytes = Reference::bytes(MANY) + least_bytes(MANY, scale, MOST_FIRST);
-    (u128::from(most_bytes) * u128::from(MANY) / u128::from(bytes)) as u64
+    let entries = |bytes: u64, first_level: u32| {
+        let bytes = bytes + least_bytes(MANY, scale, first_level);
+        usize::try_from(u128::from(most_bytes) * u128::from(MANY) / u128::from(bytes)).unwrap_or(usize::MAX)
+    };
+    let of_waypoints = Reference::bytes_of_waypoints(MANY);
+    Room {
+        pairs: entries(Reference::bytes(MANY) + of_waypoints, MOST_FIRST_OF_PAIRS),
+        // Their list may be longer by a quarter.
+        waypoints: entries(of_waypoints + of_waypoints / 4, MOST_FIRST),
+    }
 }
 
 /// The level of the shortest blocks of a reference of so many steps: the lowest with which those that are needed fit into so many bytes.
@@ -360,6 +371,8 @@ impl Prepared {
             reference_length: self.reference.last() as u64,
             reference_end: self.reference.end.name(),
             reference_bits: self.bits,
+            reference_bytes: self.reference.allocated(),
+            reference_compressed: self.reference.is_compressed(),
             reference_seconds: used.of_reference.as_secs_f64(),
             blocks_seconds: used.of_blocks.as_secs_f64(),
             unproved: 0,

@@ -94,6 +94,10 @@ pub struct DeepReport {
     pub reference_end: &'static str,
     /// Bits after the point of the reference orbit.
     pub reference_bits: u64,
+    /// The bytes that the reference orbit takes.
+    pub reference_bytes: u64,
+    /// Whether it is compressed: kept as every sixteenth value, from which the others are computed again.
+    pub reference_compressed: bool,
     /// The time of the reference orbit in seconds.
     pub reference_seconds: f64,
     /// The time of the tables of blocks in seconds.
@@ -116,6 +120,8 @@ impl DeepReport {
             reference_length: 0,
             reference_end: "none",
             reference_bits: 0,
+            reference_bytes: 0,
+            reference_compressed: false,
             reference_seconds: 0.0,
             blocks_seconds: 0.0,
             unproved: 0,

@@ -625,6 +625,7 @@ mod tests {
     use crate::base::cancel::Cancel;
     use crate::base::limits::Limits;
     use crate::base::progress::Progress;
+    use crate::deep::prepared::MOST_FIRST_OF_PAIRS;
     use crate::exact::decimal::Decimal;
     use crate::field::channels::ChannelBuffers;
     use crate::view::settings::{NumberKind, Settings};
@@ -836,7 +837,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_tiers_and_longer_blocks_give_the_same_where_memory_is_short() {
+    fn fewer_tiers_longer_blocks_and_compressed_orbits_give_the_same_where_memory_is_short() {
         let (re, im) = ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514");
         let size = Size { width: 14, height: 10 };
         let view = View::centred(re, im, "3e27").unwrap().sized(size);
@@ -845,7 +846,7 @@ mod tests {
         let (cancel, progress) = (Cancel::default(), Progress::default());
         let control = Control { cancel: &cancel, progress: &progress };
         let means = Means { level: Level::best(), threads: 2, control };
-        for kibibytes in (256..4096).step_by(32).chain((4096..=16_384).step_by(2048)) {
+        for kibibytes in (64..512).step_by(8).chain((512..4096).step_by(32)).chain((4096..=16_384).step_by(2048)) {
             let limits = Limits { memory_bytes: kibibytes << 10 };
             let points = DeepPoints::new(&view, &settings, &limits).unwrap();
             let Ok(Some(prepared)) = points.shared.prepared(5000, means) else { continue };
@@ -854,14 +855,17 @@ mod tests {
                 // Even these may not fit.
                 continue;
             }
-            kinds.push((prepared.first_level, fitting.len()));
+            kinds.push((prepared.reference.is_compressed(), prepared.first_level, fitting.len()));
             let found = computed(&points, size, 5000, false).dwell;
             assert_eq!(*first.get_or_insert_with(|| found.clone()), found, "{kibibytes} KiB");
         }
         kinds.dedup();
-        let levels: BTreeSet<u32> = kinds.iter().map(|(level, _)| *level).collect();
-        assert!(levels.into_iter().eq(FIRST..=MOST_FIRST), "{kinds:?}");
-        let of_shortest = kinds.iter().filter(|(level, _)| *level == FIRST).map(|(_, length)| *length);
+        let levels = |is_compressed| -> BTreeSet<u32> {
+            kinds.iter().filter(|(compressed, ..)| *compressed == is_compressed).map(|(_, level, _)| *level).collect()
+        };
+        assert!((FIRST..=MOST_FIRST_OF_PAIRS).all(|level| levels(false).contains(&level)), "{kinds:?}");
+        assert!((MOST_FIRST_OF_PAIRS..MOST_FIRST).all(|level| levels(true).contains(&level)), "{kinds:?}");
+        let of_shortest = kinds.iter().filter(|(_, level, _)| *level == FIRST).map(|(.., length)| *length);
         assert!(of_shortest.eq(2..=6), "{kinds:?}");
     }
 }

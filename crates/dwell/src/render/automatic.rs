@@ -10,6 +10,7 @@ mod nominal;
 mod points;
 mod probe;
 mod ranking;
+mod sample;
 mod stages;
 
 use super::contained;
@@ -47,7 +48,7 @@ pub struct Found {
     pub limit: Option<u64>,
     /// Whether the scale was left to be found.
     pub scale: bool,
-    /// Points of the probe.
+    /// Points of the probe, without those that others stand for.
     pub points: u64,
     /// Those of them that escaped.
     pub escaped: u64,

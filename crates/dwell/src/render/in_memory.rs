@@ -25,7 +25,7 @@ use crate::render::refine::Refiner;
 use crate::scene::Automatic;
 use crate::scene::Scene;
 use crate::view::Size;
-use crate::view::settings::Settings;
+use crate::view::settings::{NumberKind, Settings};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -367,7 +367,8 @@ fn paint(
 ) -> Result<(), Error> {
     let samples = painter.side();
     let size = [field.width(), field.rows().len() as u32];
-    let division = Division::for_threads(chunk_rows(line as u64) * samples, samples, size, engine.pool().threads());
+    let (threads, number) = (engine.pool().threads(), refiner.map_or(NumberKind::F64, Refiner::number));
+    let division = Division::for_threads(chunk_rows(line as u64) * samples, samples, size, threads, number);
     let rows = division.piece_rows() / samples;
     let chunks = ChunksMut::new(picture, line * rows as usize);
     let work = |(): &mut (), (number, out): (usize, &mut [u8])| {

@@ -114,7 +114,8 @@ impl Layout {
         let chunk_rows = encode::chunk_rows(row_bytes).min(size.height / samples) * samples;
         let chunk_samples = u64::from(chunk_rows) * u64::from(size.width);
         let threads = engine.pool().threads();
-        let division = Division::for_threads(chunk_rows, samples, [size.width, size.height], threads);
+        let of_image = [size.width, size.height];
+        let division = Division::for_threads(chunk_rows, samples, of_image, threads, plan.number());
         let chunks = u32::try_from(band_samples / chunk_samples).unwrap_or(u32::MAX).max(1);
         let band_rows = chunk_rows.saturating_mul(chunks).min(size.height);
         let overhang = match engine.info().tile_for(&task) {

@@ -26,6 +26,7 @@ use crate::field::channels::{ChannelBuffers, ChannelSet};
 use crate::iterate::cpu::CpuEngine;
 use crate::iterate::engine::Engine;
 use crate::plan::{FinerPoints, Plan};
+use crate::view::settings::NumberKind;
 use effort::Effort;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -159,6 +160,11 @@ impl<'a> Refiner<'a> {
         let effort = Effort::find(painter, plan, channels, engine, control)?;
         let cpu = CpuEngine::beside(engine);
         Ok(Some(Self { painter, plan, finer, channels, effort, cpu, control, idle: Mutex::default() }))
+    }
+
+    /// The number that the samples are computed in.
+    pub(crate) fn number(&self) -> NumberKind {
+        self.plan.number()
     }
 
     /// Upper bound of the bytes of memory that a thread takes.

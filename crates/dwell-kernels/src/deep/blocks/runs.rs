@@ -145,6 +145,7 @@ mod tests {
     use crate::deep::blocks::{Entry, FIRST, REACH, Table, WideEntry};
     use crate::deep::extended::{Bound, Extended};
     use crate::deep::limbs::Fixed;
+    use crate::deep::reference::Room;
     use crate::deep::{Degree, Watch, table};
     use crate::level::Level;
     use std::sync::atomic::AtomicBool;
@@ -164,7 +165,8 @@ mod tests {
         let (mut x, y) = (part(x), part(y));
         x.limbs[limbs - 2 - bits / 64] |= 1 << (63 - bits % 64);
         let radius = Bound::new(REACH, scale);
-        Reference::new(Level::best(), [&x, &y], radius, 4.0, limit, 1 << 20, Watch::unseen(stop)).unwrap()
+        Reference::new(Level::best(), [&x, &y], radius, 4.0, limit, Room::of_pairs(1 << 20), Watch::unseen(stop))
+            .unwrap()
     }
 
     /// The block of so many steps, merged with exponents.

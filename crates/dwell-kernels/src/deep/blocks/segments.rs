@@ -140,12 +140,12 @@ impl<T: Mantissa> Segment<'_, T> {
 
     /// Keeps the block of a run, which is kept in the range of f64, for deltas below it too. `None` where there is no such block, so that shorter ones are needed.
     pub(super) fn keep_run(&mut self, begin: usize, block: Option<&Block>) -> Option<()> {
-        if self.most_wide > 0 {
-            self.keep_wide(
-                begin,
-                (runs::LEVEL - self.first_level) as usize,
-                &WideEntry::of(block?, runs::STEPS as u64),
-            );
+        if self.most_wide == 0 {
+            return Some(());
+        }
+        let block = block?;
+        if let Some(length) = runs::LEVEL.checked_sub(self.first_level) {
+            self.keep_wide(begin, length as usize, &WideEntry::of(block, runs::STEPS as u64));
         }
         Some(())
     }
@@ -298,7 +298,7 @@ impl<T: Mantissa> Table<T> {
         // At least 256 segments, and what is left.
         let level = path.level;
         let length = 1 << level;
-        let is_shared = steps >= LEAST_STEPS && setting.threads > 1;
+        let is_shared = steps >= LEAST_STEPS && level >= self.first_level && setting.threads > 1;
         let count = if is_shared { steps >> level } else { 0 };
         let mut results: Vec<Option<Done<B, T>>> = Vec::new();
         results.resize_with(count, || None);
@@ -397,7 +397,7 @@ mod tests {
     use crate::deep::extended::Bound;
     use crate::deep::limbs::Fixed;
     use crate::deep::mantissa::Dd;
-    use crate::deep::reference::{End, Reference};
+    use crate::deep::reference::{End, Reference, Room};
     use crate::deep::table;
     use crate::deep::{Degree, Watch};
     use crate::level::Level;
@@ -409,7 +409,8 @@ mod tests {
         let (mut x, y) = (Fixed::zero(limbs), Fixed::zero(limbs));
         x.limbs[limbs - 2] = 1 << 62;
         let radius = Bound::new(REACH, scale);
-        let reference = Reference::new(Level::best(), [&x, &y], radius, 4.0, limit, 1 << 20, watch).unwrap();
+        let reference =
+            Reference::new(Level::best(), [&x, &y], radius, 4.0, limit, Room::of_pairs(1 << 20), watch).unwrap();
         assert_eq!((reference.end, reference.last() as u64), (End::Limit, limit));
         reference
     }
@@ -439,7 +440,8 @@ mod tests {
     fn threads_change_nothing() {
         check::<f64>(-60, 16_386, Degree::Second, FIRST);
         check::<f64>(-500, 17_000, Degree::Second, FIRST);
-        check::<f64>(-500, 17_000, Degree::Second, MOST_FIRST);
+        check::<f64>(-500, 17_000, Degree::Second, 6);
+        check::<f64>(-500, 70_000, Degree::Second, MOST_FIRST);
         check::<Dd>(-60, 40_011, Degree::Second, FIRST);
         check::<Dd>(-60, 40_011, Degree::Second, 4);
         check::<Dd>(-60, 40_011, Degree::Fourth, FIRST);

@@ -75,7 +75,7 @@ fn splat<T: Mantissa, S: Simd>(simd: S, z: Complex<T>) -> ComplexLanes<T, S> {
 
 /// A number of each lane.
 #[inline(always)]
-fn lanes<T: Mantissa, S: Simd>(simd: S, of_lane: impl Fn(usize) -> Complex<T>) -> ComplexLanes<T, S> {
+pub(super) fn lanes<T: Mantissa, S: Simd>(simd: S, of_lane: impl Fn(usize) -> Complex<T>) -> ComplexLanes<T, S> {
     let number = |of_lane: &dyn Fn(usize) -> T| {
         <T::Lanes<S>>::from_parts(|part| Reals::from_fn(simd, |lane| of_lane(lane).part(part)))
     };

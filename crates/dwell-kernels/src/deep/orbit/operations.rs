@@ -1,6 +1,7 @@
 //! The operations on orbits in lanes: the test of a value, steps, and blocks.
 
 use super::escape::ROUNDING;
+use super::group;
 use super::pile::Orbits;
 use super::{Orbit, SMALL, UP};
 use crate::deep::PROVED;
@@ -8,7 +9,7 @@ use crate::deep::blocks::{FIRST, SHARE};
 use crate::deep::derivative::{U, UNDERFLOW};
 use crate::deep::lanes::{Columns, ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals, pairs, transposed};
 use crate::deep::mantissa::{Complex, Mantissa};
-use crate::deep::reference::{WINDOW, Window};
+use crate::deep::reference::{self, WINDOW, Window};
 use crate::vector::bits;
 use fearless_simd::Simd;
 
@@ -163,9 +164,20 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let splat = |x: f64| Reals::splat(simd, x);
         let at = indices(simd, orbits.m);
         let windows = self.windows(&at);
-        let value = self.value(simd, orbits.z, orbits.e, &windows, 0);
+        let reference = self.setting.reference;
+        let here = if reference.is_compressed() {
+            // Lanes that are not in use may have any m.
+            group::lanes(
+                simd,
+                #[inline(always)]
+                |lane| reference.at::<T>(at[lane].min(reference.last())),
+            )
+        } else {
+            Self::reference_at(simd, &windows, 0)
+        };
+        let value = self.value_of(simd, orbits.z, orbits.e, here);
         let after_origin = after_place(simd, orbits.m, self.spacing);
-        let last = self.setting.reference.last() as f64;
+        let last = reference.last() as f64;
         Here { at, windows, value, after_origin, most: orbits.room.min(splat(last) - orbits.m) }
     }
 
@@ -285,16 +297,25 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
     }
 
     /// Steps from here to the next place of a block, or where blocks are far to the next fourth one; the first is certain, and a lane in which an orbit does not go on stays
-    /// there. The number of steps.
+    /// there. Windows of a reference that is kept as waypoints are computed in `computed`. The number of steps.
     #[inline(always)]
-    pub(super) fn steps<S: Simd>(
+    pub(super) fn steps<'b, S: Simd>(
         &self,
         simd: S,
         orbits: &mut Orbits<T, S>,
-        here: Here<'_, T, S>,
+        mut here: Here<'b, T, S>,
         active: Marks<S>,
         far: bool,
+        computed: Option<&'b mut reference::Windows>,
     ) -> usize {
+        if let Some(computed) = computed {
+            self.setting.reference.fill(&here.at, computed);
+            for (windows, computed) in here.windows.iter_mut().zip(&*computed) {
+                for (window, computed) in windows.iter_mut().zip(computed) {
+                    *window = computed;
+                }
+            }
+        }
         if far {
             self.steps_to::<S, WINDOW>(simd, orbits, here, active)
         } else {

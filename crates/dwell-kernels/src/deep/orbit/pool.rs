@@ -22,6 +22,7 @@ use super::{Counts, Event, Found, Orbit, Phase, Pixel, Setting, State, Trap};
 use crate::deep::blocks::{Start, Table};
 use crate::deep::lanes::{Marks, Reals};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
+use crate::deep::reference;
 use fearless_simd::Simd;
 use std::sync::atomic::Ordering;
 
@@ -80,8 +81,12 @@ struct Next<'a, T: Mantissa, S: Simd> {
     step: Marks<S>,
 }
 
-/// Bytes of the orbits under way: two rounds of four lists, what is kept of each pixel, and groups.
-pub(in crate::deep) const BYTES: usize = 8 * pile::BYTES + MOST * size_of::<Slot<Dd>>() + group::BYTES;
+/// Bytes of the orbits under way: two rounds of four lists, what is kept of each pixel, groups, and what is computed of a reference that is kept as waypoints.
+pub(in crate::deep) const BYTES: usize = 8 * pile::BYTES
+    + MOST * size_of::<Slot<Dd>>()
+    + group::BYTES
+    + size_of::<reference::Windows>()
+    + reference::BYTES_OF_THREAD;
 
 /// Orbits under way.
 pub(in crate::deep) struct Pool<'a, T: Mantissa, const DERIVED: bool> {
@@ -95,6 +100,8 @@ pub(in crate::deep) struct Pool<'a, T: Mantissa, const DERIVED: bool> {
     pub(super) slots: Vec<Slot<T>>,
     free: Vec<usize>,
     pub(super) counts: Counts,
+    /// Of a reference that is kept as waypoints.
+    windows: Option<Box<reference::Windows>>,
 }
 
 impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
@@ -108,6 +115,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
             slots: Vec::with_capacity(MOST),
             free: Vec::with_capacity(MOST),
             counts: Counts::default(),
+            windows: setting.reference.is_compressed().then(reference::windows),
         }
     }
 
@@ -273,7 +281,8 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
             let mut run = 1;
             // One call of `steps` in a loop: a second one for the first run doubled the longest function of this crate.
             let next = loop {
-                self.counts.steps += self.orbit.steps(simd, &mut orbits, here, stepped, far) as u64;
+                let windows = self.windows.as_deref_mut();
+                self.counts.steps += self.orbit.steps(simd, &mut orbits, here, stepped, far, windows) as u64;
                 let next = self.next(simd, &orbits, active);
                 if run == runs || 2 * count_of::<S>(next.step) < count_of::<S>(active) {
                     break next;

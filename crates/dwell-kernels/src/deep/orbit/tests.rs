@@ -49,11 +49,13 @@ impl<T: Mantissa, const DERIVED: bool> Kernel for Run<'_, T, DERIVED> {
             let with_block = bits::<S, _>(self.orbit.with_block(simd, orbits.e, &here));
             match self.what {
                 What::Look => {}
-                What::Step => assert_eq!(self.orbit.steps(simd, &mut orbits, here, active, false), 4 * rows.len()),
+                What::Step => {
+                    assert_eq!(self.orbit.steps(simd, &mut orbits, here, active, false, None), 4 * rows.len())
+                }
                 What::Steps => {
                     // Up to the next m = 1 + 16 k.
                     let count: usize = rows.iter().map(|row| 16 - (row.m - 1) % 16).sum();
-                    assert_eq!(self.orbit.steps(simd, &mut orbits, here, active, true), count);
+                    assert_eq!(self.orbit.steps(simd, &mut orbits, here, active, true, None), count);
                 }
                 What::Block => {
                     let chosen = self.orbit.longest(simd, &orbits, active);

@@ -19,7 +19,7 @@ use crate::deep::derivative::WideDerivative;
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::limbs::Fixed;
 use crate::deep::mantissa::Dd;
-use crate::deep::reference::{End, NoReference, Reference, Step};
+use crate::deep::reference::{End, NoReference, Reference, Room, Step};
 use crate::deep::view_trap::ViewTrap;
 use crate::level::Level;
 use std::collections::HashMap;
@@ -205,7 +205,8 @@ fn search(
     let mut list = Vec::new();
     let mut is_undecided = false;
     let mut growth = Growth::default();
-    let orbit = Reference::until(level, centre, super::ESCAPE, most, watch, |orbit, step| {
+    let room = Room::of_pairs(most);
+    let orbit = Reference::until(level, centre, super::ESCAPE, limit, room, watch, |orbit, step| {
         list.clear();
         let is_least = candidates(step, &mut list);
         for equation in list.drain(..) {

@@ -125,9 +125,12 @@ impl Next<'_> {
 }
 
 impl Course<'_> {
-    /// Whether a device can make attempts: for dwells and smooth values of views that are not decided as a whole, by blocks from 4 steps on, which its kernels know.
+    /// Whether a device can make attempts: for dwells and smooth values of views that are not decided as a whole, by pairs of f64 and blocks from 4 steps on, which its kernels know.
     pub(crate) fn suits_a_device(&self) -> bool {
-        let suits = |prepared: &Prepared| prepared.reference.end != End::Trap && prepared.first_level == blocks::FIRST;
+        let suits = |prepared: &Prepared| {
+            let reference = &prepared.reference;
+            reference.end != End::Trap && !reference.is_compressed() && prepared.first_level == blocks::FIRST
+        };
         self.prepared.as_deref().is_some_and(suits) && !self.slopes && !self.cycles && self.call.limit <= MOST_LIMIT
     }
 

@@ -68,6 +68,10 @@ impl Computer for Deep<'_> {
         self.points.shared.map().formula.fold() != Fold::None
     }
 
+    fn samples_long_orbits(&self) -> bool {
+        true
+    }
+
     /// A reference orbit takes up to a microsecond a step.
     fn last_without_escape(&self) -> u64 {
         1 << 24

@@ -64,6 +64,11 @@ pub(super) trait Computer {
         1 << 26
     }
 
+    /// Whether points of long orbits take so long that the colours are found by few of them.
+    fn samples_long_orbits(&self) -> bool {
+        false
+    }
+
     /// Whether a point that is iterated four times as far takes no more than some four times as long, so that a few may be iterated further than they need.
     fn looks_ahead(&self) -> bool;
 

@@ -15,9 +15,10 @@
 use super::bound::{Bound, LazyBound};
 use super::deep::Deep;
 use super::limit::Escapes;
-use super::list::{List, Point};
+use super::list::{List, Outcome, Point};
 use super::nominal::{Cells, Neighbour, Place};
 use super::points::{Computer, Direct, Search, WHAT};
+use super::sample;
 use super::stages;
 use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
@@ -41,7 +42,7 @@ const PAIRED: usize = 4;
 pub(super) struct Findings {
     /// The limit by the rule of [`Escapes::limit`], if it was to be found.
     pub(super) limit: Option<u64>,
-    /// Points of the probe.
+    /// Points of the probe, without those that others stand for.
     pub(super) points: u64,
     /// Those of them that escaped.
     pub(super) escaped: u64,
@@ -126,6 +127,9 @@ impl Probe<'_> {
                     list = List::new(list.iter().step_by(list.len().div_ceil(search.most_points)).copied())?;
                     total = list.len() as u64 * u64::from(POINTS);
                 }
+                if search.by.is_some() && computer.samples_long_orbits() {
+                    sample::iterate(computer, &mut list, limit)?;
+                }
                 computer.run(&mut list, limit)?;
                 let is_black = list.iter().all(|point| point.dwell() == 0) && list.iter().any(Point::is_undecided);
                 undecided_at = is_black.then_some(limit);
@@ -180,7 +184,7 @@ impl Probe<'_> {
         let only_dwell = points.first().map(Point::dwell).filter(|first| *first > 0);
         Ok(Findings {
             limit,
-            points: points.len() as u64,
+            points: points.iter().filter(|point| point.outcome() != Outcome::Skipped).count() as u64,
             escaped: escapes.count(),
             latest: escapes.latest(),
             changing: search.checked.map_or(0.0, |limit| escapes.share_between(limit, u64::MAX)),

@@ -6,12 +6,15 @@
 
 use crate::base::error::InputError;
 use crate::base::limits::reserve;
+use crate::view::settings::NumberKind;
 use std::ops::Range;
 
 /// Pieces of an image for each thread, at least.
 const PIECES_PER_THREAD: u64 = 8;
 /// The fewest samples of a piece. The rows beside it are coloured a second time where pixels are refined.
 const LEAST_SAMPLES: u64 = 1 << 13;
+/// The same in exact arithmetic, where a sample may take milliseconds.
+const LEAST_SAMPLES_EXACT: u64 = 1 << 8;
 
 /// The rows of chunks and of pieces, of which each chunk has a whole number, but for the last of a band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +36,22 @@ impl Division {
 
     /// Chunks of so many rows, in pieces for so many threads. The rows of a piece are a multiple of `samples`, as those of a chunk are.
     /// `width` and `height` are those of the image, in samples.
-    pub(crate) fn for_threads(chunk_rows: u32, samples: u32, [width, height]: [u32; 2], threads: usize) -> Self {
+    pub(crate) fn for_threads(
+        chunk_rows: u32,
+        samples: u32,
+        [width, height]: [u32; 2],
+        threads: usize,
+        number: NumberKind,
+    ) -> Self {
         let mut piece_rows = chunk_rows;
+        let least = if number == NumberKind::Exact { LEAST_SAMPLES_EXACT } else { LEAST_SAMPLES };
         let is_too_few = |rows: u32| u64::from(height.div_ceil(rows)) < PIECES_PER_THREAD * threads as u64;
-        let is_large = |rows: u32| u64::from(rows / 2) * u64::from(width) >= LEAST_SAMPLES;
-        while is_too_few(piece_rows) && is_large(piece_rows) && piece_rows.is_multiple_of(2 * samples.max(1)) {
-            piece_rows /= 2;
+        let is_large = |rows: u32| u64::from(rows) * u64::from(width) >= least;
+        while is_too_few(piece_rows)
+            && let Some(factor) = least_factor(piece_rows / samples.max(1))
+            && is_large(piece_rows / factor)
+        {
+            piece_rows /= factor;
         }
         Self { chunk_rows, piece_rows }
     }
@@ -75,6 +88,11 @@ impl Division {
     }
 }
 
+/// The least prime factor of a number above 1.
+fn least_factor(number: u32) -> Option<u32> {
+    (2..=number).find(|factor| number.is_multiple_of(*factor))
+}
+
 fn part(band: &Range<u32>, rows: u32, number: usize) -> Range<u32> {
     let first = band.start + number as u32 * rows;
     first..band.end.min(first.saturating_add(rows))
@@ -99,15 +117,20 @@ mod tests {
 
     #[test]
     fn pieces_suffice_for_the_threads_and_fill_their_chunks() {
-        let rows = |chunk, samples, size, threads| Division::for_threads(chunk, samples, size, threads).piece_rows;
+        let rows = |chunk, samples, size, threads| {
+            Division::for_threads(chunk, samples, size, threads, NumberKind::F64).piece_rows
+        };
         assert_eq!(rows(32, 1, [1920, 1080], 1), 32);
         assert_eq!(rows(32, 1, [1920, 1080], 2), 32);
         assert_eq!(rows(32, 1, [1920, 1080], 8), 16);
         assert_eq!(rows(32, 1, [1920, 1080], 16), 8);
         assert_eq!(rows(32, 1, [1920, 1080], 64), 8, "pieces are not too small");
         assert_eq!(rows(96, 3, [5760, 3240], 64), 6, "a piece has whole pixels");
-        assert_eq!(rows(45, 3, [900, 45], 16), 45);
-        for division in [Division::for_threads(32, 1, [1920, 1080], 16), Division::of_chunks(32)] {
+        assert_eq!(rows(45, 3, [900, 45], 16), 15, "a piece has whole pixels");
+        let exact = |chunk, size| Division::for_threads(chunk, 1, size, 2, NumberKind::Exact).piece_rows;
+        assert_eq!((exact(27, [48, 27]), exact(32, [1920, 1080])), (9, 32));
+        assert_eq!(exact(27, [20, 27]), 27, "pieces are not too small");
+        for division in [Division::for_threads(32, 1, [1920, 1080], 16, NumberKind::F64), Division::of_chunks(32)] {
             let band = 64..1061;
             let mut next = band.start;
             for piece in 0..division.pieces(&band) {
