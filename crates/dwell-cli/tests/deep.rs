@@ -129,11 +129,23 @@ fn a_limit_of_memory_holds_for_a_deep_view() {
 }
 
 #[test]
+fn a_long_reference_is_compressed_where_there_is_little_memory() {
+    let folder = Folder::new();
+    let of = |how: &str| folder.stats(&format!("rf-dragon --size 16x9 --aa 1 {how} -o a.npy"));
+    let (whole, compressed) = (of(""), of("--max-memory 80M"));
+    let is_compressed = |stats: &serde_json::Value| stats["deep"]["reference_compressed"].as_bool();
+    assert_eq!([&whole, &compressed].map(is_compressed), [Some(false), Some(true)]);
+    let bytes = |stats: &serde_json::Value| stats["deep"]["reference_bytes"].as_u64().unwrap();
+    assert!(bytes(&compressed) < bytes(&whole) / 6, "{compressed}");
+    assert_eq!(compressed["field_blake3"], whole["field_blake3"]);
+}
+
+#[test]
 fn messages_name_what_a_deep_view_takes() {
     let folder = Folder::new();
     let ran = folder.run("render kf-1e50 --size 32x18 -o a.png --precision f16".split(' '));
     assert!(ran.err.contains("(accepted: f32, f64, exact, auto)"), "{}", ran.err);
-    let ran = folder.run("render rf-dragon --size 32x18 -o a.png --max-memory 100M".split(' '));
+    let ran = folder.run("render rf-dragon --size 32x18 -o a.png --max-memory 40M".split(' '));
     assert!(ran.code == 2 && ran.err.contains("--max-memory") && ran.err.contains("hint: allow more"), "{}", ran.err);
     let plan = folder.good("render kf-1e50 --size 32x18 --dry-run").text();
     assert!(plan.contains("exact arithmetic") && !plan.contains("fused") && !plan.contains("tiles"), "{plan}");
