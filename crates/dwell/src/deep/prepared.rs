@@ -37,8 +37,8 @@ const SCALES: std::ops::RangeInclusive<i64> = -30_000_000..=60;
 /// The greatest |part of the centre| that fits beside its square into the limb before the point.
 const FARTHEST: i64 = 1 << 30;
 
-/// The level of the shortest blocks from which on an orbit is kept as waypoints in place of pairs of f64, which leaves memory for shorter ones.
-pub(super) const MOST_FIRST_OF_PAIRS: u32 = 4;
+/// The greatest level of the shortest blocks beside an orbit in pairs of f64; where these do not fit, it is kept as waypoints. Single steps take five times as long from waypoints (rf-dragon), so that longer blocks are the lesser loss up to here.
+pub(super) const MOST_FIRST_OF_PAIRS: u32 = 6;
 
 /// What all pixels of a view share.
 #[derive(Debug)]
