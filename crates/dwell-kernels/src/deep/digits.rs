@@ -1,6 +1,6 @@
 //! Fixed-point numbers in vectors: the digit of one place of eight numbers is a vector, for products of 52-bit digits (AVX-512 IFMA).
 //!
-//! A digit has 52 bits in a lane of 64. A number has n digits, least significant first, n a multiple of four: the last one is before the
+//! A digit has 52 bits in a lane of 64. A number has n digits, least significant first: the last one is before the
 //! point, and |z| is below 2^20. Magnitudes are multiplied, as in `limbs.rs`, and sums are made of digits with signs, in 64 bits, before carries are propagated.
 //!
 //! Nanoseconds of a step on a Zen 5 core, beside those of the limbs of `limbs.rs`, which beyond 300 are squared by `dashu-int`:
@@ -21,6 +21,7 @@
 //! 2.2 times the time with 20 digits; one sum for the lower halves of a column and the upper halves of the one before, 1.5 times.
 
 mod eight;
+mod few;
 mod one;
 mod square;
 #[cfg(test)]
@@ -33,9 +34,9 @@ use super::leading::{self, Leading};
 use super::limbs::Fixed;
 use crate::level::{Level, LevelName};
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_cvtepu64_pd, _mm512_maskz_set1_epi64,
-    _mm512_movepi64_mask, _mm512_movm_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srai_epi64,
-    _mm512_xor_si512,
+    __m512d, __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_cvtepu64_pd, _mm512_fmadd_pd,
+    _mm512_maskz_set1_epi64, _mm512_movepi64_mask, _mm512_movm_epi64, _mm512_set1_epi64, _mm512_set1_pd,
+    _mm512_setzero_pd, _mm512_setzero_si512, _mm512_srai_epi64, _mm512_xor_si512,
 };
 
 /// Numbers in a vector.
@@ -76,6 +77,29 @@ impl Row {
     }
 }
 
+/// A number of each lane.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Reals(pub(super) [f64; LANES]);
+
+impl Reals {
+    #[inline(always)]
+    pub(super) fn vector(self) -> __m512d {
+        // SAFETY: both types are 64 bytes without padding, of which every value is valid.
+        #[expect(unsafe_code, reason = "as in `Row`")]
+        unsafe {
+            std::mem::transmute(self.0)
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn of(vector: __m512d) -> Self {
+        // SAFETY: both types are 64 bytes without padding, of which every value is valid.
+        #[expect(unsafe_code, reason = "the inverse of the function above")]
+        Self(unsafe { std::mem::transmute::<__m512d, [f64; LANES]>(vector) })
+    }
+}
+
 type Tile = [Row; TILE];
 
 /// The proof that the machine has what the functions of this module are compiled for.
@@ -92,31 +116,17 @@ impl Products {
             && std::arch::is_x86_feature_detected!("avx512f");
         has.then_some(Self(()))
     }
-
-    /// Runs a part, which must be `#[inline(always)]`, compiled for these instructions.
-    #[inline(always)]
-    pub(super) fn vectorize<R>(self, part: impl FnOnce() -> R) -> R {
-        #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-        fn vectorized<R>(part: impl FnOnce() -> R) -> R {
-            part()
-        }
-        // SAFETY: `Products` is made only where the machine has these instructions.
-        #[expect(unsafe_code, reason = "a call of a function compiled for instructions that were detected")]
-        unsafe {
-            vectorized(part)
-        }
-    }
 }
 
-/// The tiles of numbers that hold those of so many limbs, if orbits up to R^2 may be computed with them.
-fn tiles(limbs: usize, escape: f64) -> Option<usize> {
+/// The fewest digits of numbers that hold those of so many limbs, if orbits up to R^2 may be computed with them.
+fn least_digits(limbs: usize, escape: f64) -> Option<usize> {
     let digits = 1 + (64 * limbs.checked_sub(1)?).div_ceil(BITS as usize);
-    (digits <= MOST_DIGITS && escape <= MOST_ESCAPE).then(|| digits.div_ceil(TILE))
+    (digits <= MOST_DIGITS && escape <= MOST_ESCAPE).then_some(digits)
 }
 
-/// The exponent of a unit of the last place.
-fn unit(tiles: usize) -> i32 {
-    -i32::try_from(BITS as usize * (TILE * tiles - 1)).unwrap_or(i32::MAX)
+/// The exponent of a unit of the last place of so many digits.
+fn unit(digits: usize) -> i32 {
+    -i32::try_from(BITS as usize * (digits - 1)).unwrap_or(i32::MAX)
 }
 
 /// Whether the parts of c may be taken.
@@ -124,9 +134,9 @@ fn is_near(parts: [&Fixed; 2]) -> bool {
     parts.iter().all(|part| part.limbs.last().is_some_and(|whole| *whole < FARTHEST))
 }
 
-/// The digits of a magnitude.
-fn digits(fixed: &Fixed, tiles: usize) -> impl Iterator<Item = u64> + '_ {
-    let (count, bits) = (TILE * tiles, BITS as usize);
+/// So many digits of a magnitude.
+fn digits(fixed: &Fixed, count: usize) -> impl Iterator<Item = u64> + '_ {
+    let bits = BITS as usize;
     // The place of the point in the limbs is that in the digits.
     let below = bits * (count - 1) - 64 * (fixed.limbs.len() - 1);
     // As if there were as many zeros in whole limbs below the first.
@@ -142,8 +152,7 @@ fn digits(fixed: &Fixed, tiles: usize) -> impl Iterator<Item = u64> + '_ {
 }
 
 /// 106 bits of the magnitude of a lane.
-fn leading(number: &[Tile], lane: usize) -> Leading {
-    let rows = number.as_flattened();
+fn leading(rows: &[Row], lane: usize) -> Leading {
     let Some(top) = rows.iter().rposition(|row| row.0[lane] != 0) else { return leading::ZERO };
     let at = |below: usize| top.checked_sub(below).map_or(0, |place| u128::from(rows[place].0[lane]));
     let (upper, lower) = (at(0) << BITS | at(1), at(2) << BITS | at(3));
@@ -155,8 +164,8 @@ fn leading(number: &[Tile], lane: usize) -> Leading {
 }
 
 /// The number in a lane in fixed point with so many limbs, of which digits have at least the bits: what is below them is cut off.
-fn in_limbs(number: &[Tile], lane: usize, negative: bool, limbs: usize) -> Fixed {
-    let (rows, bits) = (number.as_flattened(), BITS as usize);
+fn in_limbs(rows: &[Row], lane: usize, negative: bool, limbs: usize) -> Fixed {
+    let bits = BITS as usize;
     let digit = |at: usize| rows.get(at).map_or(0, |row| u128::from(row.0[lane]));
     let below = bits * (rows.len() - 1) - 64 * (limbs - 1);
     let limb = |i: usize| {
@@ -170,14 +179,13 @@ fn in_limbs(number: &[Tile], lane: usize, negative: bool, limbs: usize) -> Fixed
 /// Propagates the carries of K sums, digit by digit, and leaves their magnitudes. Returns which lanes are negative.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
-fn settle<const K: usize>(sums: impl Fn(usize, usize) -> [__m512i; K], out: [&mut [Tile]; K]) -> [u8; K] {
-    let mut out = out.map(|number| number.as_flattened_mut());
+fn settle<const K: usize>(sums: impl Fn(usize) -> [__m512i; K], mut out: [&mut [Row]; K]) -> [u8; K] {
     let count = out[0].len();
     let mask = _mm512_set1_epi64(MASK.cast_signed());
     let mut carries = [_mm512_setzero_si512(); K];
     let mut place = 0;
     while place < count {
-        let sums = sums(place / TILE, place % TILE);
+        let sums = sums(place);
         for ((number, sum), carry) in out.iter_mut().zip(sums).zip(&mut carries) {
             let sum = _mm512_add_epi64(sum, *carry);
             *carry = _mm512_srai_epi64::<BITS>(sum);
@@ -224,16 +232,10 @@ fn negate(number: &mut [Row], lanes: u8) {
 /// The magnitudes in f64, off by less than 2^-104 and two roundings.
 #[target_feature(enable = "avx512f,avx512dq")]
 #[inline]
-fn magnitudes(number: &[Tile]) -> [f64; LANES] {
-    let [.., [_, second, first, whole]] = number else { return [0.0; LANES] };
-    let of = |row: &Row| {
-        // SAFETY: both types are 64 bytes without padding, of which every value is valid.
-        #[expect(unsafe_code, reason = "from a vector to an array")]
-        unsafe {
-            std::mem::transmute::<std::arch::x86_64::__m512d, [f64; LANES]>(_mm512_cvtepu64_pd(row.vector()))
-        }
-    };
-    let (whole, first, second) = (of(whole), of(first), of(second));
-    let unit = 1.0 / (1_u64 << BITS) as f64;
-    std::array::from_fn(|lane| whole[lane] + unit * (first[lane] + unit * second[lane]))
+fn magnitudes(number: &[Row]) -> __m512d {
+    let [.., second, first, whole] = number else { return _mm512_setzero_pd() };
+    let unit = _mm512_set1_pd(1.0 / (1_u64 << BITS) as f64);
+    let of_whole = _mm512_cvtepu64_pd(whole.vector());
+    let of_rest = _mm512_fmadd_pd(_mm512_cvtepu64_pd(second.vector()), unit, _mm512_cvtepu64_pd(first.vector()));
+    _mm512_fmadd_pd(of_rest, unit, of_whole)
 }

@@ -7,6 +7,8 @@
 pub(super) mod circle;
 mod follower;
 mod of_point;
+#[cfg(target_arch = "x86_64")]
+mod ordinary;
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only vectors leave orbits to other threads"))]
 mod queue;
 pub(super) mod running_error;

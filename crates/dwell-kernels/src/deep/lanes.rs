@@ -33,6 +33,12 @@ pub trait Lanes<S: Simd>: Real {
     /// The product with a power of two.
     #[must_use]
     fn scaled(self, power_of_two: Vector<S, f64>) -> Self;
+    /// The sum, off by at most [`Mantissa::UNIT`] times the sum of the moduli, of pairs 3/8 of that.
+    #[must_use]
+    fn plus(self, other: Self) -> Self;
+    /// The product, off by at most sqrt 5 [`Mantissa::UNIT`] times that of the moduli.
+    #[must_use]
+    fn product(a: Complex<Self>, b: Complex<Self>) -> Complex<Self>;
     /// The lanes of this that are marked, and those of another elsewhere.
     #[must_use]
     fn where_else(self, marks: Mask<S, f64>, other: Self) -> Self;
@@ -50,6 +56,14 @@ impl<S: Simd> Lanes<S> for Vector<S, f64> {
     #[inline(always)]
     fn scaled(self, power_of_two: Self) -> Self {
         self * power_of_two
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn product(a: Complex<Self>, b: Complex<Self>) -> Complex<Self> {
+        a * b
     }
     #[inline(always)]
     fn where_else(self, marks: Mask<S, f64>, other: Self) -> Self {
@@ -71,6 +85,14 @@ impl<S: Simd> Lanes<S> for Pair<Vector<S, f64>> {
         Self { hi: self.hi * power_of_two, lo: self.lo * power_of_two }
     }
     #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Self::plus(self, other)
+    }
+    #[inline(always)]
+    fn product(a: Complex<Self>, b: Complex<Self>) -> Complex<Self> {
+        a.times(b)
+    }
+    #[inline(always)]
     fn where_else(self, marks: Mask<S, f64>, other: Self) -> Self {
         Self { hi: self.hi.where_else(marks, other.hi), lo: self.lo.where_else(marks, other.lo) }
     }
@@ -81,6 +103,10 @@ pub(super) type ComplexLanes<T, S> = Complex<<T as Mantissa>::Lanes<S>>;
 
 /// Complex numbers in lanes.
 pub(super) trait ComplexInLanes<S: Simd> {
+    /// The sum, as [`Lanes::plus`].
+    fn added(self, other: Self) -> Self;
+    /// The product, as [`Lanes::product`].
+    fn multiplied(self, other: Self) -> Self;
     /// The square of the modulus, in f64.
     fn square_of(self) -> Reals<S>;
     /// |re| + |im|, in f64.
@@ -92,6 +118,14 @@ pub(super) trait ComplexInLanes<S: Simd> {
 }
 
 impl<S: Simd, L: Lanes<S>> ComplexInLanes<S> for Complex<L> {
+    #[inline(always)]
+    fn added(self, other: Self) -> Self {
+        Self { re: self.re.plus(other.re), im: self.im.plus(other.im) }
+    }
+    #[inline(always)]
+    fn multiplied(self, other: Self) -> Self {
+        L::product(self, other)
+    }
     #[inline(always)]
     fn square_of(self) -> Reals<S> {
         let (re, im) = (self.re.part(0), self.im.part(0));

@@ -148,6 +148,49 @@ impl<F: Arithmetic> Mul for Pair<F> {
     }
 }
 
+/// Sums and products of complex pairs whose errors are in proportion to the moduli of what is added and multiplied, not to those of the results: all that bounds of orbits need, in little more than half as many operations.
+///
+/// The proofs take the second part of a pair to be at most u times the first. After a sum that nearly cancels it may be larger, by u times what that sum is off by, which changes later errors by parts of third order.
+impl<F: Arithmetic> Pair<F> {
+    /// The sum, off by at most 6 u^2 (|a| + |b|), u = 2^-53: 11 operations instead of 20.
+    ///
+    /// With M = |a| + |b|, the sum of the second parts is at most u M, and that with the rounding of the first sum 2 u M, whose roundings are at most u^2 M and 2 u^2 M. Where they are larger than the first sum, the last
+    /// operation is off by at most 2 u^2 M.
+    #[inline(always)]
+    pub(super) fn plus(self, other: Self) -> Self {
+        let s = two_sum(self.hi, other.hi);
+        fast_two_sum(s.hi, s.lo.add(self.lo.add(other.lo)))
+    }
+
+    /// a b + c d, or a b - c d where `is_difference`: off by at most 23 u^2 P for P = |a b| + |c d|. 19 operations instead of 36.
+    ///
+    /// The second parts of the two products and of the sum of the first parts are at most u P, u P and, with the four mixed products, 4 u P together. They are added in that order: the roundings of the six sums are at
+    /// most u^2 P, 2 u^2 P and four times up to 4 u^2 P, less than 18 u^2 P. The products of second parts, which are left out, are at most u^2 P, and where the second parts are larger than the first, the last
+    /// operation is off by at most 4 u^2 P.
+    #[inline(always)]
+    fn of_products(a: Self, b: Self, c: Self, d: Self, is_difference: bool) -> Self {
+        let c = if is_difference { -c } else { c };
+        let (ab, cd) = (a.hi.mul(b.hi), c.hi.mul(d.hi));
+        let (of_ab, of_cd) = (a.hi.fma(b.hi, ab.neg()), c.hi.fma(d.hi, cd.neg()));
+        let s = two_sum(ab, cd);
+        let first = of_ab.add(of_cd).add(s.lo);
+        let lo = c.lo.fma(d.hi, c.hi.fma(d.lo, a.lo.fma(b.hi, a.hi.fma(b.lo, first))));
+        fast_two_sum(s.hi, lo)
+    }
+}
+
+impl<F: Arithmetic> Complex<Pair<F>> {
+    /// The product, off by at most sqrt 5 [`Mantissa::UNIT`] |a| |b|: the parts are off by at most 23 u^2 (|a.re b.re| + |a.im b.im|) and 23 u^2 (|a.re b.im| + |a.im b.re|), whose squares are at most 2 (23 u^2 |a| |b|)^2
+    /// together, and sqrt 2 * 23 < sqrt 5 * 16.
+    #[inline(always)]
+    pub(super) fn times(self, other: Self) -> Self {
+        Self {
+            re: Pair::of_products(self.re, other.re, self.im, other.im, true),
+            im: Pair::of_products(self.re, other.im, self.im, other.re, false),
+        }
+    }
+}
+
 impl Mantissa for Dd {
     type Lanes<S: Simd> = Pair<Vector<S, f64>>;
     const PARTS: usize = 2;
@@ -242,6 +285,8 @@ impl<T: Real> Mul for Complex<T> {
 mod tests {
     use super::*;
     use crate::test_random::Random;
+    use dashu_int::IBig;
+    use dashu_int::ops::Abs;
 
     /// A number of 60 bits below 2^30 as a pair, and in units of 2^-30.
     fn number(random: &mut Random) -> (Dd, i128) {
@@ -267,5 +312,56 @@ mod tests {
             let off = (product - exact).unsigned_abs() as f64;
             assert!(off <= (exact.unsigned_abs() as f64) * 2_f64.powi(-102) + 1.0, "{a:?} {b:?}");
         }
+    }
+
+    /// A pair of whole numbers below 2^106, or now and then nearly another one or its negative.
+    fn pair(random: &mut Random, other: Dd) -> Dd {
+        let mut part = || (random.next() >> 11).cast_signed() - (1 << 52);
+        let (hi, lo) = (part() as f64 * (1_u64 << 53) as f64, part() as f64);
+        match part() % 4 {
+            0 => Dd::sum(other.hi, lo),
+            1 => Dd::sum(-other.hi, lo),
+            _ => Dd::sum(hi, lo),
+        }
+    }
+
+    fn whole(number: Dd) -> IBig {
+        let of = |part: f64| {
+            let bits = part.to_bits();
+            let (exponent, mantissa) = ((bits >> 52 & 0x7ff) as i32 - 1075, bits & ((1 << 52) - 1) | 1 << 52);
+            let magnitude = match exponent {
+                0.. => IBig::from(mantissa) << exponent as usize,
+                -52.. => IBig::from(mantissa >> -exponent),
+                _ => IBig::ZERO,
+            };
+            if part < 0.0 { -magnitude } else { magnitude }
+        };
+        of(number.hi) + of(number.lo)
+    }
+
+    #[test]
+    fn sums_and_products_are_as_near_as_moduli_tell() {
+        let mut random = Random(4);
+        let square = |re: &IBig, im: &IBig| re * re + im * im;
+        let (mut of_sums, mut of_products) = (0, 0);
+        for _ in 0..20_000 {
+            let mut parts = [Dd::ZERO; 4];
+            for i in 0..4 {
+                parts[i] = pair(&mut random, parts[i.saturating_sub(1)]);
+            }
+            let [a, b, c, d] = parts;
+            let [of_a, of_b, of_c, of_d] = parts.map(whole);
+            let off = (whole(a.plus(b)) - &of_a - &of_b).abs() << 106;
+            let moduli = of_a.clone().abs() + of_b.clone().abs();
+            assert!(off <= IBig::from(6) * &moduli, "{a:?} + {b:?}");
+            of_sums += usize::from(off > moduli);
+            let product = Complex { re: a, im: b }.times(Complex { re: c, im: d });
+            let re = whole(product.re) - (&of_a * &of_c - &of_b * &of_d);
+            let im = whole(product.im) - (&of_a * &of_d + &of_b * &of_c);
+            let (off, moduli) = (square(&re, &im) << 212, square(&of_a, &of_b) * square(&of_c, &of_d));
+            assert!(off <= IBig::from(5 * 16 * 16) * &moduli, "{a:?} {b:?}, {c:?} {d:?}");
+            of_products += usize::from(off > IBig::from(4) * moduli);
+        }
+        assert!(of_sums > 100 && of_products > 100, "the bounds are never near: {of_sums}, {of_products}");
     }
 }

@@ -6,7 +6,8 @@
 //! **Step.** t = Z + w and z' = z t + c, exactly z' = z (2 Z + z) + c. Before a step |z| <= |w|, from which |Z| <= |t| / sqrt 2 and |w| <= |t|. The
 //! roundings of Z (twice), of w, of t, of the product (sqrt 5 u without fused operations) and of the last sum are
 //! less than (1.42 + 1 + 1 + 2.24 + 1) u |z| |t| + u |c|; with 9 there is room for the terms of second order and for a rebase that was
-//! decided by rounded numbers. The derivative of z (2 Z + z) over the distance is at most 2 |w| + e:
+//! decided by rounded numbers. Vectors of pairs are added with errors of 3/8 u times the sum of the moduli (`mantissa.rs`): of w at most 3/8 u (|Z| + |z|) <= 9/8 u |w|, as |Z| <= |w| + |z|, of t at most 3/8 u (|Z| + |w|) <= 0.65 u |t|,
+//! and of the last sum 3/8 u (|z t| + |c|), which is less in all. The derivative of z (2 Z + z) over the distance is at most 2 |w| + e:
 //!
 //! ```text
 //! e' = (2 |w| + e) e + 9 u |z| |t| + u |c| + (error of c)
@@ -28,7 +29,7 @@
 //!
 //! **Escape.** |w| is off by less than E = e + 8 R u. The orbit is within R for certain if |w|^2 - R^2 <= -(2 R E + E^2 + s), and
 //! outside for certain if |w|^2 - R^2 > 2 |w| E + s, where s bounds the roundings of |w|^2 and R^2. If neither, the pixel is undecided here.
-//! 8 R u covers the roundings of Z and of w where |Z| <= 7 R. At the end of a reference that escapes, |Z| may be larger, up to R^2 + R; e then covers that of Z:
+//! 8 R u covers the roundings of Z and of w where |Z| <= 7 R: of pairs, Z is off by less than 2^-105 |Z| = |Z| u / 8, and w, in vectors, by 3/8 u (|Z| + |z|) <= 5.7 R u. At the end of a reference that escapes, |Z| may be larger, up to R^2 + R; e then covers that of Z:
 //! the step or block before added 9 u (|z| - |c|) or more, |z| >= |Z| - R, and |c| <= 2 R (C and C + c are both within R), so that e >= 9 u (|Z| - 3 R) > u |Z|.
 //!
 //! Every bound is multiplied by 1 + 2^-45 for its own roundings.

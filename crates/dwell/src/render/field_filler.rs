@@ -49,7 +49,7 @@ const LAST_PART: u32 = 4;
 /// How many times as long as that waiting a slice should take, and the longest that it is prolonged to: at the end of each slice of rf-dragon, 16 threads waited
 /// for the last orbits for two seconds.
 const TIMES_WAITING: u32 = 8;
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(120);
 /// Rows of the first slice of a deep view, each of which may end with orbits that take long.
 const FIRST_ROWS_DEEP: u32 = 2;
 /// Iterations that a thread makes in a second at least: the first slice has so many rows that it ends in time even if no point of it escapes.

@@ -1,20 +1,26 @@
 //! Eight orbits at once, one in each lane.
 
 use super::square::square;
-use super::{LANES, Products, Row, Tile, digits, in_limbs, is_near, leading, magnitudes, settle, tiles, unit};
+use super::{
+    LANES, Products, Reals, Row, TILE, digits, few, in_limbs, is_near, leading, least_digits, magnitudes, settle, unit,
+};
 use crate::deep::extended::Extended;
 use crate::deep::leading::joined;
 use crate::deep::limbs::Fixed;
 use crate::deep::mantissa::Dd;
-use std::arch::x86_64::{_mm512_add_epi64, _mm512_sub_epi64};
+use std::arch::x86_64::{__m512d, _mm512_add_epi64, _mm512_sub_epi64};
+
+/// The most digits for [`EightOrbits::is_as_fast_as_one`].
+const AS_FAST_AS_ONE: usize = 8;
 
 /// The orbits of up to eight points.
 pub(in crate::deep) struct EightOrbits {
-    /// |x|, |y| and |x + y|.
-    pub(super) z: [Vec<Tile>; 3],
+    /// |x|, |y| and, where there are many digits, |x + y|.
+    pub(super) z: [Vec<Row>; 3],
     /// c, of which the digits have the sign of the number.
-    c: [Vec<Tile>; 2],
-    squares: [Vec<Tile>; 3],
+    pub(super) c: [Vec<Row>; 2],
+    /// Where there are many digits.
+    squares: [Vec<Row>; 3],
     /// The lanes with negative x, y and x + y, as bits.
     pub(super) negative: [u8; 3],
     products: Products,
@@ -23,20 +29,44 @@ pub(in crate::deep) struct EightOrbits {
 impl EightOrbits {
     /// Orbits of 0 for c of so many limbs, if R^2 and the number of limbs allow it.
     pub(in crate::deep) fn new(products: Products, limbs: usize, escape: f64) -> Option<Self> {
-        let tiles = tiles(limbs, escape)?;
-        let numbers = || vec![[Row::ZERO; super::TILE]; tiles];
-        Some(Self {
-            z: [(); 3].map(|()| numbers()),
-            c: [(); 2].map(|()| numbers()),
-            squares: [(); 3].map(|()| numbers()),
+        let least = least_digits(limbs, escape)?;
+        let few = few::COUNTS.iter().find(|count| **count >= least);
+        Some(few.map_or_else(
+            || Self::of_digits(products, least.next_multiple_of(TILE), false),
+            |count| Self::of_digits(products, *count, true),
+        ))
+    }
+
+    /// With so many digits: one of [`few::COUNTS`], or a multiple of [`TILE`].
+    pub(super) fn of_digits(products: Products, count: usize, is_few: bool) -> Self {
+        let numbers = |is_used: bool| vec![Row::ZERO; if is_used { count } else { 0 }];
+        Self {
+            z: [true, true, !is_few].map(numbers),
+            c: [true; 2].map(numbers),
+            squares: [!is_few; 3].map(numbers),
             negative: [0; 3],
             products,
-        })
+        }
+    }
+
+    /// Whether digits are few, so that x + y is not kept.
+    pub(super) fn is_few(&self) -> bool {
+        self.z[2].is_empty()
+    }
+
+    /// Digits of a number.
+    pub(super) fn digits(&self) -> usize {
+        self.z[0].len()
+    }
+
+    /// Whether a step takes about as long as that of one orbit in limbs, whatever the lanes in use.
+    pub(in crate::deep) fn is_as_fast_as_one(&self) -> bool {
+        self.digits() <= AS_FAST_AS_ONE
     }
 
     /// The exponent of a unit of the last place.
     pub(in crate::deep) fn unit(&self) -> i32 {
-        unit(self.z[0].len())
+        unit(self.digits())
     }
 
     /// Begins the orbit of c in a lane, with z = c. Whether c is near enough.
@@ -44,44 +74,57 @@ impl EightOrbits {
         if !is_near(parts) {
             return false;
         }
-        let tiles = self.z[0].len();
+        let count = self.digits();
         let mut sum = parts[0].clone();
         sum.add(parts[1]);
         for (k, part) in [parts[0], parts[1], &sum].into_iter().enumerate() {
             let bit = 1 << lane;
             self.negative[k] = self.negative[k] & !bit | if part.negative { bit } else { 0 };
-            for (row, digit) in self.z[k].as_flattened_mut().iter_mut().zip(digits(part, tiles)) {
+            for (row, digit) in self.z[k].iter_mut().zip(digits(part, count)) {
                 row.0[lane] = digit;
             }
             let Some(of_c) = self.c.get_mut(k) else { continue };
-            for (row, digit) in of_c.as_flattened_mut().iter_mut().zip(digits(part, tiles)) {
+            for (row, digit) in of_c.iter_mut().zip(digits(part, count)) {
                 row.0[lane] = if part.negative { digit.wrapping_neg() } else { digit };
             }
         }
         true
     }
 
-    /// Replaces z by z^2 + c in all lanes: x^2 - y^2 and (x + y)^2 - x^2 - y^2 from three squares, each below the exact one by less than 2 units of the last
-    /// place. So the parts are off by less than 4 and 6 units, and the step by less than 8.
+    /// Replaces z by z^2 + c in all lanes, off by less than 8 units of the last place. With few digits as `few.rs` does; otherwise x^2 - y^2 and (x + y)^2 - x^2 - y^2 from three squares, each below the exact one
+    /// by less than 2 units: so the parts are off by less than 4 and 6.
     #[inline(always)]
     pub(in crate::deep) fn step(&mut self) {
         let Products(()) = self.products;
         // SAFETY: `Products` is made only where the machine has these instructions.
         #[expect(unsafe_code, reason = "a call of a function compiled for instructions that were detected")]
         unsafe {
-            step(self);
+            self.step_in_vectors();
         }
     }
 
+    /// The same, for functions that are compiled for these instructions.
+    #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
+    #[inline]
+    pub(in crate::deep) fn step_in_vectors(&mut self) {
+        if self.is_few() { few::step(self) } else { step(self) }
+    }
+
     /// |x| and |y| of all lanes in f64, each off by less than 2^-104 and two roundings.
-    #[inline(always)]
     pub(in crate::deep) fn magnitudes(&self) -> [[f64; LANES]; 2] {
         let Products(()) = self.products;
         // SAFETY: `Products` is made only where the machine has these instructions.
-        #[expect(unsafe_code, reason = "calls of a function compiled for instructions that were detected")]
+        #[expect(unsafe_code, reason = "a call of a function compiled for instructions that were detected")]
         unsafe {
-            [magnitudes(&self.z[0]), magnitudes(&self.z[1])]
+            self.magnitudes_in_vectors().map(|part| Reals::of(part).0)
         }
+    }
+
+    /// The same, for functions that are compiled for these instructions.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    #[inline]
+    pub(in crate::deep) fn magnitudes_in_vectors(&self) -> [__m512d; 2] {
+        [magnitudes(&self.z[0]), magnitudes(&self.z[1])]
     }
 
     /// Whether x and y of a lane are negative.
@@ -107,13 +150,13 @@ impl EightOrbits {
 fn step(orbits: &mut EightOrbits) {
     let EightOrbits { z, c, squares, negative, .. } = orbits;
     for (z, square_of_z) in z.iter().zip(&mut *squares) {
-        square(z, square_of_z);
+        square(z.as_chunks().0, square_of_z.as_chunks_mut().0);
     }
-    let tiles = z[0].len();
-    let [xx, yy, ss] = squares.each_ref().map(|number| &number[..tiles]);
-    let [of_x, of_y] = c.each_ref().map(|number| &number[..tiles]);
-    let sums = |tile: usize, i: usize| {
-        let [xx, yy, ss, of_x, of_y] = [xx, yy, ss, of_x, of_y].map(|number| number[tile][i].vector());
+    let count = z[0].len();
+    let [xx, yy, ss] = squares.each_ref().map(|number| &number[..count]);
+    let [of_x, of_y] = c.each_ref().map(|number| &number[..count]);
+    let sums = |place: usize| {
+        let [xx, yy, ss, of_x, of_y] = [xx, yy, ss, of_x, of_y].map(|number| number[place].vector());
         let x = _mm512_add_epi64(_mm512_sub_epi64(xx, yy), of_x);
         let y = _mm512_add_epi64(_mm512_sub_epi64(_mm512_sub_epi64(ss, xx), yy), of_y);
         [x, y, _mm512_add_epi64(x, y)]

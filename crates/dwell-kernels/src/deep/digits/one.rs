@@ -1,7 +1,7 @@
 //! One orbit, of which |x|, |y| and |x + y| are squared at once, in three lanes.
 
 use super::square::square;
-use super::{Products, Row, Tile, digits, in_limbs, is_near, leading, settle, tiles, unit};
+use super::{Products, Row, TILE, digits, in_limbs, is_near, leading, least_digits, settle, unit};
 use crate::deep::extended::Extended;
 use crate::deep::leading::joined;
 use crate::deep::limbs::Fixed;
@@ -12,10 +12,10 @@ use std::arch::x86_64::{_mm512_add_epi64, _mm512_maskz_permutex_epi64, _mm512_pe
 #[derive(Debug)]
 pub(in crate::deep) struct OneOrbit {
     /// |x|, |y| and |x + y| in lanes 0 to 2.
-    z: Vec<Tile>,
+    z: Vec<Row>,
     /// The parts of c and their sum, of which the digits have the sign of the number.
-    c: Vec<Tile>,
-    squares: Vec<Tile>,
+    c: Vec<Row>,
+    squares: Vec<Row>,
     /// The lanes with negative numbers, as bits.
     negative: u8,
     products: Products,
@@ -24,11 +24,11 @@ pub(in crate::deep) struct OneOrbit {
 impl OneOrbit {
     /// The orbit of c from z = c, if R^2, c and the number of its limbs allow it.
     pub(in crate::deep) fn new(products: Products, parts: [&Fixed; 2], escape: f64) -> Option<Self> {
-        let tiles = tiles(parts[0].limbs.len(), escape).filter(|_| is_near(parts))?;
-        let zeros = vec![[Row::ZERO; super::TILE]; tiles];
+        let least = least_digits(parts[0].limbs.len(), escape).filter(|_| is_near(parts))?;
+        let zeros = vec![Row::ZERO; least.next_multiple_of(TILE)];
         let mut orbit = Self { z: zeros.clone(), c: zeros.clone(), squares: zeros, negative: 0, products };
         orbit.set(parts);
-        for (z, c) in orbit.z.as_flattened().iter().zip(orbit.c.as_flattened_mut()) {
+        for (z, c) in orbit.z.iter().zip(&mut orbit.c) {
             for lane in 0..3 {
                 let is_negative = orbit.negative >> lane & 1 != 0;
                 c.0[lane] = if is_negative { z.0[lane].wrapping_neg() } else { z.0[lane] };
@@ -41,11 +41,11 @@ impl OneOrbit {
     pub(in crate::deep) fn set(&mut self, parts: [&Fixed; 2]) {
         let mut sum = parts[0].clone();
         sum.add(parts[1]);
-        let tiles = self.z.len();
+        let count = self.z.len();
         self.negative = 0;
         for (lane, part) in [parts[0], parts[1], &sum].into_iter().enumerate() {
             self.negative |= u8::from(part.negative) << lane;
-            for (row, digit) in self.z.as_flattened_mut().iter_mut().zip(digits(part, tiles)) {
+            for (row, digit) in self.z.iter_mut().zip(digits(part, count)) {
                 row.0[lane] = digit;
             }
         }
@@ -82,17 +82,17 @@ impl OneOrbit {
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 fn step(orbit: &mut OneOrbit) {
     let OneOrbit { z, c, squares, negative, .. } = orbit;
-    square(z, squares);
-    let tiles = z.len();
-    let (squares, c) = (&squares[..tiles], &c[..tiles]);
+    square(z.as_chunks().0, squares.as_chunks_mut().0);
+    let count = z.len();
+    let (squares, c) = (&squares[..count], &c[..count]);
     // With the squares X, Y and S in lanes 0 to 2: X - Y, S - X - Y and, as their sum, S - 2 Y.
-    let sums = |tile: usize, i: usize| {
-        let squares = squares[tile][i].vector();
+    let sums = |place: usize| {
+        let squares = squares[place].vector();
         let first = _mm512_permutex_epi64::<0b10_10_00>(squares);
         let second = _mm512_permutex_epi64::<0b01_00_01>(squares);
         let third = _mm512_maskz_permutex_epi64::<0b01_01_00>(0b110, squares);
         let difference = _mm512_sub_epi64(_mm512_sub_epi64(first, second), third);
-        [_mm512_add_epi64(difference, c[tile][i].vector())]
+        [_mm512_add_epi64(difference, c[place].vector())]
     };
     [*negative] = settle(sums, [z]);
 }

@@ -24,8 +24,7 @@ fn random_part(random: &mut Random, limbs: usize) -> Fixed {
 }
 
 /// A number of a lane in units of its last place.
-fn whole(number: &[Tile], lane: usize, is_negative: bool) -> IBig {
-    let digits = number.as_flattened();
+fn whole(digits: &[Row], lane: usize, is_negative: bool) -> IBig {
     let magnitude = digits.iter().rev().fold(UBig::ZERO, |sum, row| {
         assert!(row.0[lane] <= MASK, "a digit is too large");
         (sum << BITS as usize) + row.0[lane]
@@ -77,8 +76,10 @@ fn steps_of_eight_orbits_are_off_by_less_than_eight_units() {
                 for lane in 0..LANES {
                     let after = of(&orbits, lane);
                     assert_step(&before[lane], &first[lane], &after, -orbits.unit() as usize);
-                    let sum = whole(&orbits.z[2], lane, orbits.negative[2] >> lane & 1 != 0);
-                    assert_eq!(sum, &after[0] + &after[1]);
+                    if !orbits.is_few() {
+                        let sum = whole(&orbits.z[2], lane, orbits.negative[2] >> lane & 1 != 0);
+                        assert_eq!(sum, &after[0] + &after[1]);
+                    }
                 }
             }
         }

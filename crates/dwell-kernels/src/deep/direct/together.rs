@@ -2,11 +2,11 @@
 //! little, are iterated one by one.
 
 use super::follower::{At, Follower};
+use super::ordinary::Ordinary;
 use super::queue::{self, LeftOrbit, Queue};
-use super::running_error::{GREATEST, LEAST, RunningError, UP};
+use super::running_error::RunningError;
 use super::trap;
-use super::{Goal, LEAST_LIMBS, Points, TOO_MUCH, follow_one};
-use crate::deep::derivative::UNDERFLOW;
+use super::{Goal, LEAST_LIMBS, Points, follow_one};
 use crate::deep::digits::{EightOrbits, LANES, Products};
 use crate::deep::extended::{Extended, power_of_two};
 use crate::deep::limbs::Fixed;
@@ -30,6 +30,7 @@ const CERTAINLY: f64 = 1.0 - 1e-6;
 /// The orbits of some points.
 struct Together<'a, 'b> {
     level: Level,
+    products: Products,
     goal: &'a Goal<'b>,
     orbits: EightOrbits,
     /// The place in the list of the point of each lane.
@@ -42,52 +43,7 @@ struct Together<'a, 'b> {
     entered: u64,
 }
 
-/// What a step that decides nothing needs, of all lanes.
-struct Ordinary {
-    errors: Errors,
-    /// Those of the discs of attempts ([`trap`]).
-    discs: Errors,
-    /// The greatest |z|^2, certainly within R and 256, and the least one, negative in lanes without a point.
-    within: [f64; LANES],
-    beyond: [f64; LANES],
-}
-
-/// Bounds as [`RunningError`] has them. In a lane without one all is 0 and stays so.
-struct Errors {
-    m: [f64; LANES],
-    scaled_step: [f64; LANES],
-    scale: [f64; LANES],
-    /// The least m, negative in a lane without a bound, and the greatest bound in the plane.
-    least: [f64; LANES],
-    most: f64,
-}
-
-impl Errors {
-    fn none(most: f64) -> Self {
-        Self { m: [0.0; LANES], scaled_step: [0.0; LANES], scale: [0.0; LANES], least: [-1.0; LANES], most }
-    }
-
-    fn set(&mut self, lane: usize, error: Option<&RunningError>) {
-        let (m, scaled_step, scale, least) =
-            error.map_or((0.0, 0.0, 0.0, -1.0), |error| (error.m, error.scaled_step, error.scale, LEAST));
-        (self.m[lane], self.scaled_step[lane], self.scale[lane], self.least[lane]) = (m, scaled_step, scale, least);
-    }
-
-    /// m of all lanes after a step from these moduli. Whether each is in the range that it is kept in.
-    #[inline(always)]
-    fn stepped(&self, moduli: &[f64; LANES]) -> ([f64; LANES], bool) {
-        let (mut after, mut is_in_range) = ([0.0; LANES], true);
-        for lane in 0..LANES {
-            let off = self.m[lane] * self.scale[lane] + UNDERFLOW;
-            let m = ((2.0 * moduli[lane] + off) * self.m[lane] + self.scaled_step[lane]) * UP;
-            after[lane] = m;
-            is_in_range &= off <= self.most && m > self.least[lane] && m < GREATEST;
-        }
-        (after, is_in_range)
-    }
-}
-
-/// The fewest points that are iterated together. A step of eight takes 2.1 times as long as one by limbs with 5 limbs, 1.7 times with 8, and from 11 limbs on twice as long as one by digits (`digits.rs`; a
+/// The fewest points that are iterated together where a step of eight takes longer than one by limbs. A step of eight takes 2.1 times as long as one by limbs with 5 limbs, 1.7 times with 8, and from 11 limbs on twice as long as one by digits (`digits.rs`; a
 /// Zen 5). In between it is three: with two, the last orbits are done later for hardly any time. 179 points with 6 limbs, on 16 threads of a Xeon, took 10.5 s of them with one, 4.1 with two and three, 3.7 with four,
 /// 4.4 one by one.
 fn least_together(limbs: usize) -> usize {
@@ -102,57 +58,44 @@ pub(super) fn follow(
     points: &mut Points<'_>,
     found: &mut dyn FnMut(usize, Found),
 ) {
+    let Some(orbits) = EightOrbits::new(products, goal.limbs, goal.escape) else { return };
     let lanes = queue.share().min(LANES);
-    if lanes < least_together(goal.limbs) {
+    if lanes < if orbits.is_as_fast_as_one() { 1 } else { least_together(goal.limbs) } {
         return;
     }
-    let Some(orbits) = EightOrbits::new(products, goal.limbs, goal.escape) else { return };
     let none = Follower::new(goal, orbits.unit(), 0.0);
-    let ordinary = Ordinary {
-        errors: Errors::none(TOO_MUCH),
-        discs: Errors::none(trap::MOST),
-        within: [f64::MAX; LANES],
-        beyond: [-1.0; LANES],
-    };
     let mut together = Together {
         level,
+        products,
         goal,
         orbits,
         places: [None; LANES],
         followers: [none; LANES],
-        ordinary,
+        ordinary: Ordinary::none(),
         queue: queue::Together::begin(queue),
         until_look: 0,
         entered: 0,
     };
-    products.vectorize(
-        #[inline(always)]
-        || together.run(lanes, points, found),
-    );
+    together.run(lanes, points, found);
 }
 
 impl Together<'_, '_> {
-    #[inline(always)]
     fn run(&mut self, lanes: usize, points: &mut Points<'_>, found: &mut dyn FnMut(usize, Found)) {
         for lane in 0..lanes {
             self.fill(lane, points, found);
         }
         while self.places.iter().any(Option::is_some) && !self.goal.stop.load(Ordering::Relaxed) {
-            let magnitudes = self.orbits.magnitudes();
-            let is_ordinary = self.goal.units.is_none() && self.until_look > 0;
-            if is_ordinary && self.ordinary.step(magnitudes) {
-                self.until_look -= 1;
-                self.orbits.step();
-            } else {
-                self.look(magnitudes, points, found);
+            if self.goal.units.is_none() {
+                self.until_look -= self.ordinary.steps(self.products, &mut self.orbits, self.until_look);
             }
+            self.look(points, found);
         }
     }
 
     /// Looks at each lane by itself before a step.
-    #[cold]
-    fn look(&mut self, magnitudes: [[f64; LANES]; 2], points: &mut Points<'_>, found: &mut dyn FnMut(usize, Found)) {
+    fn look(&mut self, points: &mut Points<'_>, found: &mut dyn FnMut(usize, Found)) {
         self.leave_ordinary();
+        let magnitudes = self.orbits.magnitudes();
         for lane in 0..LANES {
             while let Some(place) = self.places[lane] {
                 let is_new = self.followers[lane].n == 1;
@@ -198,10 +141,10 @@ impl Together<'_, '_> {
         self.orbits.begin(lane, [&zero, &zero]);
     }
 
-    /// Leaves orbits to be iterated one by one, once there are no more points: one for each thread that waits, and all where a step of the vector takes longer.
+    /// Leaves orbits to be iterated one by one, once there are no more points: one for each thread that waits, and all where a step of the vector takes longer. None where it does not take longer for one.
     fn leave(&mut self) {
         let least = least_together(self.goal.limbs);
-        if !self.queue.is_empty() {
+        if self.orbits.is_as_fast_as_one() || !self.queue.is_empty() {
             return;
         }
         let used = self.places.iter().flatten().count();
@@ -223,14 +166,16 @@ impl Together<'_, '_> {
         let mut least = u64::MAX;
         let within = self.goal.escape.min(FAR_SQUARED);
         let of = &mut self.ordinary;
+        of.has_discs = false;
         for lane in 0..LANES {
             let Follower { n, error, trap, escaped, .. } = &self.followers[lane];
             let is_used = self.places[lane].is_some();
             let attempt = trap.attempt.as_ref().filter(|_| is_used);
             of.errors.set(lane, is_used.then_some(error));
+            of.has_discs |= attempt.is_some();
             of.discs.set(lane, attempt.map(|attempt| &attempt.rho));
-            of.beyond[lane] = if is_used { LOOKED_AT } else { -1.0 };
-            of.within[lane] = match attempt {
+            of.beyond.0[lane] = if is_used { LOOKED_AT } else { -1.0 };
+            of.within.0[lane] = match attempt {
                 Some(_) => within * trap::WITHIN,
                 None if is_used => within * CERTAINLY,
                 None => f64::MAX,
@@ -249,32 +194,12 @@ impl Together<'_, '_> {
         for (lane, follower) in self.followers.iter_mut().enumerate() {
             if self.places[lane].is_some() {
                 follower.n += steps;
-                follower.error.m = self.ordinary.errors.m[lane];
+                follower.error.m = self.ordinary.errors.m.0[lane];
                 if let Some(attempt) = &mut follower.trap.attempt {
-                    attempt.rho.m = self.ordinary.discs.m[lane];
+                    attempt.rho.m = self.ordinary.discs.m.0[lane];
                 }
             }
         }
         self.entered = self.until_look;
-    }
-}
-
-impl Ordinary {
-    /// Makes a step from |x| and |y|, if in each lane it is certain that nothing is found, and the bounds are in the range that they are kept in. Whether it is made.
-    #[inline(always)]
-    fn step(&mut self, [x, y]: [[f64; LANES]; 2]) -> bool {
-        let (mut moduli, mut is_ordinary) = ([0.0; LANES], true);
-        for lane in 0..LANES {
-            let square = x[lane] * x[lane] + y[lane] * y[lane];
-            moduli[lane] = square.sqrt();
-            is_ordinary &= square < self.within[lane] && square > self.beyond[lane];
-        }
-        let (errors, errors_in_range) = self.errors.stepped(&moduli);
-        let (discs, discs_in_range) = self.discs.stepped(&moduli);
-        is_ordinary &= errors_in_range && discs_in_range;
-        if is_ordinary {
-            (self.errors.m, self.discs.m) = (errors, discs);
-        }
-        is_ordinary
     }
 }

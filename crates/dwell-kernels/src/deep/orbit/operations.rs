@@ -239,7 +239,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         reference: ComplexLanes<T, S>,
     ) -> Value<T, S> {
         let splat = |x: f64| Reals::splat(simd, x);
-        let w = reference + z;
+        let w = reference.added(z);
         let (w_square, z_square) = (w.square_of(), z.square_of());
         let escape = self.setting.escape;
         let is_within = if PROVED {
@@ -278,15 +278,15 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
     ) -> Deltas<T, S> {
         let splat = |x: f64| Reals::splat(simd, x);
         let Deltas { z, e, derivative } = before;
-        let t = value.reference + value.w;
+        let t = value.reference.added(value.w);
         if !PROVED && !DERIVED {
-            return Deltas { z: z * t + plain, e, derivative };
+            return Deltas { z: z.multiplied(t).added(plain), e, derivative };
         }
         let modulus = value.w_square.sqrt();
         let growth = splat(2.0) * modulus + e;
         let roundings = splat(9.0 * T::UNIT) * z.taxicab_of() * t.taxicab_of();
         Deltas {
-            z: z * t + plain,
+            z: z.multiplied(t).added(plain),
             e: (growth * e + roundings + splat(self.of_c)) * splat(UP),
             derivative: if DERIVED {
                 derivative.stepped(simd, value.w.in_f64(), modulus, e, splat(self.unit))
@@ -450,29 +450,32 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let [of_a, of_b, of_q, of_s, of_t] = [complex(0), complex(1), complex(2), complex(3), complex(4)];
         let bound = |index: usize| columns[10 * T::PARTS + index];
         let [k0, k1, k2, k3, slack, q_modulus] = [bound(0), bound(1), bound(2), bound(3), bound(4), bound(5)];
-        let q = of_q * z;
-        let linear = of_a + of_s * c + q;
-        let mut next = linear * z + (of_b + of_t * c) * c;
+        let q = of_q.multiplied(z);
+        let linear = of_a.added(of_s.multiplied(c)).added(q);
+        let of_c = of_b.added(of_t.multiplied(c));
+        let mut next = linear.multiplied(z).added(of_c.multiplied(c));
         if Self::MAY_HAVE_HIGHER
             && let Some(columns) = higher
         {
-            next = next + Self::above_the_second_degree(simd, z.in_f64(), c.in_f64(), columns);
+            next = next.added(Self::above_the_second_degree(simd, z.in_f64(), c.in_f64(), columns));
         }
         if !PROVED && !DERIVED {
             orbits.z = next;
             return;
         }
-        let by_z = linear + q;
-        let modulus = by_z.square_of().sqrt();
+        // In f64, whose roundings for deltas in f64 `slack` has.
+        let by_z = linear.in_f64() + q.in_f64();
+        let of_f64 = if T::PARTS == 1 { splat(0.0) } else { splat(4.0 * U) * (linear.taxicab_of() + q.taxicab_of()) };
+        let modulus = by_z.square_of().sqrt() + of_f64;
         let growth = modulus + slack + q_modulus * (e + reach * splat(SHARE));
         let k = |reach: Reals<S>| ((k3 * reach + k2) * reach + k1) * reach + k0;
         let k_here = k(reach);
         if DERIVED {
             let (by_z, [b, s, t], z, c) =
-                (by_z.in_f64(), [of_b, of_s, of_t].map(ComplexInLanes::in_f64), z.in_f64(), c.in_f64());
+                (by_z, [of_b, of_s, of_t].map(ComplexInLanes::in_f64), z.in_f64(), c.in_f64());
             let DerivativeLanes { d, off } = orbits.derivative;
             let by_c = b + s * z + (t + t) * c;
-            let doubt = splat(2.0) * q_modulus * e + k(reach + reach).div(reach) + splat(8.0 * U) * modulus;
+            let doubt = splat(2.0) * q_modulus * e + k(reach + reach).div(reach) + splat(8.0 * U) * modulus + of_f64;
             let moduli = b.taxicab_of() + s.taxicab_of() * reach + splat(2.0) * t.taxicab_of();
             let of_c = s.taxicab_of() * e + k_here * splat(self.over_margin) + splat(16.0 * U) * moduli;
             orbits.derivative = DerivativeLanes {
