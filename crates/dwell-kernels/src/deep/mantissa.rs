@@ -284,6 +284,7 @@ impl<T: Real> Mul for Complex<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::deep::extended::power_of_two;
     use crate::test_random::Random;
     use dashu_int::IBig;
     use dashu_int::ops::Abs;
@@ -314,27 +315,30 @@ mod tests {
         }
     }
 
-    /// A pair of whole numbers below 2^106, or now and then nearly another one or its negative.
+    /// A pair below 2^106 of multiples of 2^-60, or now and then nearly another one or its negative.
     fn pair(random: &mut Random, other: Dd) -> Dd {
         let mut part = || (random.next() >> 11).cast_signed() - (1 << 52);
-        let (hi, lo) = (part() as f64 * (1_u64 << 53) as f64, part() as f64);
-        match part() % 4 {
-            0 => Dd::sum(other.hi, lo),
-            1 => Dd::sum(-other.hi, lo),
-            _ => Dd::sum(hi, lo),
+        let (hi, lo, kind, scale) = (part() as f64 * (1_u64 << 53) as f64, part() as f64, part() % 4, part() % 60);
+        let of_scale = 1.0 / (1_u64 << scale.unsigned_abs()) as f64;
+        match kind {
+            0 => Dd::sum(other.hi, lo * of_scale),
+            1 => Dd::sum(-other.hi, lo * of_scale),
+            _ => Dd::sum(hi, lo).scaled(of_scale),
         }
     }
 
-    fn whole(number: Dd) -> IBig {
+    /// A multiple of 2^-bits in that unit.
+    fn whole(number: Dd, bits: i32) -> IBig {
         let of = |part: f64| {
+            let (sign, part) = (part < 0.0, part.abs() * power_of_two(bits));
             let bits = part.to_bits();
-            let (exponent, mantissa) = ((bits >> 52 & 0x7ff) as i32 - 1075, bits & ((1 << 52) - 1) | 1 << 52);
+            let (exponent, mantissa) = ((bits >> 52) as i32 - 1075, bits & ((1 << 52) - 1) | 1 << 52);
             let magnitude = match exponent {
-                0.. => IBig::from(mantissa) << exponent as usize,
+                0.. => IBig::from(mantissa) << exponent.unsigned_abs() as usize,
                 -52.. => IBig::from(mantissa >> -exponent),
                 _ => IBig::ZERO,
             };
-            if part < 0.0 { -magnitude } else { magnitude }
+            if sign { -magnitude } else { magnitude }
         };
         of(number.hi) + of(number.lo)
     }
@@ -350,18 +354,18 @@ mod tests {
                 parts[i] = pair(&mut random, parts[i.saturating_sub(1)]);
             }
             let [a, b, c, d] = parts;
-            let [of_a, of_b, of_c, of_d] = parts.map(whole);
-            let off = (whole(a.plus(b)) - &of_a - &of_b).abs() << 106;
+            let [of_a, of_b, of_c, of_d] = parts.map(|part| whole(part, 60));
+            let off = (whole(a.plus(b), 60) - &of_a - &of_b).abs() << 106;
             let moduli = of_a.clone().abs() + of_b.clone().abs();
             assert!(off <= IBig::from(6) * &moduli, "{a:?} + {b:?}");
             of_sums += usize::from(off > moduli);
             let product = Complex { re: a, im: b }.times(Complex { re: c, im: d });
-            let re = whole(product.re) - (&of_a * &of_c - &of_b * &of_d);
-            let im = whole(product.im) - (&of_a * &of_d + &of_b * &of_c);
+            let re = whole(product.re, 120) - (&of_a * &of_c - &of_b * &of_d);
+            let im = whole(product.im, 120) - (&of_a * &of_d + &of_b * &of_c);
             let (off, moduli) = (square(&re, &im) << 212, square(&of_a, &of_b) * square(&of_c, &of_d));
             assert!(off <= IBig::from(5 * 16 * 16) * &moduli, "{a:?} {b:?}, {c:?} {d:?}");
             of_products += usize::from(off > IBig::from(4) * moduli);
         }
-        assert!(of_sums > 100 && of_products > 100, "the bounds are never near: {of_sums}, {of_products}");
+        assert!(of_sums > 10 && of_products > 10, "the bounds are never near: {of_sums}, {of_products}");
     }
 }

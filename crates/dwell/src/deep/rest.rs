@@ -63,7 +63,7 @@ impl Decided {
 
 impl Rest {
     /// The most pixels that wait.
-    pub(crate) const MOST: usize = 1 << 16;
+    pub(crate) const MOST: usize = 1 << 18;
 
     /// These pixels, at most [`Self::MOST`], given by columns and rows.
     pub(crate) fn of(waiting: Vec<(u32, u32)>) -> Self {
