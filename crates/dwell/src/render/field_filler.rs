@@ -47,7 +47,8 @@ const MAX_GROWTH_DEEP: u32 = 1024;
 /// The part of a slice that the last one is prolonged by instead of another one, at depth.
 const LAST_PART: u32 = 4;
 /// How many times as long as that waiting a slice should take, and the longest that it is prolonged to: at the end of each slice of rf-dragon, 16 threads waited
-/// for the last orbits for two seconds. Of fs-view25 the last orbits of a slice, of 10^8 steps and more, take half a minute, and what follows them beside others takes an eighth of the time of what follows them alone.
+/// for the last orbits for two seconds. The last orbits of a slice of fs-view25 have 10^8 steps and more and take half a minute,
+/// in which most lanes are empty.
 const TIMES_WAITING: u32 = 8;
 const LONGEST: Duration = Duration::from_secs(300);
 /// Rows of the first slice of a deep view, each of which may end with orbits that take long.

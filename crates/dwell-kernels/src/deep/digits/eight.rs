@@ -38,7 +38,7 @@ impl EightOrbits {
     }
 
     /// With so many digits: one of [`few::COUNTS`], or a multiple of [`TILE`].
-    pub(super) fn of_digits(products: Products, count: usize, is_few: bool) -> Self {
+    fn of_digits(products: Products, count: usize, is_few: bool) -> Self {
         let numbers = |is_used: bool| vec![Row::ZERO; if is_used { count } else { 0 }];
         Self {
             z: [true, true, !is_few].map(numbers),

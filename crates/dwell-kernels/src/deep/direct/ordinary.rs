@@ -11,6 +11,7 @@ use std::arch::x86_64::{
     __m512d, __mmask8, _CMP_GT_OQ, _CMP_LE_OQ, _CMP_LT_OQ, _mm512_add_pd, _mm512_cmp_pd_mask, _mm512_fmadd_pd,
     _mm512_mul_pd, _mm512_set1_pd, _mm512_sqrt_pd,
 };
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What such steps need, of all lanes.
 pub(super) struct Ordinary {
@@ -77,19 +78,20 @@ impl Ordinary {
     }
 
     /// Makes steps, at most so many, as long as it is certain in each lane that nothing is found, and the bounds are in the range that they are kept in. The number of steps.
-    pub(super) fn steps(&mut self, _: Products, orbits: &mut EightOrbits, most: u64) -> u64 {
+    /// Ends at the flag to stop, too: with thousands of digits a step takes a millisecond.
+    pub(super) fn steps(&mut self, _: Products, orbits: &mut EightOrbits, most: u64, stop: &AtomicBool) -> u64 {
         // SAFETY: `Products` is made only where the machine has these instructions.
         #[expect(unsafe_code, reason = "a call of a function compiled for instructions that were detected")]
         unsafe {
-            self.steps_in_vectors(orbits, most)
+            self.steps_in_vectors(orbits, most, stop)
         }
     }
 
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn steps_in_vectors(&mut self, orbits: &mut EightOrbits, most: u64) -> u64 {
+    fn steps_in_vectors(&mut self, orbits: &mut EightOrbits, most: u64, stop: &AtomicBool) -> u64 {
         let (mut of_errors, mut of_discs) = (self.errors.m.vector(), self.discs.m.vector());
         let mut steps = 0;
-        while steps < most {
+        while steps < most && !stop.load(Ordering::Relaxed) {
             let [x, y] = orbits.magnitudes_in_vectors();
             let square = _mm512_fmadd_pd(x, x, _mm512_mul_pd(y, y));
             let modulus = _mm512_sqrt_pd(square);

@@ -86,7 +86,8 @@ impl Together<'_, '_> {
         }
         while self.places.iter().any(Option::is_some) && !self.goal.stop.load(Ordering::Relaxed) {
             if self.goal.units.is_none() {
-                self.until_look -= self.ordinary.steps(self.products, &mut self.orbits, self.until_look);
+                let Self { ordinary, products, orbits, goal, until_look, .. } = self;
+                *until_look -= ordinary.steps(*products, orbits, *until_look, goal.stop);
             }
             self.look(points, found);
         }
