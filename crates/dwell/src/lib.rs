@@ -71,6 +71,7 @@ pub use colour::{
     parse_colour,
 };
 pub use deep::kept::KeepReferences;
+pub use deep::pending::Pending;
 pub use deep::points::DeepPoints;
 pub use deep::report::{DeepReport, Tier, TierReport};
 pub use deep::tiers::device::{Attempted, DeepAttempt, DeepDevice, DeepTable, DeviceFailed};

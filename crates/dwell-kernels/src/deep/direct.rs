@@ -15,19 +15,30 @@ pub(super) mod running_error;
 #[cfg(target_arch = "x86_64")]
 mod together;
 mod trap;
+mod under_way;
 
 #[cfg(target_arch = "x86_64")]
-use super::digits::Products;
+use super::digits::{LANES, Products};
 use super::extended::Extended;
 use super::fixed_orbit::FixedOrbit;
 use super::limbs::Fixed;
 use super::orbit::Found;
 use super::values::Units;
 use crate::level::Level;
-use follower::{At, Follower};
+use follower::At;
 use queue::LeftOrbit;
 pub use queue::Queue;
 use std::sync::atomic::{AtomicBool, Ordering};
+pub use under_way::UnderWay;
+
+/// How a thread followed orbits.
+#[derive(Clone, Copy, Debug)]
+pub struct Followed {
+    /// Whether it left orbits under way when the queue stopped.
+    pub leaves: bool,
+    /// The share of its lanes that were in use, on average over its steps.
+    pub used: f64,
+}
 
 /// What points in fixed point are iterated for.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +72,18 @@ pub(super) const TOO_MUCH: f64 = 1e-9;
 /// |z| below which a derivative may leave the range of f64: 2^-200.
 const NEAR_ZERO: f64 = 6.2e-61;
 
-/// Follows the orbits of the points of a queue, until there are no more and no other thread leaves any. `found` gets the places of those that this thread has followed, in any order, and what
+/// How many orbits a thread follows at once.
+#[must_use]
+pub fn at_once(level: Level) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if Products::of(level).is_some() {
+        return LANES;
+    }
+    let _ = level;
+    1
+}
+
+/// Follows the orbits of the points of a queue, until there are no more and no other thread leaves any, or the queue stops. `found` gets the places of those that this thread has decided, in any order, and what
 /// it found of them.
 pub fn follow(
     level: Level,
@@ -69,42 +91,59 @@ pub fn follow(
     queue: &Queue,
     points: &mut Points<'_>,
     found: &mut dyn FnMut(usize, Found),
-) {
+) -> Followed {
+    let mut followed = Followed { leaves: false, used: 1.0 };
+    let mut found = |place: usize, of: Found| {
+        queue.note_decided(place);
+        found(place, of);
+    };
     #[cfg(target_arch = "x86_64")]
-    if let Some(products) = Products::of(level) {
-        together::follow((level, products), goal, queue, points, found);
+    if let Some(products) = Products::of(level)
+        && let Some(of_lanes) = together::follow((level, products), goal, queue, points, &mut found)
+    {
+        followed = of_lanes;
     }
-    while !goal.stop.load(Ordering::Relaxed) {
-        if let Some(place) = queue.take() {
-            let [x, y] = points(place);
-            found(place, follow_one(level, goal, [&x, &y]));
-        } else if let Some(LeftOrbit { place, z, follower }) = queue.wait() {
-            let [x, y] = points(place);
-            found(place, go_on((level, goal), [&x, &y], z, follower));
+    while !goal.stop.load(Ordering::Relaxed) && !queue.is_stopping() {
+        let (place, orbit) = if let Some(place) = queue.take() {
+            (place, queue.take_under_way(place))
+        } else if let Some(LeftOrbit { place, orbit }) = queue.wait() {
+            (place, Some(orbit))
         } else {
-            return;
+            break;
+        };
+        let [x, y] = points(place);
+        match follow_one((level, goal, queue), [&x, &y], orbit) {
+            Ok(of) => found(place, of),
+            Err(orbit) => {
+                queue.keep(place, *orbit);
+                followed.leaves = true;
+            }
         }
     }
-}
-
-/// Follows the orbit of a point.
-fn follow_one(level: Level, goal: &Goal<'_>, c: [&Fixed; 2]) -> Found {
-    go_on((level, goal), c, c.map(Fixed::clone), Follower::new(goal, c[0].unit(), goal.error))
+    followed
 }
 
 /// The fewest limbs for which digits are the faster way, with z in f64 after each step.
 const LEAST_LIMBS: usize = 11;
 
-/// Follows the orbit of a point from z. Its error is in units of limbs, of which steps of digits add fewer.
-fn go_on((level, goal): (Level, &Goal<'_>), c: [&Fixed; 2], z: [Fixed; 2], mut follower: Follower) -> Found {
+/// Follows the orbit of a point, from its beginning or one under way, until the queue stops. Its error is in units of limbs, of which steps of digits add fewer.
+fn follow_one(
+    (level, goal, queue): (Level, &Goal<'_>, &Queue),
+    c: [&Fixed; 2],
+    from: Option<UnderWay>,
+) -> Result<Found, Box<UnderWay>> {
+    let UnderWay { z, mut follower } = from.unwrap_or_else(|| UnderWay::new(goal, c));
     let mut orbit = FixedOrbit::from_limbs(LEAST_LIMBS, level, c, goal.escape);
     orbit.set(z);
     while !goal.stop.load(Ordering::Relaxed) {
         let at = At { z: orbit.near(), wide: || Extended::of(orbit.leading()), limbs: || orbit.parts() };
         if let Some(found) = follower.look(goal, &at) {
-            return found;
+            return Ok(found);
         }
         orbit.step();
+        if queue.is_stopping() {
+            return Err(Box::new(UnderWay::cut(goal, orbit.parts(), follower, c[0].unit())));
+        }
     }
-    Found::Undecided
+    Ok(Found::Undecided)
 }

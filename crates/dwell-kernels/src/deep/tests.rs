@@ -13,6 +13,7 @@ use super::values::Units;
 use super::{Degree, TableSetting, decide, table};
 use crate::level::{Level, LevelName};
 use crate::test_random::Random;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
 
 /// A point of the plane in fixed point: the f64 numbers, and digits behind them that are random.
@@ -288,7 +289,83 @@ fn followed(goal: &Goal<'_>, points: &[[Fixed; 2]]) -> Vec<Found> {
             assert!(is_open || found == *by_limbs, "{:?}, {threads}: {found:?}, {by_limbs:?}", level.name());
         }
     }
+    for (level, threads) in Level::available().into_iter().flat_map(|level| [(level, 1), (level, 3)]) {
+        let (found, _) = followed_in_turns((level, threads), goal, points);
+        for (found, by_limbs) in found.into_iter().zip(&by_limbs) {
+            let is_open = *by_limbs == Found::Undecided || found == Found::Undecided;
+            assert!(is_open || found == *by_limbs, "{:?}, {threads}, in turns: {found:?}, {by_limbs:?}", level.name());
+        }
+    }
     by_limbs
+}
+
+/// The same by queues that stop, each with some more points and the orbits that the one before left under way, and how many these were.
+fn followed_in_turns((level, threads): (Level, usize), goal: &Goal<'_>, points: &[[Fixed; 2]]) -> (Vec<Found>, usize) {
+    const MORE: usize = 11;
+    let mut found = vec![None; points.len()];
+    let (mut open, mut kept, mut next, mut all_kept) = (Vec::new(), HashMap::new(), 0, 0);
+    while next < points.len() || !open.is_empty() {
+        let required = if next < points.len() { next / MORE % 3 } else { usize::MAX };
+        let end = (next + MORE).min(points.len());
+        open.extend(next..end);
+        next = end;
+        if next % 2 == 0 {
+            // Orbits under way go on in lanes that others leave, too.
+            open.reverse();
+        }
+        let of_list = open.iter().enumerate().filter_map(|(place, point)| Some((place, kept.remove(point)?)));
+        let queue = direct::Queue::that_stops((open.len(), of_list.collect()), threads, required.min(open.len()));
+        let of_thread = || {
+            let mut found = Vec::new();
+            let mut point = |place: usize| points[open[place]].clone();
+            direct::follow(level, goal, &queue, &mut point, &mut |place, of| found.push((open[place], of)));
+            found
+        };
+        let decided = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..threads).map(|_| scope.spawn(of_thread)).collect();
+            all.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        for (point, of) in decided {
+            assert!(found[point].replace(of).is_none(), "once");
+        }
+        let of_required = &open[..required.min(open.len())];
+        assert!(of_required.iter().all(|point| found[*point].is_some()), "all that are required");
+        kept.extend(queue.into_under_way().into_iter().map(|(place, orbit)| (open[place], orbit)));
+        open.retain(|point| found[*point].is_none());
+        all_kept += open.len();
+        assert!(open.iter().all(|point| kept.contains_key(point)), "what is not decided is under way");
+    }
+    (found.into_iter().map(Option::unwrap).collect(), all_kept)
+}
+
+#[test]
+fn orbits_of_many_lengths_are_left_under_way_and_gone_on_with() {
+    let (mut random, stop, four) = (Random(83), AtomicBool::new(false), four(5));
+    // Beside the boundary at -3/4: dwells from 30 to 3000 and more.
+    let points: Vec<_> = (0..64)
+        .map(|number| [-0.75, 0.1 / (1.0 + f64::from(number) * 1.7)].map(|part| fixed(&mut random, part, 5)))
+        .collect();
+    let goal = Goal {
+        limbs: 5,
+        error: 6.0,
+        escape: 4.0,
+        exact_escape: &four,
+        limit: 100_000,
+        smooth: true,
+        units: None,
+        stop: &stop,
+    };
+    let found = followed(&goal, &points);
+    let dwells: BTreeSet<_> =
+        found.iter().filter(|found| matches!(found, Found::Escapes(..))).map(|found| format!("{found:?}")).collect();
+    assert!(dwells.len() > 50, "{dwells:?}");
+    for (level, threads) in Level::available().into_iter().flat_map(|level| [(level, 1), (level, 3)]) {
+        let (again, kept) = followed_in_turns((level, threads), &goal, &points);
+        assert_eq!(again, found, "{:?}, {threads}", level.name());
+        // A thread leaves all orbits but one of those that it follows at once, but in the last turn.
+        let most = direct::at_once(level) * threads;
+        assert!(most == 1 || kept > most, "{:?}, {threads}: {kept}", level.name());
+    }
 }
 
 #[test]

@@ -2,9 +2,13 @@
 //! alone. With one thread and with two, a tile makes the first attempt only. With more, it makes all attempts by deltas, which leave pixels for fixed point. Those are taken by all threads from one
 //! queue.
 //!
+//! Orbits differ in length by a factor of a hundred and more. At the end of each slice of rows few would be under way, in vectors that are hardly full: 228 of 376 s of fs-view25 at 480x270 on two threads, of work that takes 43 s in
+//! full ones. So what would leave threads or lanes empty waits for more pixels: see [`Pending`].
+//!
 //! Tried: a thread that leaves the pixel that fills a vector decides these eight at once, while others work on tiles. The vector was full for a small part of the time, and at the end all threads
 //! waited for one of them: 179 pixels in fixed point took 1.5 s on 16 threads, which have 4.4 s of work.
 
+use super::pending::Pending;
 use super::tiers::{Course, DeepBuffers};
 use super::values::{Outcome, store};
 use crate::base::error::Error;
@@ -13,7 +17,6 @@ use crate::base::pieces::ChunksMut;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::field::FieldRowsMut;
-use crate::field::channels::{ChannelBuffers, ChannelSet};
 use dwell_kernels::deep::direct::Queue;
 use dwell_kernels::deep::orbit::Found;
 use std::sync::{Mutex, PoisonError};
@@ -22,6 +25,9 @@ use std::time::{Duration, Instant};
 /// Lists for each thread, where there are enough pixels, and the most pixels of a list.
 const LISTS_PER_THREAD: usize = 4;
 const MOST_AT_ONCE: usize = 1 << 14;
+/// Lists have so many times the fewest pixels that keep all threads busy, if pixels may wait: each ends with orbits in vectors that are not full. With 1 in place of 8 the tiers after the first took 1.35 times as long at rf-dragon, 960x540, on
+/// two threads.
+const TIMES_LEAST: usize = 8;
 /// Pixels of a sample, and the least number of such samples that it is taken of.
 const SAMPLES: usize = 64;
 const LEAST_SAMPLED: usize = 4;
@@ -31,52 +37,48 @@ const MOST_QUEUED: usize = 1 << 12;
 const WHAT: &str = "a list of pixels";
 
 /// Pixels that wait for the attempts after those of tiles.
-#[derive(Default)]
-pub(crate) struct Rest(Mutex<Vec<(u32, u32)>>);
+pub(crate) struct Rest {
+    waiting: Mutex<Vec<(u32, u32)>>,
+    /// The most of them.
+    room: usize,
+}
 
-/// A pixel that waits, by its number, and what was found of it.
+/// A pixel that waits, by its number, and what the last attempt at it found, if it was made.
 struct Waiting {
     number: u32,
-    outcome: Outcome,
+    outcome: Option<Outcome>,
 }
 
-impl Waiting {
-    fn is_open(&self) -> bool {
-        self.outcome.found == Found::Undecided
-    }
-}
-
-/// Pixels, given by columns and rows, and their values.
-pub(crate) struct Decided {
+/// The pixels of a call, by columns and rows, and what decides them.
+struct Call<'a, 'c> {
+    course: &'a Course<'c>,
     places: Vec<(u32, u32)>,
-    values: ChannelBuffers,
-    /// The time in which there were too few pixels for all threads.
-    pub(crate) waiting: Duration,
-}
-
-impl Decided {
-    /// Writes the values into the rows, which hold all of the pixels.
-    pub(crate) fn write(&self, rows: &mut FieldRowsMut<'_>) {
-        rows.write_points(&self.places, self.values.slices());
-    }
+    pool: &'a ThreadPool,
+    /// The rows before this one are to be decided.
+    required: u32,
 }
 
 impl Rest {
-    /// The most pixels that wait.
+    /// The most pixels that wait, those of earlier calls included.
     pub(crate) const MOST: usize = 1 << 18;
+
+    /// No pixels, beside those of earlier calls.
+    pub(crate) fn beside(pending: &Pending) -> Self {
+        Self { waiting: Mutex::default(), room: Self::MOST.saturating_sub(pending.len()) }
+    }
 
     /// These pixels, at most [`Self::MOST`], given by columns and rows.
     pub(crate) fn of(waiting: Vec<(u32, u32)>) -> Self {
-        Self(Mutex::new(waiting))
+        Self { waiting: Mutex::new(waiting), room: 0 }
     }
 
     /// Bytes of memory for what is left of so many pixels.
-    pub(crate) fn bytes(pixels: u64, set: ChannelSet) -> u64 {
+    pub(crate) fn bytes(pixels: u64) -> u64 {
         let most = pixels.min(Self::MOST as u64);
         // Lists grow by doubling; and what threads took from a queue, and found.
-        let each = 2 * (size_of::<(u32, u32)>() + size_of::<Waiting>());
+        let each = 2 * (2 * size_of::<(u32, u32)>() + 2 * size_of::<Waiting>()) + Pending::BYTES_OF_PIXEL;
         let of_queue = most.min(MOST_QUEUED as u64) * (3 * size_of::<Waiting>() + size_of::<u32>()) as u64;
-        most * each as u64 + of_queue + set.bytes(most)
+        most * each as u64 + of_queue
     }
 
     /// Takes the open pixels of a list, if there is room.
@@ -84,56 +86,71 @@ impl Rest {
     /// # Errors
     /// When memory is exhausted.
     pub(crate) fn take(&self, places: &[(u32, u32)], open: &mut Vec<u32>) -> Result<bool, Error> {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_room = waiting.len() + open.len() <= Self::MOST;
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_room = waiting.len() + open.len() <= self.room;
         if has_room {
             extend(&mut waiting, open.drain(..).map(|number| places[number as usize]), WHAT)?;
         }
         Ok(has_room)
     }
 
-    /// Decides them by the attempts of a course after one of them, on all threads, with buffers of `start`, which `end` gets back. `progress` gets numbers of pixels that are decided.
+    /// Decides them, and those that are pending, by the attempts of a course after one of them, on all threads, with buffers of `start`, which `end` gets back. Writes what was found into the rows; pixels that
+    /// are not in these are pending as decided ones. Where there are too few pixels for an attempt, they stay pending, but for those that are required. `progress` gets numbers of pixels that are decided.
+    /// Returns the time in which there were too few pixels for all threads.
     ///
     /// # Errors
     /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted.
     pub(crate) fn decide<B: std::ops::DerefMut<Target: AsMut<DeepBuffers>> + Send>(
         self,
-        (course, mut before): (&Course<'_>, usize),
-        set: ChannelSet,
+        (course, first): (&Course<'_>, usize),
+        (rows, pending): (&mut FieldRowsMut<'_>, &mut Pending),
         pool: &ThreadPool,
         (start, mut end): (impl Fn() -> B + Sync, impl FnMut(B)),
         progress: impl Fn(u64) + Sync,
-    ) -> Result<Decided, Error> {
-        let places = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let numbers = 0..u32::try_from(places.len()).unwrap_or(u32::MAX);
-        let mut open = collected(numbers.map(|number| Waiting { number, outcome: Outcome::UNDECIDED }), WHAT)?;
-        let mut values = ChannelBuffers::default();
-        values.resize(places.len(), set)?;
+    ) -> Result<Duration, Error> {
+        let new = self.waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut places = reserved(pending.len() + new.len(), WHAT)?;
+        let mut stages: Vec<Vec<Waiting>> = collected(course.numbers().map(|_| Vec::new()), WHAT)?;
+        // Those that wait longest come first.
+        for (place, before) in pending.take_open() {
+            let stage = course.number_of(before).unwrap_or(first);
+            extend(&mut stages[stage], [Waiting { number: places.len() as u32, outcome: None }], WHAT)?;
+            places.push(place);
+        }
+        for place in new {
+            extend(&mut stages[first], [Waiting { number: places.len() as u32, outcome: None }], WHAT)?;
+            places.push(place);
+        }
+        let call = Call { course, places, pool, required: pending.required() };
         let mut waiting = Duration::ZERO;
-        let mut attempt = |number: usize, open: &mut Vec<Waiting>| -> Result<(), Error> {
+        let mut attempt = |number: usize, open: &mut Vec<Waiting>, pending: &mut Pending| -> Result<(), Error> {
             let (began, samples) = (Instant::now(), open.len());
+            open.iter_mut().for_each(|waiting| waiting.outcome = None);
             let is_queued = course.is_queued(number);
             let mut busy = Duration::ZERO;
             if is_queued {
+                // Required ones come first in each queue.
+                open.sort_by_key(|waiting| !call.is_required(waiting));
                 for open in open.chunks_mut(MOST_QUEUED) {
-                    let (used, of_queue) = from_queue((course, number), &places, open, pool, (&start, &progress))?;
+                    let (used, of_queue) = call.in_a_queue(number, open, pending, (&start, &progress))?;
                     used.into_iter().for_each(&mut end);
                     busy += of_queue;
                 }
             } else {
-                let is_short = open.len() < pool.threads() * course.least_list(number);
-                in_lists((course, number), &places, open, pool, &start)?.into_iter().for_each(&mut end);
+                let is_short = open.len() < call.least(number);
+                call.in_lists(number, open, &start)?.into_iter().for_each(&mut end);
                 busy += if is_short { Duration::ZERO } else { began.elapsed() };
             }
             waiting += began.elapsed().saturating_sub(busy);
-            store(values.slices_mut(), open.iter().map(|waiting| (waiting.number, waiting.outcome)));
-            open.retain(Waiting::is_open);
+            call.write(open, rows, pending)?;
+            open.retain(|waiting| waiting.outcome.is_none_or(|outcome| outcome.found == Found::Undecided));
             if !is_queued {
                 progress((samples - open.len()) as u64);
             }
             Ok(())
         };
-        while !open.is_empty() {
+        for before in course.numbers() {
+            let mut open = std::mem::take(&mut stages[before]);
             while open.len() > LEAST_SAMPLED * SAMPLES
                 && let Some(sampled) = course.sampled(before)
             {
@@ -142,67 +159,200 @@ impl Rest {
                 for (number, waiting) in open.into_iter().enumerate() {
                     if number % every == 0 { &mut sample } else { &mut rest }.push(waiting);
                 }
-                attempt(sampled, &mut sample)?;
+                attempt(sampled, &mut sample, pending)?;
                 extend(&mut rest, sample, WHAT)?;
                 open = rest;
             }
-            let Some(next) = course.next(before) else { break };
-            attempt(next, &mut open)?;
-            before = next;
+            let next = course.next(before).filter(|_| !open.is_empty());
+            if let Some(next) = next
+                && (open.len() >= call.worthwhile(next) || open.iter().any(|waiting| call.is_required(waiting)))
+            {
+                attempt(next, &mut open, pending)?;
+                // Orbits under way stay where they are.
+                for waiting in open {
+                    let stage = if waiting.outcome.is_some() { next } else { before };
+                    extend(&mut stages[stage], [waiting], WHAT)?;
+                }
+            } else {
+                stages[before] = open;
+            }
         }
-        Ok(Decided { places, values, waiting })
+        for (before, open) in course.numbers().zip(stages) {
+            let places = open.into_iter().map(|waiting| call.places[waiting.number as usize]);
+            pending.keep_open(places, course.attempt_at(before))?;
+        }
+        Ok(waiting)
     }
 }
 
-/// Makes an attempt at open pixels in lists, each of which a thread takes. Returns the buffers.
-fn in_lists<B: std::ops::DerefMut<Target: AsMut<DeepBuffers>> + Send>(
-    (course, number): (&Course<'_>, usize),
-    places: &[(u32, u32)],
-    open: &mut [Waiting],
-    pool: &ThreadPool,
-    start: &(impl Fn() -> B + Sync),
-) -> Result<Vec<B>, Error> {
-    let lists = if pool.threads() == 1 { 1 } else { LISTS_PER_THREAD * pool.threads() };
-    let size = open.len().div_ceil(lists).next_multiple_of(course.least_list(number)).min(MOST_AT_ONCE);
-    // A thread for each takes less time than vectors that are not full.
-    let size = if open.len() <= pool.threads() { 1 } else { size };
-    let work = |buffers: &mut B, (_, list): (usize, &mut [Waiting])| -> Result<(), Error> {
-        let buffers = buffers.as_mut();
-        buffers.open.clear();
-        extend(&mut buffers.open, list.iter().map(|waiting| waiting.number), WHAT)?;
-        course.attempt(number, buffers, places)?;
-        list.iter_mut().zip(buffers.outcomes()).for_each(|(waiting, outcome)| waiting.outcome = outcome);
-        Ok(())
-    };
-    pool.for_each(Schedule::default(), ChunksMut::new(open, size), || Ok(start()), work)
+impl Call<'_, '_> {
+    fn place(&self, waiting: &Waiting) -> (u32, u32) {
+        self.places[waiting.number as usize]
+    }
+
+    fn is_required(&self, waiting: &Waiting) -> bool {
+        self.place(waiting).1 < self.required
+    }
+
+    /// The fewest pixels for which an attempt keeps all threads busy.
+    fn least(&self, number: usize) -> usize {
+        self.pool.threads() * self.course.least_list(number)
+    }
+
+    /// The fewest pixels for which an attempt is made before others wait for it, too.
+    fn worthwhile(&self, number: usize) -> usize {
+        if self.course.is_queued(number) { self.least(number) } else { TIMES_LEAST * self.least(number) }
+    }
+
+    /// Writes what was found into the rows, or keeps it for rows that are not among them.
+    fn write(&self, open: &[Waiting], rows: &mut FieldRowsMut<'_>, pending: &mut Pending) -> Result<(), Error> {
+        let (width, range) = (rows.width(), rows.rows());
+        let decided = open.iter().filter_map(|waiting| Some((self.place(waiting), waiting.outcome?)));
+        let decided = decided.filter(|(_, outcome)| outcome.found != Found::Undecided);
+        let within = |place: &(u32, u32)| range.contains(&place.1);
+        let of_rows = decided.clone().filter(|(place, _)| within(place));
+        let pixel = |(column, row): (u32, u32)| (row - range.start) * width + column;
+        store(rows.channels_mut(), of_rows.map(|(place, outcome)| (pixel(place), outcome)));
+        pending.keep_decided(decided.filter(|(place, _)| !within(place)))
+    }
+
+    /// Makes an attempt at open pixels in lists, each of which a thread takes. Returns the buffers.
+    fn in_lists<B: std::ops::DerefMut<Target: AsMut<DeepBuffers>> + Send>(
+        &self,
+        number: usize,
+        open: &mut [Waiting],
+        start: &(impl Fn() -> B + Sync),
+    ) -> Result<Vec<B>, Error> {
+        let Self { course, places, pool, .. } = self;
+        let lists = if pool.threads() == 1 { 1 } else { LISTS_PER_THREAD * pool.threads() };
+        let size = open.len().div_ceil(lists).next_multiple_of(course.least_list(number)).min(MOST_AT_ONCE);
+        // A thread for each takes less time than vectors that are not full.
+        let size = if open.len() <= pool.threads() { 1 } else { size };
+        let work = |buffers: &mut B, (_, list): (usize, &mut [Waiting])| -> Result<(), Error> {
+            let buffers = buffers.as_mut();
+            buffers.open.clear();
+            extend(&mut buffers.open, list.iter().map(|waiting| waiting.number), WHAT)?;
+            course.attempt(number, buffers, places)?;
+            list.iter_mut().zip(buffers.outcomes()).for_each(|(waiting, outcome)| waiting.outcome = Some(outcome));
+            Ok(())
+        };
+        pool.for_each(Schedule::default(), ChunksMut::new(open, size), || Ok(start()), work)
+    }
+
+    /// Makes an attempt at open pixels, of which required ones come first, each of which a thread takes from a queue. Orbits that are under way when the queue stops are pending. Returns the buffers, and the time that
+    /// threads were busy, on average.
+    fn in_a_queue<B: std::ops::DerefMut<Target: AsMut<DeepBuffers>> + Send>(
+        &self,
+        number: usize,
+        open: &mut [Waiting],
+        pending: &mut Pending,
+        (start, progress): (&(impl Fn() -> B + Sync), &(impl Fn(u64) + Sync)),
+    ) -> Result<(Vec<B>, Duration), Error> {
+        let Self { course, places, pool, .. } = self;
+        let list = collected(open.iter().map(|waiting| waiting.number), WHAT)?;
+        let mut threads = collected(0..pool.threads().min(list.len()), WHAT)?;
+        let required = open.iter().filter(|waiting| self.is_required(waiting)).count();
+        let attempt = course.attempt_at(number);
+        let under_way = pending.take_under_way(open.iter().map(|waiting| self.place(waiting)), attempt);
+        let queue = Queue::that_stops((list.len(), under_way), threads.len(), required);
+        let done = Mutex::new((reserved(list.len(), WHAT)?, Duration::ZERO));
+        let work = |buffers: &mut B, _: (usize, &mut [usize])| -> Result<(), Error> {
+            let buffers = buffers.as_mut();
+            let busy = course.attempt_of_queue(number, (&queue, &list), buffers, places, progress)?;
+            let found = buffers.open.iter().zip(buffers.outcomes());
+            let found = found.map(|(number, outcome)| Waiting { number: *number, outcome: Some(outcome) });
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.0.extend(found);
+            done.1 += busy;
+            Ok(())
+        };
+        let used = pool.for_each(Schedule::default(), ChunksMut::new(&mut threads, 1), || Ok(start()), work)?;
+        let (mut done, busy) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let under_way = queue.into_under_way().into_iter();
+        pending.keep_under_way(under_way.map(|(place, orbit)| (places[list[place] as usize], orbit)), attempt);
+        // In one order, whichever thread took which.
+        open.sort_unstable_by_key(|waiting| waiting.number);
+        done.sort_unstable_by_key(|waiting: &Waiting| waiting.number);
+        let mut done = done.into_iter().peekable();
+        for waiting in open {
+            if let Some(found) = done.next_if(|found| found.number == waiting.number) {
+                *waiting = found;
+            }
+        }
+        Ok((used, busy / u32::try_from(pool.threads()).unwrap_or(u32::MAX)))
+    }
 }
 
-/// Makes an attempt at open pixels, each of which a thread takes from a queue. Returns the buffers, and the time that threads were busy, on average.
-fn from_queue<B: std::ops::DerefMut<Target: AsMut<DeepBuffers>> + Send>(
-    (course, number): (&Course<'_>, usize),
-    places: &[(u32, u32)],
-    open: &mut [Waiting],
-    pool: &ThreadPool,
-    (start, progress): (&(impl Fn() -> B + Sync), &(impl Fn(u64) + Sync)),
-) -> Result<(Vec<B>, Duration), Error> {
-    let list = collected(open.iter().map(|waiting| waiting.number), WHAT)?;
-    let mut threads = collected(0..pool.threads().min(list.len()), WHAT)?;
-    let queue = Queue::new(list.len(), threads.len());
-    let done = Mutex::new((reserved(list.len(), WHAT)?, Duration::ZERO));
-    let work = |buffers: &mut B, _: (usize, &mut [usize])| -> Result<(), Error> {
-        let buffers = buffers.as_mut();
-        let busy = course.attempt_of_queue(number, (&queue, &list), buffers, places, progress)?;
-        let found = buffers.open.iter().zip(buffers.outcomes());
-        let found = found.map(|(number, outcome)| Waiting { number: *number, outcome });
-        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-        done.0.extend(found);
-        done.1 += busy;
-        Ok(())
-    };
-    let used = pool.for_each(Schedule::default(), ChunksMut::new(&mut threads, 1), || Ok(start()), work)?;
-    let (mut done, busy) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // In one order, whichever thread took which.
-    done.sort_unstable_by_key(|waiting: &Waiting| waiting.number);
-    open.iter_mut().zip(done).for_each(|(waiting, done)| *waiting = done);
-    Ok((used, busy / u32::try_from(pool.threads()).unwrap_or(u32::MAX)))
+#[cfg(test)]
+mod tests {
+    use super::super::pending::Pending;
+    use crate::Limits;
+    use crate::base::cancel::Cancel;
+    use crate::base::control::Control;
+    use crate::base::progress::Progress;
+    use crate::field::Field;
+    use crate::field::channels::ChannelSet;
+    use crate::iterate::cpu::CpuEngine;
+    use crate::iterate::engine::{Engine, Task};
+    use crate::iterate::strategy::Strategy;
+    use crate::plan::Plan;
+    use crate::view::settings::{NumberKind, Settings};
+    use crate::view::{Size, View};
+    use dwell_kernels::{Fold, Formula, Level};
+
+    /// A view at which every orbit is decided in fixed point, and one with orbits of many lengths, a few of which are.
+    const VIEWS: [(&str, &str, &str, Fold); 3] = [
+        ("-2", "0.000000000000000000000001", "1e25", Fold::None),
+        ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "3e27", Fold::None),
+        ("-2", "0.000000000000000000000001", "1e25", Fold::Absolute),
+    ];
+
+    #[test]
+    fn slices_that_leave_pixels_to_later_ones_give_the_same_in_the_end() {
+        let size = Size { width: 23, height: 19 };
+        let (mut left, mut across) = (0, 0);
+        for (re, im, zoom, fold) in VIEWS {
+            let view = View::centred(re, im, zoom).unwrap().sized(size);
+            let formula = Formula::new(fold, 2).unwrap();
+            let settings = Settings { number: NumberKind::Exact, limit: 4000, formula, ..Settings::default() };
+            let plan = Plan::new(&view, &settings, &Limits::default()).unwrap();
+            for (threads, channels) in [(1, ChannelSet::NONE), (2, ChannelSet::SMOOTH), (3, ChannelSet::NONE)] {
+                let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
+                let (cancel, progress) = (Cancel::default(), Progress::default());
+                let control = Control { cancel: &cancel, progress: &progress };
+                let engine = CpuEngine::new(Level::best(), threads);
+                let (mut whole, mut sliced) = (Field::default(), Field::default());
+                for field in [&mut whole, &mut sliced] {
+                    field.prepare(size.width, 0..size.height, channels).unwrap();
+                }
+                engine.run(&task, whole.all_rows_mut(), &control).unwrap();
+                let of_whole = progress.pixels_done();
+                let (mut pending, mut next) = (Pending::default(), 0);
+                for number in 0.. {
+                    let rows = next..(next + 1 + number % 3).min(size.height);
+                    let required = match number % 4 {
+                        _ if rows.end == size.height => u32::MAX,
+                        2 => next.saturating_sub(3),
+                        _ => 0,
+                    };
+                    pending.require_before(required);
+                    engine.run_slice(&task, sliced.rows_mut(rows.clone()), &control, &mut pending).unwrap();
+                    pending.write(&mut sliced.all_rows_mut());
+                    next = rows.end;
+                    let complete = pending.first_row().unwrap_or(next);
+                    assert!(complete >= required.min(next), "{re} {im}: {complete}, {required}");
+                    left += pending.len();
+                    across += usize::from(complete < rows.start);
+                    let of = |field: &Field| field.some_rows(0..complete).channels().to_bytes().unwrap();
+                    assert_eq!(of(&sliced), of(&whole), "{re} {im}, {threads} threads, rows before {complete}");
+                    if next == size.height {
+                        break;
+                    }
+                }
+                assert_eq!(pending.len(), 0);
+                assert_eq!(progress.pixels_done(), 2 * of_whole, "every pixel is counted once");
+            }
+        }
+        assert!(left > 100 && across > 5, "{left} pixels were left, {across} times across slices");
+    }
 }

@@ -77,7 +77,7 @@ pub(crate) struct DeepCall<'a> {
 
 /// A way to decide pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Attempt {
+pub(super) enum Attempt {
     /// With the blocks of a tier, by its number in [`Tier::ALL`].
     ByDeltas(usize),
     /// By single steps: other formulas than z^2 + c, and Julia sets, where there are no blocks.
@@ -248,6 +248,20 @@ impl Course<'_> {
         self.attempts.iter().rposition(is_by_deltas).unwrap_or(0)
     }
 
+    /// The numbers of all attempts.
+    pub(super) fn numbers(&self) -> std::ops::Range<usize> {
+        0..self.attempts.len()
+    }
+
+    /// The attempt with a number of [`Self::numbers`], by which the course of a later call finds its own number.
+    pub(super) fn attempt_at(&self, number: usize) -> Attempt {
+        self.attempts[number]
+    }
+
+    pub(super) fn number_of(&self, attempt: Attempt) -> Option<usize> {
+        self.attempts.iter().position(|own| *own == attempt)
+    }
+
     /// The number of the attempt after another one, as far as it pays.
     pub(crate) fn next(&self, before: usize) -> Option<usize> {
         self.next_of(before, |_| true)
@@ -302,6 +316,7 @@ impl Course<'_> {
     pub(crate) fn least_list(&self, number: usize) -> usize {
         match self.attempts[number] {
             Attempt::ByDeltas(_) | Attempt::BySteps(_) => 32,
+            Attempt::InFixedPoint(_) if self.prepared.is_some() => direct::at_once(self.call.level),
             Attempt::InFixedPoint(_) | Attempt::Exactly => 1,
         }
     }
@@ -325,15 +340,16 @@ impl Course<'_> {
         open.clear();
         found.clear();
         let mut stored = Ok(());
-        let report = self.in_fixed_point(number, queue, |place| places[list[place] as usize], &mut |place, of| {
-            progress(u64::from(of != Found::Undecided));
-            let is_stored = extend(open, [list[place]], WHAT).and_then(|()| extend(found, [of], WHAT));
-            if stored.is_ok() {
-                stored = is_stored;
-            }
-        });
+        let (report, used) =
+            self.in_fixed_point(number, queue, |place| places[list[place] as usize], &mut |place, of| {
+                progress(u64::from(of != Found::Undecided));
+                let is_stored = extend(open, [list[place]], WHAT).and_then(|()| extend(found, [of], WHAT));
+                if stored.is_ok() {
+                    stored = is_stored;
+                }
+            });
         stored?;
-        let busy = Duration::from_secs_f64(report.seconds);
+        let busy = Duration::from_secs_f64(report.seconds * used);
         self.conclude(number, report, buffers, places)?;
         Ok(busy)
     }
@@ -365,7 +381,7 @@ impl Course<'_> {
                 let DeepBuffers { open, found, .. } = buffers;
                 let queue = Queue::new(open.len(), 1);
                 let place = |number: usize| places[open[number] as usize];
-                self.in_fixed_point(number, &queue, place, &mut |number, of| found[number] = of)
+                self.in_fixed_point(number, &queue, place, &mut |number, of| found[number] = of).0
             }
             _ => self.exactly(buffers, places)?,
         };
@@ -532,16 +548,16 @@ impl Course<'_> {
         }
     }
 
-    /// Follows the points of a queue.
+    /// Follows the points of a queue. The share of the lanes in use, beside the report.
     fn in_fixed_point(
         &self,
         number: usize,
         queue: &Queue,
         place: impl Fn(usize) -> (u32, u32),
         found: &mut dyn FnMut(usize, Found),
-    ) -> TierReport {
+    ) -> (TierReport, f64) {
         let (began, mut report) = (Instant::now(), TierReport::new(Tier::FixedPoint));
-        let Attempt::InFixedPoint(attempt) = self.attempts[number] else { return report };
+        let Attempt::InFixedPoint(attempt) = self.attempts[number] else { return (report, 1.0) };
         let DeepCall { points, level, .. } = self.call;
         let ladder = if self.orbits.is_some() { OF_FORMULAS } else { OF_SQUARES };
         let escape = self.escape_for(ladder[attempt]);
@@ -554,7 +570,7 @@ impl Course<'_> {
         };
         if self.orbits.is_some() {
             formulas::in_fixed_point(points, &goal, queue, place, &mut found);
-            return report;
+            return (report, 1.0);
         }
         let mut point = |number: usize| {
             let (column, row) = place(number);
@@ -562,8 +578,11 @@ impl Course<'_> {
             let enclosed = points.at_half_pixels(right, up).enclose(64 * (limbs - 1));
             enclosed.map(|(low, _)| in_limbs(&low, limbs))
         };
-        direct::follow(level, &goal, queue, &mut point, &mut found);
-        report
+        let followed = direct::follow(level, &goal, queue, &mut point, &mut found);
+        if followed.leaves {
+            report.seconds = began.elapsed().as_secs_f64();
+        }
+        (report, followed.used)
     }
 
     fn exactly(&self, buffers: &mut DeepBuffers, places: &[(u32, u32)]) -> Result<TierReport, Error> {

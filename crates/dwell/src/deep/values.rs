@@ -16,10 +16,6 @@ pub(super) struct Outcome {
     pub(super) cycle: Option<Cycle>,
 }
 
-impl Outcome {
-    pub(super) const UNDECIDED: Self = Self { found: Found::Undecided, cycle: None };
-}
-
 /// Whether distances or slopes are wanted.
 pub(super) fn has_slopes(set: ChannelSet) -> bool {
     [Channel::Distance, Channel::SlopeRight, Channel::SlopeUp].into_iter().any(|channel| set.contains(channel))

@@ -13,6 +13,7 @@ use crate::base::limits::extend;
 use crate::base::place::Parameter;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
+use crate::deep::pending::Pending;
 use crate::deep::points::DeepPoints;
 use crate::deep::tiers::DeepBuffers;
 use crate::field::FieldRowsMut;
@@ -279,13 +280,23 @@ impl Engine for CpuEngine {
     }
 
     fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
+        self.run_slice(task, rows, control, &mut Pending::default())
+    }
+
+    fn run_slice(
+        &self,
+        task: &Task<'_>,
+        rows: FieldRowsMut<'_>,
+        control: &Control<'_>,
+        pending: &mut Pending,
+    ) -> Result<Outcome, Error> {
         let (plan, columns) = (task.plan, rows.width());
         if columns != plan.size().width || rows.rows().end > plan.size().height {
             let problem = format!("{columns} columns, rows {:?} are not of the plan's image", rows.rows());
             return Err(InputError::malformed(problem).about(Parameter::Named("field")).into());
         }
         if let Points::Deep(points) = plan.points() {
-            return self.run_deep(task, points, rows, control);
+            return self.run_deep(task, points, rows, control, pending);
         }
         let times = plan.points().visit(Run { engine: self, task, rows, control });
         let times = times.ok_or_else(|| plan.points().unsupported_by("cpu"))??;

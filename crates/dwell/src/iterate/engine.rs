@@ -10,6 +10,7 @@ use crate::base::error::Error;
 use crate::base::schedule::Schedule;
 use crate::base::thread_pool::ThreadPool;
 use crate::colour::Painter;
+use crate::deep::pending::Pending;
 use crate::deep::report::DeepReport;
 use crate::field::FieldRowsMut;
 use crate::field::channels::ChannelSet;
@@ -48,6 +49,21 @@ pub trait Engine: Send + Sync {
     /// [`Error::Interrupted`] when `control` was cancelled, [`Error::Input`] when the engine does not support the task or
     /// the system has not enough memory. The contents of the rows are then undefined.
     fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error>;
+
+    /// As [`Self::run`], for rows of a field that is computed slice by slice. An engine may leave pixels of them, and decide pixels that earlier slices left: all that `pending` requires.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    fn run_slice(
+        &self,
+        task: &Task<'_>,
+        rows: FieldRowsMut<'_>,
+        control: &Control<'_>,
+        pending: &mut Pending,
+    ) -> Result<Outcome, Error> {
+        let _ = pending;
+        self.run(task, rows, control)
+    }
 
     /// The engine as one that also paints, if it can.
     fn painting(&self) -> Option<&dyn PaintingEngine> {

@@ -94,6 +94,6 @@ fn restore(field: &mut Field, filler: &mut FieldFiller<'_>, row: u32, computed: 
         return None;
     }
     filler.resume(field, row + computed.rows());
-    filler.control.progress.add(u64::from(filler.next) * u64::from(field.width()));
+    filler.control.progress.add(u64::from(filler.complete) * u64::from(field.width()));
     Some(())
 }

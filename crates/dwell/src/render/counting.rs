@@ -39,7 +39,7 @@ impl Counting<'_> {
             let tally = clock.tally(&filler.tally, [0.0; 3], 1);
             writer.save(Reached {
                 tally,
-                computed: ComputedRows::of(field.some_rows(0..filler.next))?,
+                computed: ComputedRows::of(field.some_rows(0..filler.complete))?,
                 ..Reached::default()
             })
         };
@@ -72,15 +72,15 @@ impl Counting<'_> {
             filler.fill(&mut field.field, band.end, |filler, field| {
                 clock.if_due(|| {
                     let (tally, counts) = (clock.tally(&filler.tally, [0.0; 3], 1), painter.counts()?);
-                    let computed = ComputedRows::of(field.some_rows(first..filler.next))?;
+                    let computed = ComputedRows::of(field.some_rows(first..filler.complete))?;
                     writer.save(Reached { row: first, tally, counts, computed, ..Reached::default() })
                 })
             })?;
             self.count(&field.field, band.clone(), filler)?;
             first = band.end;
             if first < height {
-                self.bands.prepare(&mut next.field, first, first, filler.next.saturating_sub(first))?;
-                next.field.copy_rows(&field.field, first..filler.next);
+                self.bands.prepare(&mut next.field, first, first, filler.complete.saturating_sub(first))?;
+                next.field.copy_rows(&field.field, first..filler.complete);
                 std::mem::swap(&mut field, &mut next);
             }
         }

@@ -4,6 +4,7 @@
 use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::progress::Progress;
+use crate::deep::pending::Pending;
 use crate::field::channels::ChannelSet;
 use crate::field::{Field, FieldRows};
 use crate::iterate::engine::{Engine, Task};
@@ -28,8 +29,12 @@ pub(crate) struct FieldFiller<'a> {
     slice_time: Option<Duration>,
     /// Times, notes and the result of verification.
     pub(crate) tally: Tally,
-    /// The first row that is not filled.
-    pub(crate) next: u32,
+    /// The first row with a pixel that is not filled.
+    pub(crate) complete: u32,
+    /// The first row that is not computed. Pixels of those before it may be pending.
+    next: u32,
+    pending: Pending,
+    requiring: Requiring,
     /// Maximum rows of the next slice.
     slice_rows: u32,
     is_deep: bool,
@@ -40,17 +45,26 @@ pub(crate) struct FieldFiller<'a> {
     recomputed: Field,
 }
 
+/// When pixels that are pending are required.
+struct Requiring {
+    /// When that was so the last time, and the rows that were computed then: their pixels are required the next time.
+    last: Instant,
+    rows: u32,
+    /// The time between two of these.
+    interval: Duration,
+}
+
 /// Maximum factor by which a slice may be higher than the one before. Starting and ending a slice takes a tenth of a millisecond on 16 threads.
 const MAX_GROWTH: u32 = 16;
 /// That of deep views, where each slice ends with orbits that take long, so that a picture that takes less time than a slice should has two.
 const MAX_GROWTH_DEEP: u32 = 1024;
 /// The part of a slice that the last one is prolonged by instead of another one, at depth.
 const LAST_PART: u32 = 4;
-/// How many times as long as that waiting a slice should take, and the longest that it is prolonged to: at the end of each slice of rf-dragon, 16 threads waited
-/// for the last orbits for two seconds. The last orbits of a slice of fs-view25 have 10^8 steps and more and take half a minute,
+/// How many times as long as threads wait a slice should take, and the time between requests for pixels that are pending; and the longest that both are prolonged to, of which a kill loses twice as much. At the end of each slice of rf-dragon, 16 threads waited
+/// for the last orbits for two seconds. The last orbits of fs-view25 have 10^8 steps and more and take half a minute,
 /// in which most lanes are empty.
 const TIMES_WAITING: u32 = 8;
-const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_secs(150);
 /// Rows of the first slice of a deep view, each of which may end with orbits that take long.
 const FIRST_ROWS_DEEP: u32 = 2;
 /// Iterations that a thread makes in a second at least: the first slice has so many rows that it ends in time even if no point of it escapes.
@@ -90,7 +104,10 @@ impl<'a> FieldFiller<'a> {
             verified: None,
             slice_time,
             tally: Tally::default(),
+            complete: 0,
             next: 0,
+            pending: Pending::default(),
+            requiring: Requiring { last: Instant::now(), rows: 0, interval: slice_time.unwrap_or_default() },
             slice_rows,
             is_deep,
             tile_rows,
@@ -107,7 +124,12 @@ impl<'a> FieldFiller<'a> {
             self.mirror.exclude_originals_before(present.start);
         }
         self.mirror.keep(field, present, self.engine.pool());
-        self.next = next;
+        (self.next, self.complete) = (next, next);
+    }
+
+    /// Starts at the first row again.
+    pub(crate) fn restart(&mut self) {
+        (self.next, self.complete) = (0, 0);
     }
 
     /// The first row of the tile that a row is in, with a strategy that infers; otherwise the row.
@@ -140,24 +162,53 @@ impl<'a> FieldFiller<'a> {
             let rows = rows.start..rows.end.min(wanted);
             let mut apart = Duration::ZERO;
             let mut waiting = Duration::ZERO;
+            let is_due = self.require(rows.end, end);
+            let had_pending = self.pending.first_row().is_some();
             if images {
                 self.recompute_originals(&rows)?;
                 self.mirror.fill(field, rows.clone(), self.engine.pool());
                 self.control.progress.add(rows.len() as u64 * u64::from(field.width()));
                 self.tally.add_iterating(begun.elapsed());
             } else {
-                let outcome = self.engine.run(&self.task, field.rows_mut(rows.clone()), &self.control)?;
+                let of_slice = field.rows_mut(rows.clone());
+                let outcome = self.engine.run_slice(&self.task, of_slice, &self.control, &mut self.pending)?;
+                self.pending.write(&mut field.all_rows_mut());
                 waiting = outcome.times.waiting;
                 apart = waiting + outcome.times.preparing;
                 self.tally.add_outcome(outcome.times, outcome.notes);
                 self.mirror.keep(field, rows.clone(), self.engine.pool());
             }
             self.next = rows.end;
+            self.complete = self.pending.first_row().unwrap_or(self.next);
             self.verify(field.some_rows(rows.clone()), rows.clone())?;
-            self.fit_slice(rows.len() as u32, begun.elapsed().saturating_sub(apart), waiting);
+            let working = begun.elapsed().saturating_sub(apart);
+            if is_due {
+                (self.requiring.last, self.requiring.rows) = (Instant::now(), self.next);
+                if had_pending {
+                    // It was the time of pixels of many slices.
+                    self.requiring.interval = self.prolonged(std::mem::take(&mut waiting));
+                }
+            }
+            self.fit_slice(rows.len() as u32, working, waiting);
             after_slice(self, field)?;
         }
         Ok(())
+    }
+
+    /// Decides which of the pixels that are pending are required of the slice that ends with a row, of those before `end`: all of the last slice, and where rows are used as soon as they are computed. Otherwise from
+    /// time to time those that were pending at the last time, so that a journal gets rows. Whether it is such a time.
+    fn require(&mut self, slice_end: u32, end: u32) -> bool {
+        let is_used_at_once = self.slice_time.is_none() || self.verified.is_some() || !self.mirror.is_empty();
+        let Requiring { last, rows, interval } = self.requiring;
+        let is_due = last.elapsed() >= interval;
+        self.pending.require_before(if is_used_at_once || slice_end >= end {
+            u32::MAX
+        } else if is_due {
+            rows
+        } else {
+            0
+        });
+        is_due
     }
 
     /// The end of the next slice of the rows before `end`.
@@ -168,13 +219,20 @@ impl<'a> FieldFiller<'a> {
 
     /// Chooses the height of the next slice after one whose rows took some time, and threads waited for some more.
     fn fit_slice(&mut self, rows: u32, working: Duration, waiting: Duration) {
-        let Some(slice_time) = self.slice_time else { return };
-        let wanted = slice_time.max((waiting * TIMES_WAITING).min(LONGEST));
+        if self.slice_time.is_none() {
+            return;
+        }
+        let wanted = self.prolonged(waiting);
         let rate = wanted.as_secs_f64() / working.as_secs_f64().max(1e-9);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, saturating")]
         let fitting = (f64::from(rows) * rate) as u32;
         let max_growth = if self.is_deep { MAX_GROWTH_DEEP } else { MAX_GROWTH };
         self.slice_rows = fitting.clamp(1, self.slice_rows.max(rows).saturating_mul(max_growth));
+    }
+
+    /// The time of a slice, prolonged where threads wait.
+    fn prolonged(&self, waiting: Duration) -> Duration {
+        self.slice_time.unwrap_or_default().max((waiting * TIMES_WAITING).min(LONGEST))
     }
 
     /// Recomputes the originals of some images if an earlier process computed them.

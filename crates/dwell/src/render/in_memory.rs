@@ -112,8 +112,8 @@ impl<'a> Filling<'a> {
         let mut filler = FieldFiller::new(*task, engine, *control, mirror, slice_time);
         let mut first = 0;
         filler.fill(field, size.height, |filler, field| {
-            finished(field, first..filler.next)?;
-            first = filler.next;
+            finished(field, first..filler.complete)?;
+            first = filler.complete;
             Ok(())
         })?;
         let seconds = filler.tally.seconds;

@@ -101,6 +101,11 @@ impl Mirror {
         (self.place, self.images, self.sum, self.kept) = (place, images, sum, 0..0);
     }
 
+    /// Whether no row is an image.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.images.is_empty()
+    }
+
     /// The originals of some images. The order of rows is reversed: the original of the last image is the first.
     fn originals_of(&self, images: &Range<u32>) -> Range<u32> {
         self.sum + 1 - images.end..self.sum + 1 - images.start

@@ -175,7 +175,8 @@ impl<'r> Session<'r> {
                 Counting { painter, bands, clock: &self.clock, writer }.count_by_bands(buffers, filler, position)?;
                 filler.tally.for_colour = false;
                 filler.mirror.prepare(self.request.plan, self.layout.channels, self.layout.originals);
-                (filler.verified, filler.next, *position) = (verified, 0, Position::default());
+                filler.restart();
+                (filler.verified, *position) = (verified, Position::default());
             }
             if self.clock.is_running() {
                 stored = painter.counts()?;

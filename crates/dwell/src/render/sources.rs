@@ -87,7 +87,7 @@ impl<'a> RowSource<'_, '_, 'a> {
                         row: first,
                         tally: self.tally(filler),
                         counts: copied(self.counts, "the counts for the colours")?,
-                        computed: ComputedRows::of(field.some_rows(held..filler.next.max(held)))?,
+                        computed: ComputedRows::of(field.some_rows(held..filler.complete.max(held)))?,
                         ..Reached::default()
                     })
                 };
@@ -98,8 +98,8 @@ impl<'a> RowSource<'_, '_, 'a> {
             if first < size.height {
                 next = self.pipeline.free_buffers()?;
                 let held = self.bands.first_row(first);
-                self.bands.prepare(&mut next.field, held, first, filler.next.saturating_sub(held))?;
-                next.field.copy_rows(&band_buffers.field, held..filler.next);
+                self.bands.prepare(&mut next.field, held, first, filler.complete.saturating_sub(held))?;
+                next.field.copy_rows(&band_buffers.field, held..filler.complete);
             }
             let buffers = std::mem::replace(&mut band_buffers, next);
             self.pipeline.submit(BandRows::Field(buffers), band, self.jobs)?;

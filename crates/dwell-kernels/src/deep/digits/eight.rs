@@ -75,6 +75,18 @@ impl EightOrbits {
             return false;
         }
         let count = self.digits();
+        for (of_c, part) in self.c.iter_mut().zip(parts) {
+            for (row, digit) in of_c.iter_mut().zip(digits(part, count)) {
+                row.0[lane] = if part.negative { digit.wrapping_neg() } else { digit };
+            }
+        }
+        self.set(lane, parts);
+        true
+    }
+
+    /// Goes on from another z in a lane, with at most as many limbs as c.
+    pub(in crate::deep) fn set(&mut self, lane: usize, parts: [&Fixed; 2]) {
+        let count = self.digits();
         let mut sum = parts[0].clone();
         sum.add(parts[1]);
         for (k, part) in [parts[0], parts[1], &sum].into_iter().enumerate() {
@@ -83,12 +95,7 @@ impl EightOrbits {
             for (row, digit) in self.z[k].iter_mut().zip(digits(part, count)) {
                 row.0[lane] = digit;
             }
-            let Some(of_c) = self.c.get_mut(k) else { continue };
-            for (row, digit) in of_c.iter_mut().zip(digits(part, count)) {
-                row.0[lane] = if part.negative { digit.wrapping_neg() } else { digit };
-            }
         }
-        true
     }
 
     /// Replaces z by z^2 + c in all lanes, off by less than 8 units of the last place. With few digits as `few.rs` does; otherwise x^2 - y^2 and (x + y)^2 - x^2 - y^2 from three squares, each below the exact one

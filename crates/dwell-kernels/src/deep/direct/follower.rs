@@ -97,8 +97,7 @@ impl Follower {
         None
     }
 
-    /// For z with so many bits fewer, cut off to within `of_cut` of the new units, where a step adds `of_step` of those.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only digits are cut off to limbs"))]
+    /// For z with so many bits fewer, or more where that is negative, cut off to within `of_cut` of the new units, where a step adds `of_step` of those.
     pub(super) fn cut(&mut self, bits: i32, of_cut: f64, of_step: f64) {
         self.error = self.error.cut(bits, of_cut, of_step);
         if let Some(attempt) = &mut self.trap.attempt {

@@ -78,8 +78,8 @@ impl Ordinary {
     }
 
     /// Makes steps, at most so many, as long as it is certain in each lane that nothing is found, and the bounds are in the range that they are kept in. The number of steps.
-    /// Ends at the flag to stop, too: with thousands of digits a step takes a millisecond.
-    pub(super) fn steps(&mut self, _: Products, orbits: &mut EightOrbits, most: u64, stop: &AtomicBool) -> u64 {
+    /// Ends at a flag to stop, too: with thousands of digits a step takes a millisecond.
+    pub(super) fn steps(&mut self, _: Products, orbits: &mut EightOrbits, most: u64, stop: [&AtomicBool; 2]) -> u64 {
         // SAFETY: `Products` is made only where the machine has these instructions.
         #[expect(unsafe_code, reason = "a call of a function compiled for instructions that were detected")]
         unsafe {
@@ -88,10 +88,10 @@ impl Ordinary {
     }
 
     #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-    fn steps_in_vectors(&mut self, orbits: &mut EightOrbits, most: u64, stop: &AtomicBool) -> u64 {
+    fn steps_in_vectors(&mut self, orbits: &mut EightOrbits, most: u64, [stop, or_stop]: [&AtomicBool; 2]) -> u64 {
         let (mut of_errors, mut of_discs) = (self.errors.m.vector(), self.discs.m.vector());
         let mut steps = 0;
-        while steps < most && !stop.load(Ordering::Relaxed) {
+        while steps < most && !stop.load(Ordering::Relaxed) && !or_stop.load(Ordering::Relaxed) {
             let [x, y] = orbits.magnitudes_in_vectors();
             let square = _mm512_fmadd_pd(x, x, _mm512_mul_pd(y, y));
             let modulus = _mm512_sqrt_pd(square);

@@ -60,7 +60,7 @@ impl RunningError {
         exponent(self.m) + self.k >= bits
     }
 
-    /// The bound for z with so many bits fewer, cut off to within `of_cut` of the new units, where a step adds `of_step` of those.
+    /// The bound for z with so many bits fewer, or more where that is negative, cut off to within `of_cut` of the new units, where a step adds `of_step` of those.
     pub(in crate::deep) fn cut(&self, bits: i32, of_cut: f64, of_step: f64) -> Self {
         let unit = self.unit + bits;
         let mut cut = Self { m: 0.0, of_step, scaled_step: of_step, k: 0, unit, scale: 0.0 };

@@ -4,9 +4,9 @@
 use super::follower::{At, Follower};
 use super::ordinary::Ordinary;
 use super::queue::{self, LeftOrbit, Queue};
-use super::running_error::RunningError;
 use super::trap;
-use super::{Goal, LEAST_LIMBS, Points, follow_one};
+use super::under_way::UnderWay;
+use super::{Followed, Goal, LEAST_LIMBS, Points, follow_one};
 use crate::deep::digits::{EightOrbits, LANES, Products};
 use crate::deep::extended::{Extended, power_of_two};
 use crate::deep::limbs::Fixed;
@@ -22,8 +22,6 @@ const NEAR_ZERO: f64 = 9.1e-13;
 const LOOKED_AT: f64 = trap::NEAR * trap::NEAR;
 /// The most steps until lanes are looked at, some milliseconds: so long may a thread wait that has no orbit.
 const MOST_STEPS: u64 = 1 << 14;
-/// The error of cutting off digits below the limbs, less than a unit for each part, in units of the last limb.
-const OF_CUT: f64 = 2.0;
 /// What the certainty of a comparison takes of R^2: an error of at most 1e-9 changes |z|^2 by less than a millionth of bounds of at least 4.
 const CERTAINLY: f64 = 1.0 - 1e-6;
 
@@ -57,11 +55,11 @@ pub(super) fn follow(
     queue: &Queue,
     points: &mut Points<'_>,
     found: &mut dyn FnMut(usize, Found),
-) {
-    let Some(orbits) = EightOrbits::new(products, goal.limbs, goal.escape) else { return };
+) -> Option<Followed> {
+    let orbits = EightOrbits::new(products, goal.limbs, goal.escape)?;
     let lanes = queue.share().min(LANES);
     if lanes < if orbits.is_as_fast_as_one() { 1 } else { least_together(goal.limbs) } {
-        return;
+        return None;
     }
     let none = Follower::new(goal, orbits.unit(), 0.0);
     let mut together = Together {
@@ -76,31 +74,43 @@ pub(super) fn follow(
         until_look: 0,
         entered: 0,
     };
-    together.run(lanes, points, found);
+    Some(together.run(lanes, points, found))
 }
 
 impl Together<'_, '_> {
-    fn run(&mut self, lanes: usize, points: &mut Points<'_>, found: &mut dyn FnMut(usize, Found)) {
+    fn run(&mut self, lanes: usize, points: &mut Points<'_>, found: &mut dyn FnMut(usize, Found)) -> Followed {
+        let (mut steps, mut of_lanes) = (0, 0);
         for lane in 0..lanes {
             self.fill(lane, points, found);
         }
+        let queue = self.queue.queue();
+        let mut leaves = false;
         while self.places.iter().any(Option::is_some) && !self.goal.stop.load(Ordering::Relaxed) {
             if self.goal.units.is_none() {
                 let Self { ordinary, products, orbits, goal, until_look, .. } = self;
-                *until_look -= ordinary.steps(*products, orbits, *until_look, goal.stop);
+                *until_look -= ordinary.steps(*products, orbits, *until_look, [goal.stop, queue.stopping()]);
             }
+            let made = 1 + self.entered - self.until_look;
+            steps += made;
+            of_lanes += made * self.places.iter().flatten().count() as u64;
             self.look(points, found);
+            if queue.is_stopping() {
+                let left: Vec<_> = (0..LANES).filter_map(|lane| self.taken_from(lane)).collect();
+                leaves = !left.is_empty();
+                left.into_iter().for_each(|LeftOrbit { place, orbit }| queue.keep(place, orbit));
+                break;
+            }
         }
+        Followed { leaves, used: of_lanes as f64 / (LANES as u64 * steps.max(1)) as f64 }
     }
 
     /// Looks at each lane by itself before a step.
     fn look(&mut self, points: &mut Points<'_>, found: &mut dyn FnMut(usize, Found)) {
         self.leave_ordinary();
-        let magnitudes = self.orbits.magnitudes();
+        let mut magnitudes = self.orbits.magnitudes();
         for lane in 0..LANES {
             while let Some(place) = self.places[lane] {
-                let is_new = self.followers[lane].n == 1;
-                let [re, im] = if is_new { self.orbits.magnitudes() } else { magnitudes }.map(|of| of[lane]);
+                let [re, im] = magnitudes.each_ref().map(|of| of[lane]);
                 let signed = |part: f64, is_negative: bool| if is_negative { -part } else { part };
                 let [of_re, of_im] = self.orbits.signs(lane);
                 let wide = || Extended::of(self.orbits.leading(lane));
@@ -112,6 +122,7 @@ impl Together<'_, '_> {
                 let Some(decided) = self.followers[lane].look(self.goal, &At { z, wide, limbs }) else { break };
                 found(place, decided);
                 self.fill(lane, points, found);
+                magnitudes = self.orbits.magnitudes();
             }
         }
         self.orbits.step();
@@ -122,16 +133,27 @@ impl Together<'_, '_> {
     /// Gives a lane the next point, if there is one.
     fn fill(&mut self, lane: usize, points: &mut Points<'_>, found: &mut dyn FnMut(usize, Found)) {
         self.clear(lane);
-        while let Some(place) = self.queue.take() {
+        let queue = self.queue.queue();
+        while let Some(place) = queue.take() {
             let [x, y] = points(place);
+            let orbit = queue.take_under_way(place);
             // The digits go further than the limbs.
-            let of_c = self.goal.error * power_of_two(x.unit() - self.orbits.unit());
+            let (unit, of_c) = (self.orbits.unit(), self.goal.error * power_of_two(x.unit() - self.orbits.unit()));
             if self.orbits.begin(lane, [&x, &y]) {
                 self.places[lane] = Some(place);
-                self.followers[lane] = Follower::new(self.goal, self.orbits.unit(), of_c);
+                self.followers[lane] = match &orbit {
+                    Some(orbit) => {
+                        self.orbits.set(lane, orbit.z.each_ref());
+                        orbit.follower_in(unit, of_c)
+                    }
+                    None => Follower::new(self.goal, unit, of_c),
+                };
                 return;
             }
-            found(place, follow_one(self.level, self.goal, [&x, &y]));
+            match follow_one((self.level, self.goal, queue), [&x, &y], orbit) {
+                Ok(of) => found(place, of),
+                Err(orbit) => queue.keep(place, *orbit),
+            }
         }
     }
 
@@ -152,14 +174,19 @@ impl Together<'_, '_> {
         let leaving = if used < least { used } else { self.queue.wanted() };
         let lanes = (0..LANES).filter(|lane| self.places[*lane].is_some()).take(leaving).collect::<Vec<_>>();
         for lane in lanes {
-            let z = self.orbits.parts(lane, self.goal.limbs);
-            let mut follower = self.followers[lane];
-            follower.cut(z[0].unit() - self.orbits.unit(), OF_CUT, RunningError::of_step(self.goal.error));
-            if let Some(place) = self.places[lane] {
-                self.queue.leave(LeftOrbit { place, z, follower });
+            if let Some(orbit) = self.taken_from(lane) {
+                self.queue.leave(orbit);
             }
-            self.clear(lane);
         }
+    }
+
+    /// The orbit of a lane, if there is one, which is then without a point.
+    fn taken_from(&mut self, lane: usize) -> Option<LeftOrbit> {
+        let place = self.places[lane]?;
+        let z = self.orbits.parts(lane, self.goal.limbs);
+        let orbit = UnderWay::cut(self.goal, z, self.followers[lane], self.orbits.unit());
+        self.clear(lane);
+        Some(LeftOrbit { place, orbit })
     }
 
     /// Takes the followers' errors and numbers of steps.

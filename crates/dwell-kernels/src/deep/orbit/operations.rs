@@ -343,19 +343,20 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
         let mut deltas = self.stepped(simd, before, plain, &value);
         let mut mask = active;
         deltas.store::<DERIVED>(mask, orbits);
-        let mut taken = splat(1.0).where_else(mask, splat(0.0));
-        let mut number = count_of::<S>(mask);
+        // Steps are counted in vectors: conversions and counts of marks are done by the same two ports as the arithmetic.
+        let one = splat(1.0);
+        let (mut made, mut taken) = (one, one.where_else(mask, splat(0.0)));
         for step in 1..PERIOD {
             value = self.value(simd, deltas.z, deltas.e, &windows, step);
-            mask = mask & value.goes_on & splat(step as f64).less(count);
+            mask = mask & value.goes_on & made.less(count);
             deltas = self.stepped(simd, deltas, plain, &value);
             deltas.store::<DERIVED>(mask, orbits);
-            taken = splat((step + 1) as f64).where_else(mask, taken);
-            number += count_of::<S>(mask);
+            made = made + one;
+            taken = made.where_else(mask, taken);
         }
         orbits.m = orbits.m + taken;
         orbits.room = orbits.room - taken;
-        number
+        indices(simd, taken).into_iter().sum()
     }
 
     /// |z| + e.

@@ -6,6 +6,7 @@ use crate::base::error::{Error, InputError};
 use crate::base::limits::extend;
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
+use crate::deep::pending::Pending;
 use crate::deep::points::DeepPoints;
 use crate::deep::rest::Rest;
 use crate::deep::tiers::{Course, DeepBuffers, DeepCall};
@@ -21,8 +22,9 @@ use std::time::{Duration, Instant};
 /// are full only where a list of what a tier leaves, one pixel in a thousand, still has some.
 const LEAST_AREA: u64 = 1 << 7;
 const MOST_AREA: u64 = 1 << 14;
-/// Tiles for each thread, where there are enough pixels: at the end few threads are idle.
-const TILES_PER_THREAD: u64 = 8;
+/// Tiles for each thread, where there are enough pixels: at the end few threads are idle. With fewer threads that takes fewer tiles, and each ends with orbits in vectors that are not full: rf-dragon at 480x270 on one thread took
+/// 1.35 times as long with 8.
+const TILES_PER_THREAD: [u64; 3] = [1, 4, 8];
 /// What is said of a picture with pixels that are not proved.
 const UNPROVED: &str =
     if PROVED { ORBITS_ON_CIRCLE } else { "this build leaves out the bounds on errors: dwells are not proved" };
@@ -89,7 +91,7 @@ impl CpuEngine {
         let of_thread = DeepBuffers::bytes(pixels) + pixels * size_of::<(u32, u32)>() + of_values;
         let threads = self.pool.threads() as u64;
         let of_all = u64::from(task.plan.size().width) * u64::from(rows);
-        let of_rest = Rest::bytes(of_all, task.channels);
+        let of_rest = Rest::bytes(of_all);
         let host_bytes = points.shared.bytes(task.plan.limit()) + of_rest + threads * of_thread as u64;
         Requirements { host_bytes, ..Requirements::default() }
     }
@@ -97,7 +99,9 @@ impl CpuEngine {
     /// The tiles of so many pixels.
     fn deep_tile(&self, pixels: u64) -> TileSize {
         let fitting = || {
-            let area = (pixels / (TILES_PER_THREAD * self.pool.threads() as u64)).clamp(LEAST_AREA, MOST_AREA);
+            let threads = self.pool.threads();
+            let of_thread = TILES_PER_THREAD[threads.clamp(1, TILES_PER_THREAD.len()) - 1];
+            let area = (pixels / (of_thread * threads as u64)).clamp(LEAST_AREA, MOST_AREA);
             let height = 1 << (area.ilog2() / 2);
             TileSize { width: (area as u32) / height, height }
         };
@@ -122,6 +126,7 @@ impl CpuEngine {
         points: &DeepPoints,
         mut rows: FieldRowsMut<'_>,
         control: &Control<'_>,
+        pending: &mut Pending,
     ) -> Result<Outcome, Error> {
         check(task.channels, task.plan.limit(), task.strategy)?;
         let Control { cancel, progress } = *control;
@@ -130,7 +135,7 @@ impl CpuEngine {
         let began = Instant::now();
         let (pixels, range) = (u64::from(rows.width()) * rows.rows().len() as u64, rows.rows());
         let tiles = Tiles::new(rows.some_rows_mut(range), self.deep_tile(pixels));
-        let rest = Rest::default();
+        let rest = Rest::beside(pending);
         let work = |buffers: &mut Box<TileBuffers>, mut tile: Tile<'_>| -> Result<(), Error> {
             cancel.check()?;
             let began = Instant::now();
@@ -148,16 +153,14 @@ impl CpuEngine {
         };
         used.into_iter().for_each(&mut end);
         let start = || self.take_deep_buffers();
-        let decided =
-            rest.decide((&course, course.last_of_tile()), task.channels, &self.pool, (start, end), |pixels| {
-                progress.add(pixels)
-            })?;
-        decided.write(&mut rows);
+        let from = (&course, course.last_of_tile());
+        let waiting =
+            rest.decide(from, (&mut rows, pending), &self.pool, (start, end), |pixels| progress.add(pixels))?;
         cancel.check()?;
         let times = Times {
             iterate: whole.elapsed(),
             channels: Duration::ZERO,
-            waiting: waited + decided.waiting,
+            waiting: waited + waiting,
             preparing: prepared_since(points, prepared_before, whole),
         };
         Ok(Outcome { times, notes })

@@ -5,6 +5,7 @@ use super::deep::{check, prepared_since};
 use crate::base::control::Control;
 use crate::base::error::Error;
 use crate::base::limits::collected;
+use crate::deep::pending::Pending;
 use crate::deep::points::DeepPoints;
 use crate::deep::rest::Rest;
 use crate::deep::tiers::device::DeepDevice;
@@ -48,7 +49,8 @@ impl CpuEngine {
         }
         if next < wanted.end {
             device.leaves(next..wanted.end);
-            let outcome = self.run_deep(task, points, rows.some_rows_mut(next..wanted.end), control)?;
+            let rows = rows.some_rows_mut(next..wanted.end);
+            let outcome = self.run_deep(task, points, rows, control, &mut Pending::default())?;
             notes.add(outcome.notes);
             waiting += outcome.times.waiting;
         }
@@ -84,7 +86,6 @@ impl CpuEngine {
             last = Some(number);
         }
         let Some(last) = last else { return Ok(None) };
-        let set = rows.set();
         let mut out = rows.channels_mut();
         let (dwell, values) = out.parts_mut();
         let Ok(list) = device.finish(dwell, values[Channel::Smooth as usize]) else { return Ok(None) };
@@ -97,17 +98,15 @@ impl CpuEngine {
         for list in list.chunks(Rest::MOST) {
             let place = |pixel: &u32| (pixel % width, range.start + pixel / width);
             let rest = Rest::of(collected(list.iter().map(place), WHAT)?);
-            let decided = rest.decide(
+            waiting += rest.decide(
                 (course, course.after_device(last)),
-                set,
+                (&mut rows, &mut Pending::default()),
                 &self.pool,
                 (|| self.take_deep_buffers(), &mut end),
                 |pixels| {
                     control.progress.add(pixels);
                 },
             )?;
-            decided.write(&mut rows);
-            waiting += decided.waiting;
         }
         if let Some(deep) = of_device.take_report(points) {
             notes.add(Notes { deep: Some(deep), ..Notes::default() });
