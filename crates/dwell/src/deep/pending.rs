@@ -1,38 +1,34 @@
 //! Pixels of rows that are computed but for these, which wait for others so that vectors are full and all threads have work.
 
 use super::tiers::Attempt;
-use super::values::{Outcome, store};
 use crate::base::error::Error;
 use crate::base::limits::extend;
-use crate::field::FieldRowsMut;
 use dwell_kernels::deep::direct::UnderWay;
 use std::collections::HashMap;
 
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
 
-/// Pixels that a call for some rows of a field left to a later one, with the orbits that are under way, and those of earlier rows that are decided.
+/// Pixels that a call for some rows of a field left to a later one, with the orbits that are under way.
 #[derive(Debug)]
 pub struct Pending {
     /// By columns and rows, those that wait longest first; and the last attempt that was made at them.
     open: Vec<((u32, u32), Attempt)>,
     /// Orbits in fixed point, with the attempts that they belong to.
     under_way: HashMap<(u32, u32), (Attempt, UnderWay)>,
-    decided: Vec<((u32, u32), Outcome)>,
     required: u32,
 }
 
 impl Default for Pending {
     /// None, and all pixels are required.
     fn default() -> Self {
-        Self { open: Vec::new(), under_way: HashMap::new(), decided: Vec::new(), required: u32::MAX }
+        Self { open: Vec::new(), under_way: HashMap::new(), required: u32::MAX }
     }
 }
 
 impl Pending {
     /// Bytes of memory for each pixel at most: lists grow by doubling.
-    pub(super) const BYTES_OF_PIXEL: usize =
-        2 * (size_of::<((u32, u32), Attempt)>() + size_of::<((u32, u32), Outcome)>());
+    pub(super) const BYTES_OF_PIXEL: usize = 2 * size_of::<((u32, u32), Attempt)>();
 
     /// The next call decides all pixels in the rows before this one.
     pub(crate) fn require_before(&mut self, row: u32) {
@@ -53,13 +49,6 @@ impl Pending {
         self.open.len()
     }
 
-    /// Writes the pixels that are decided into rows that hold them all.
-    pub(crate) fn write(&mut self, rows: &mut FieldRowsMut<'_>) {
-        let (width, top) = (rows.width(), rows.rows().start);
-        let decided = self.decided.drain(..);
-        store(rows.channels_mut(), decided.map(|((column, row), outcome)| ((row - top) * width + column, outcome)));
-    }
-
     pub(super) fn take_open(&mut self) -> Vec<((u32, u32), Attempt)> {
         std::mem::take(&mut self.open)
     }
@@ -70,10 +59,6 @@ impl Pending {
         before: Attempt,
     ) -> Result<(), Error> {
         Ok(extend(&mut self.open, places.map(|place| (place, before)), WHAT)?)
-    }
-
-    pub(super) fn keep_decided(&mut self, decided: impl Iterator<Item = ((u32, u32), Outcome)>) -> Result<(), Error> {
-        Ok(extend(&mut self.decided, decided, WHAT)?)
     }
 
     /// The orbits under way of an attempt at some pixels, by their places in the list. Those of another attempt at them are given up.

@@ -31,6 +31,8 @@ const TIMES_LEAST: usize = 8;
 /// Pixels of a sample, and the least number of such samples that it is taken of.
 const SAMPLES: usize = 64;
 const LEAST_SAMPLED: usize = 4;
+/// The most pixels of an attempt, of each of which it is known what was found.
+const MOST_TOGETHER: usize = 1 << 16;
 /// The most pixels of a queue. Each of more than these may take a millisecond, so that threads wait for a small part of the time at the end of each queue.
 const MOST_QUEUED: usize = 1 << 12;
 /// What the memory is for, in messages.
@@ -43,7 +45,7 @@ pub(crate) struct Rest {
     room: usize,
 }
 
-/// A pixel that waits, by its number, and what the last attempt at it found, if it was made.
+/// A pixel of an attempt, by its number, and what was found, if it did not stop before.
 struct Waiting {
     number: u32,
     outcome: Option<Outcome>,
@@ -75,10 +77,11 @@ impl Rest {
     /// Bytes of memory for what is left of so many pixels.
     pub(crate) fn bytes(pixels: u64) -> u64 {
         let most = pixels.min(Self::MOST as u64);
-        // Lists grow by doubling; and what threads took from a queue, and found.
-        let each = 2 * (2 * size_of::<(u32, u32)>() + 2 * size_of::<Waiting>()) + Pending::BYTES_OF_PIXEL;
+        // Lists grow by doubling, and a pixel is in those of two stages at a time; and what threads took from a queue, and found.
+        let each = 3 * size_of::<(u32, u32)>() + 4 * size_of::<u32>() + Pending::BYTES_OF_PIXEL;
+        let of_attempt = most.min(MOST_TOGETHER as u64) * size_of::<Waiting>() as u64;
         let of_queue = most.min(MOST_QUEUED as u64) * (3 * size_of::<Waiting>() + size_of::<u32>()) as u64;
-        most * each as u64 + of_queue
+        most * each as u64 + of_attempt + of_queue
     }
 
     /// Takes the open pixels of a list, if there is room.
@@ -94,8 +97,8 @@ impl Rest {
         Ok(has_room)
     }
 
-    /// Decides them, and those that are pending, by the attempts of a course after one of them, on all threads, with buffers of `start`, which `end` gets back. Writes what was found into the rows; pixels that
-    /// are not in these are pending as decided ones. Where there are too few pixels for an attempt, they stay pending, but for those that are required. `progress` gets numbers of pixels that are decided.
+    /// Decides them, and those that are pending, by the attempts of a course after one of them, on all threads, with buffers of `start`, which `end` gets back. Writes what was found into the rows, which have all of these
+    /// pixels. Where there are too few pixels for an attempt, they stay pending, but for those that are required. `progress` gets numbers of pixels that are decided.
     /// Returns the time in which there were too few pixels for all threads.
     ///
     /// # Errors
@@ -110,44 +113,52 @@ impl Rest {
     ) -> Result<Duration, Error> {
         let new = self.waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut places = reserved(pending.len() + new.len(), WHAT)?;
-        let mut stages: Vec<Vec<Waiting>> = collected(course.numbers().map(|_| Vec::new()), WHAT)?;
+        let mut stages: Vec<Vec<u32>> = collected(course.numbers().map(|_| Vec::new()), WHAT)?;
         // Those that wait longest come first.
         for (place, before) in pending.take_open() {
             let stage = course.number_of(before).unwrap_or(first);
-            extend(&mut stages[stage], [Waiting { number: places.len() as u32, outcome: None }], WHAT)?;
+            extend(&mut stages[stage], [places.len() as u32], WHAT)?;
             places.push(place);
         }
-        for place in new {
-            extend(&mut stages[first], [Waiting { number: places.len() as u32, outcome: None }], WHAT)?;
-            places.push(place);
-        }
+        let numbers = places.len() as u32..(places.len() + new.len()) as u32;
+        extend(&mut stages[first], numbers, WHAT)?;
+        places.extend(new);
         let call = Call { course, places, pool, required: pending.required() };
         let mut waiting = Duration::ZERO;
-        let mut attempt = |number: usize, open: &mut Vec<Waiting>, pending: &mut Pending| -> Result<(), Error> {
-            let (began, samples) = (Instant::now(), open.len());
-            open.iter_mut().for_each(|waiting| waiting.outcome = None);
+        // Makes an attempt at pixels. Those that it leaves undecided, and those whose orbits are under way.
+        let mut attempt = |number: usize, open: &mut Vec<u32>, pending: &mut Pending| -> Result<[Vec<u32>; 2], Error> {
             let is_queued = course.is_queued(number);
-            let mut busy = Duration::ZERO;
             if is_queued {
                 // Required ones come first in each queue.
-                open.sort_by_key(|waiting| !call.is_required(waiting));
-                for open in open.chunks_mut(MOST_QUEUED) {
-                    let (used, of_queue) = call.in_a_queue(number, open, pending, (&start, &progress))?;
+                open.sort_by_key(|pixel| !call.is_required(*pixel));
+            }
+            let mut left: [Vec<u32>; 2] = Default::default();
+            for open in open.chunks(if is_queued { MOST_QUEUED } else { MOST_TOGETHER }) {
+                let (began, samples) = (Instant::now(), open.len());
+                let mut open = collected(open.iter().map(|number| Waiting { number: *number, outcome: None }), WHAT)?;
+                let busy = if is_queued {
+                    let (used, busy) = call.in_a_queue(number, &mut open, pending, (&start, &progress))?;
                     used.into_iter().for_each(&mut end);
-                    busy += of_queue;
+                    busy
+                } else {
+                    call.in_lists(number, &mut open, &start)?.into_iter().for_each(&mut end);
+                    if samples < call.least(number) { Duration::ZERO } else { began.elapsed() }
+                };
+                waiting += began.elapsed().saturating_sub(busy);
+                call.write(&open, rows);
+                let [undecided, under_way] = &mut left;
+                for Waiting { number, outcome } in &open {
+                    match outcome {
+                        None => extend(under_way, [*number], WHAT)?,
+                        Some(outcome) if outcome.found == Found::Undecided => extend(undecided, [*number], WHAT)?,
+                        Some(_) => {}
+                    }
                 }
-            } else {
-                let is_short = open.len() < call.least(number);
-                call.in_lists(number, open, &start)?.into_iter().for_each(&mut end);
-                busy += if is_short { Duration::ZERO } else { began.elapsed() };
+                if !is_queued {
+                    progress((samples - left[0].len()) as u64);
+                }
             }
-            waiting += began.elapsed().saturating_sub(busy);
-            call.write(open, rows, pending)?;
-            open.retain(|waiting| waiting.outcome.is_none_or(|outcome| outcome.found == Found::Undecided));
-            if !is_queued {
-                progress((samples - open.len()) as u64);
-            }
-            Ok(())
+            Ok(left)
         };
         for before in course.numbers() {
             let mut open = std::mem::take(&mut stages[before]);
@@ -156,29 +167,27 @@ impl Rest {
             {
                 let every = open.len() / SAMPLES;
                 let (mut sample, mut rest) = (reserved(SAMPLES + 1, WHAT)?, reserved(open.len(), WHAT)?);
-                for (number, waiting) in open.into_iter().enumerate() {
-                    if number % every == 0 { &mut sample } else { &mut rest }.push(waiting);
+                for (number, pixel) in open.into_iter().enumerate() {
+                    if number % every == 0 { &mut sample } else { &mut rest }.push(pixel);
                 }
-                attempt(sampled, &mut sample, pending)?;
-                extend(&mut rest, sample, WHAT)?;
+                for left in attempt(sampled, &mut sample, pending)? {
+                    extend(&mut rest, left, WHAT)?;
+                }
                 open = rest;
             }
             let next = course.next(before).filter(|_| !open.is_empty());
-            if let Some(next) = next
-                && (open.len() >= call.worthwhile(next) || open.iter().any(|waiting| call.is_required(waiting)))
-            {
-                attempt(next, &mut open, pending)?;
+            let is_due =
+                |next: usize| open.len() >= call.worthwhile(next) || open.iter().any(|pixel| call.is_required(*pixel));
+            if let Some(next) = next.filter(|next| is_due(*next)) {
+                let [undecided, under_way] = attempt(next, &mut open, pending)?;
+                extend(&mut stages[next], undecided, WHAT)?;
                 // Orbits under way stay where they are.
-                for waiting in open {
-                    let stage = if waiting.outcome.is_some() { next } else { before };
-                    extend(&mut stages[stage], [waiting], WHAT)?;
-                }
-            } else {
-                stages[before] = open;
+                open = under_way;
             }
+            stages[before] = open;
         }
         for (before, open) in course.numbers().zip(stages) {
-            let places = open.into_iter().map(|waiting| call.places[waiting.number as usize]);
+            let places = open.into_iter().map(|pixel| call.places[pixel as usize]);
             pending.keep_open(places, course.attempt_at(before))?;
         }
         Ok(waiting)
@@ -186,12 +195,12 @@ impl Rest {
 }
 
 impl Call<'_, '_> {
-    fn place(&self, waiting: &Waiting) -> (u32, u32) {
-        self.places[waiting.number as usize]
+    fn place(&self, number: u32) -> (u32, u32) {
+        self.places[number as usize]
     }
 
-    fn is_required(&self, waiting: &Waiting) -> bool {
-        self.place(waiting).1 < self.required
+    fn is_required(&self, number: u32) -> bool {
+        self.place(number).1 < self.required
     }
 
     /// The fewest pixels for which an attempt keeps all threads busy.
@@ -204,16 +213,15 @@ impl Call<'_, '_> {
         if self.course.is_queued(number) { self.least(number) } else { TIMES_LEAST * self.least(number) }
     }
 
-    /// Writes what was found into the rows, or keeps it for rows that are not among them.
-    fn write(&self, open: &[Waiting], rows: &mut FieldRowsMut<'_>, pending: &mut Pending) -> Result<(), Error> {
-        let (width, range) = (rows.width(), rows.rows());
-        let decided = open.iter().filter_map(|waiting| Some((self.place(waiting), waiting.outcome?)));
-        let decided = decided.filter(|(_, outcome)| outcome.found != Found::Undecided);
-        let within = |place: &(u32, u32)| range.contains(&place.1);
-        let of_rows = decided.clone().filter(|(place, _)| within(place));
-        let pixel = |(column, row): (u32, u32)| (row - range.start) * width + column;
-        store(rows.channels_mut(), of_rows.map(|(place, outcome)| (pixel(place), outcome)));
-        pending.keep_decided(decided.filter(|(place, _)| !within(place)))
+    /// Writes what was found into the rows.
+    fn write(&self, open: &[Waiting], rows: &mut FieldRowsMut<'_>) {
+        let (width, top) = (rows.width() as usize, rows.rows().start);
+        let pixel = |number: u32| {
+            let (column, row) = self.place(number);
+            (row - top) as usize * width + column as usize
+        };
+        let found = open.iter().filter_map(|waiting| Some((pixel(waiting.number), waiting.outcome?)));
+        store(rows.channels_mut(), found);
     }
 
     /// Makes an attempt at open pixels in lists, each of which a thread takes. Returns the buffers.
@@ -251,9 +259,9 @@ impl Call<'_, '_> {
         let Self { course, places, pool, .. } = self;
         let list = collected(open.iter().map(|waiting| waiting.number), WHAT)?;
         let mut threads = collected(0..pool.threads().min(list.len()), WHAT)?;
-        let required = open.iter().filter(|waiting| self.is_required(waiting)).count();
+        let required = open.iter().filter(|waiting| self.is_required(waiting.number)).count();
         let attempt = course.attempt_at(number);
-        let under_way = pending.take_under_way(open.iter().map(|waiting| self.place(waiting)), attempt);
+        let under_way = pending.take_under_way(open.iter().map(|waiting| self.place(waiting.number)), attempt);
         let queue = Queue::that_stops((list.len(), under_way), threads.len(), required);
         let done = Mutex::new((reserved(list.len(), WHAT)?, Duration::ZERO));
         let work = |buffers: &mut B, _: (usize, &mut [usize])| -> Result<(), Error> {
@@ -336,8 +344,7 @@ mod tests {
                         _ => 0,
                     };
                     pending.require_before(required);
-                    engine.run_slice(&task, sliced.rows_mut(rows.clone()), &control, &mut pending).unwrap();
-                    pending.write(&mut sliced.all_rows_mut());
+                    engine.run_slice(&task, (sliced.all_rows_mut(), rows.clone()), &control, &mut pending).unwrap();
                     next = rows.end;
                     let complete = pending.first_row().unwrap_or(next);
                     assert!(complete >= required.min(next), "{re} {im}: {complete}, {required}");

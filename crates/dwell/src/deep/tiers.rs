@@ -125,7 +125,7 @@ impl DeepBuffers {
 
     /// Stores what was found of the open pixels, and leaves those of which nothing was.
     fn store(&mut self, out: ChannelSlicesMut<'_>) {
-        store(out, self.open.iter().copied().zip(self.outcomes()));
+        store(out, self.open.iter().map(|pixel| *pixel as usize).zip(self.outcomes()));
         let mut found = self.found.iter();
         self.open.retain(|_| found.next().is_none_or(|found| *found == Found::Undecided));
     }

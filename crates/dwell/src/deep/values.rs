@@ -27,7 +27,7 @@ pub(super) fn has_cycles(set: ChannelSet) -> bool {
 }
 
 /// Stores what was found of some pixels of a list, given by their numbers, where anything was.
-pub(super) fn store(mut out: ChannelSlicesMut<'_>, found: impl Iterator<Item = (u32, Outcome)>) {
+pub(super) fn store(mut out: ChannelSlicesMut<'_>, found: impl Iterator<Item = (usize, Outcome)>) {
     for (pixel, Outcome { found, cycle }) in found {
         match found {
             Found::Escapes(n, values) => set(&mut out, pixel, n, values, None),
@@ -37,8 +37,7 @@ pub(super) fn store(mut out: ChannelSlicesMut<'_>, found: impl Iterator<Item = (
     }
 }
 
-fn set(out: &mut ChannelSlicesMut<'_>, pixel: u32, dwell: u64, values: Values, cycle: Option<Cycle>) {
-    let pixel = pixel as usize;
+fn set(out: &mut ChannelSlicesMut<'_>, pixel: usize, dwell: u64, values: Values, cycle: Option<Cycle>) {
     let (count, overflow) = stored(dwell);
     out.dwell[pixel] = count;
     // Exact as long as the whole part has at most 41 bits, and rounded to nearest beyond: the same everywhere.

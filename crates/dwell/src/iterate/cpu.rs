@@ -27,6 +27,7 @@ use crate::view::Size;
 use dwell_kernels::escape::{KernelSettings, KernelShortcuts};
 use dwell_kernels::{Kernels, Level};
 use left::Leaving;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 use worker::{Buffers, Call, Worker};
 
@@ -280,13 +281,14 @@ impl Engine for CpuEngine {
     }
 
     fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
-        self.run_slice(task, rows, control, &mut Pending::default())
+        let slice = rows.rows();
+        self.run_slice(task, (rows, slice), control, &mut Pending::default())
     }
 
     fn run_slice(
         &self,
         task: &Task<'_>,
-        rows: FieldRowsMut<'_>,
+        (mut rows, slice): (FieldRowsMut<'_>, Range<u32>),
         control: &Control<'_>,
         pending: &mut Pending,
     ) -> Result<Outcome, Error> {
@@ -296,8 +298,9 @@ impl Engine for CpuEngine {
             return Err(InputError::malformed(problem).about(Parameter::Named("field")).into());
         }
         if let Points::Deep(points) = plan.points() {
-            return self.run_deep(task, points, rows, control, pending);
+            return self.run_deep(task, points, (rows, slice), control, pending);
         }
+        let rows = rows.some_rows_mut(slice);
         let times = plan.points().visit(Run { engine: self, task, rows, control });
         let times = times.ok_or_else(|| plan.points().unsupported_by("cpu"))??;
         Ok(Outcome { times, notes: Notes::default() })

@@ -50,19 +50,19 @@ pub trait Engine: Send + Sync {
     /// the system has not enough memory. The contents of the rows are then undefined.
     fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error>;
 
-    /// As [`Self::run`], for rows of a field that is computed slice by slice. An engine may leave pixels of them, and decide pixels that earlier slices left: all that `pending` requires.
+    /// As [`Self::run`], for some of the rows of a field that is computed slice by slice. An engine may leave pixels of them, and decide pixels that earlier slices left: all that `pending` requires.
     ///
     /// # Errors
     /// As [`Self::run`].
     fn run_slice(
         &self,
         task: &Task<'_>,
-        rows: FieldRowsMut<'_>,
+        (mut rows, slice): (FieldRowsMut<'_>, Range<u32>),
         control: &Control<'_>,
         pending: &mut Pending,
     ) -> Result<Outcome, Error> {
         let _ = pending;
-        self.run(task, rows, control)
+        self.run(task, rows.some_rows_mut(slice), control)
     }
 
     /// The engine as one that also paints, if it can.

@@ -170,9 +170,8 @@ impl<'a> FieldFiller<'a> {
                 self.control.progress.add(rows.len() as u64 * u64::from(field.width()));
                 self.tally.add_iterating(begun.elapsed());
             } else {
-                let of_slice = field.rows_mut(rows.clone());
+                let of_slice = (field.all_rows_mut(), rows.clone());
                 let outcome = self.engine.run_slice(&self.task, of_slice, &self.control, &mut self.pending)?;
-                self.pending.write(&mut field.all_rows_mut());
                 waiting = outcome.times.waiting;
                 apart = waiting + outcome.times.preparing;
                 self.tally.add_outcome(outcome.times, outcome.notes);

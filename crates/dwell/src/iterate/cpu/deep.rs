@@ -16,6 +16,7 @@ use crate::iterate::engine::{Notes, Outcome, Requirements, Task, Times};
 use crate::iterate::strategy::Strategy;
 use crate::iterate::tiles::{Tile, TileSize, Tiles};
 use dwell_kernels::deep::PROVED;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// The least and the greatest number of pixels of a tile. A pixel may take a second, so that tiles are small where there are many threads and few pixels; but vectors
@@ -124,7 +125,7 @@ impl CpuEngine {
         &self,
         task: &Task<'_>,
         points: &DeepPoints,
-        mut rows: FieldRowsMut<'_>,
+        (mut rows, slice): (FieldRowsMut<'_>, Range<u32>),
         control: &Control<'_>,
         pending: &mut Pending,
     ) -> Result<Outcome, Error> {
@@ -133,8 +134,8 @@ impl CpuEngine {
         let (whole, prepared_before) = (Instant::now(), points.shared.report().of_preparing());
         let course = self.deep_call(points, task.plan.limit(), control).course(task.channels)?;
         let began = Instant::now();
-        let (pixels, range) = (u64::from(rows.width()) * rows.rows().len() as u64, rows.rows());
-        let tiles = Tiles::new(rows.some_rows_mut(range), self.deep_tile(pixels));
+        let pixels = u64::from(rows.width()) * slice.len() as u64;
+        let tiles = Tiles::new(rows.some_rows_mut(slice), self.deep_tile(pixels));
         let rest = Rest::beside(pending);
         let work = |buffers: &mut Box<TileBuffers>, mut tile: Tile<'_>| -> Result<(), Error> {
             cancel.check()?;

@@ -50,7 +50,8 @@ impl CpuEngine {
         if next < wanted.end {
             device.leaves(next..wanted.end);
             let rows = rows.some_rows_mut(next..wanted.end);
-            let outcome = self.run_deep(task, points, rows, control, &mut Pending::default())?;
+            let slice = rows.rows();
+            let outcome = self.run_deep(task, points, (rows, slice), control, &mut Pending::default())?;
             notes.add(outcome.notes);
             waiting += outcome.times.waiting;
         }
