@@ -147,3 +147,50 @@ fn follow_one(
     }
     Ok(Found::Undecided)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deep::extended::Bound;
+
+    /// A number of five limbs.
+    fn fixed(value: f64) -> Fixed {
+        let fraction = (value.abs().fract() * 18_446_744_073_709_551_616.0) as u64;
+        Fixed { negative: value < 0.0, limbs: vec![0, 0, 0, fraction, value.abs() as u64] }
+    }
+
+    #[test]
+    fn orbits_that_go_on_keep_the_bounds_on_their_errors() {
+        let (stop, mut four) = (AtomicBool::new(false), Fixed::zero(5));
+        four.limbs[4] = 4;
+        let goal = Goal {
+            limbs: 5,
+            error: 6.0,
+            escape: 4.0,
+            exact_escape: &four,
+            limit: 1_000_000,
+            smooth: false,
+            units: None,
+            stop: &stop,
+        };
+        // A chaotic orbit that stays, and others that end after some 60 and 10 steps.
+        let points = [-1.8, 0.2526, 0.3].map(|re| [fixed(re), fixed(0.0)]);
+        for level in Level::available().into_iter().filter(|level| at_once(*level) > 1) {
+            let turn = |other: usize, under_way| {
+                let queue = Queue::that_stops((2, under_way), 1, 0);
+                let mut point = |place: usize| points[place * other].clone();
+                let mut ended = Vec::new();
+                follow(level, &goal, &queue, &mut point, &mut |place, _| ended.push(place));
+                assert_eq!(ended, [1]);
+                let mut under_way = queue.into_under_way();
+                under_way.remove(&0).map(|orbit| (orbit.follower.n, orbit.follower.error.bound(), orbit)).unwrap()
+            };
+            let (first, before, orbit) = turn(1, std::collections::HashMap::new());
+            let (second, after, _) = turn(2, std::collections::HashMap::from([(0, orbit)]));
+            assert!(first > 40 && second > first && second < first + 20, "{first}, {second}");
+            // Of 2^-256 after 40 steps, in each of which it doubles, or nearly so.
+            assert!(Bound::new(1.0, -230).below(before), "{before:?}");
+            assert!(before.times(Bound::new(1.0, -10)).below(after), "{before:?}, {after:?}");
+        }
+    }
+}

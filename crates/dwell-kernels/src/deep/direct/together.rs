@@ -83,6 +83,8 @@ impl Together<'_, '_> {
         for lane in 0..lanes {
             self.fill(lane, points, found);
         }
+        // The bounds of orbits that go on, which `look` takes from there.
+        self.enter_ordinary();
         let queue = self.queue.queue();
         let mut leaves = false;
         while self.places.iter().any(Option::is_some) && !self.goal.stop.load(Ordering::Relaxed) {
