@@ -362,9 +362,8 @@ fn orbits_of_many_lengths_are_left_under_way_and_gone_on_with() {
     for (level, threads) in Level::available().into_iter().flat_map(|level| [(level, 1), (level, 3)]) {
         let (again, kept) = followed_in_turns((level, threads), &goal, &points);
         assert_eq!(again, found, "{:?}, {threads}", level.name());
-        // One thread with one orbit at a time leaves none.
-        let most = direct::at_once(level) * threads;
-        assert!(most == 1 || kept > 0, "{:?}, {threads}", level.name());
+        // One thread that follows several leaves the others when one ends. With several threads it depends on which comes first.
+        assert!(threads > 1 || direct::at_once(level) == 1 || kept > 0, "{:?}", level.name());
     }
 }
 
