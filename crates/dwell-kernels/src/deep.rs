@@ -11,6 +11,7 @@
 //! blocks with proofs are this project's.
 
 pub mod blocks;
+pub mod cells;
 pub mod cycle;
 pub(crate) mod derivative;
 pub mod device_constants;

@@ -16,3 +16,4 @@ pub(crate) mod rest;
 mod tier_blocks;
 pub(crate) mod tiers;
 pub(crate) mod values;
+mod view_cells;

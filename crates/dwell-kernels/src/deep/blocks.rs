@@ -267,6 +267,12 @@ impl<T: Mantissa> Table<T> {
         self.origin_at(m).1.shortest
     }
 
+    /// R of the shortest block from m = 0 with at least so many steps; 0 if there is none.
+    pub(in crate::deep) fn radius_from_zero(&self, least_steps: usize) -> f64 {
+        let number = self.from_zero.iter().position(|steps| *steps >= least_steps);
+        number.map_or(NO_RADIUS, |number| self.radius[first_of(0) + number])
+    }
+
     /// The place of the longest block at m for deltas in the range of f64 up to `reach`, of at most `most` steps, and its steps; where the shortest is valid.
     #[inline(always)]
     pub(in crate::deep) fn longest<S: Simd>(

@@ -24,6 +24,24 @@ pub(super) type Reals<S> = Vector<S, f64>;
 /// A mark for each lane.
 pub(super) type Marks<S> = Mask<S, f64>;
 
+/// Whole numbers of lanes.
+pub(super) type Indices = [usize; LANES];
+
+/// 2^52: in the sum of it and a smaller whole number the low bits are those of the number.
+pub(super) const ABOVE: f64 = 4_503_599_627_370_496.0;
+
+/// The whole numbers of lanes.
+#[inline(always)]
+pub(super) fn indices<S: Simd>(simd: S, numbers: Reals<S>) -> Indices {
+    let mut sums = [0.0; LANES];
+    (numbers + Reals::splat(simd, ABOVE)).store(&mut sums);
+    let mut indices = [0; LANES];
+    for lane in 0..Reals::<S>::LEN {
+        indices[lane] = (sums[lane].to_bits() & ((1 << 52) - 1)) as usize;
+    }
+    indices
+}
+
 /// Numbers of a tier in lanes, with the operations of [`Real`].
 pub trait Lanes<S: Simd>: Real {
     /// The numbers made of these.

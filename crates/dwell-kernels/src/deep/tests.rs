@@ -238,7 +238,8 @@ fn by_deltas<T: Mantissa>(
     let table: Table<T> = table(level, of_table).unwrap();
     let Wanted { limit, smooth, units, .. } = wanted;
     let scale = *scale;
-    let setting = Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit, smooth, units, stop: &stop };
+    let setting =
+        Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit, smooth, units, cells: None, stop: &stop };
     let pixels: Vec<Complex<T>> = pixels.iter().map(|pixel| Complex::of(*pixel)).collect();
     let mut found = vec![Found::Undecided; pixels.len()];
     decide(level, &setting, &table, &pixels, &mut found);

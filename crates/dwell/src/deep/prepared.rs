@@ -6,6 +6,7 @@ use super::formulas::{self, PreparedOrbits};
 use super::kept;
 use super::report::{DeepReport, Tier};
 use super::tier_blocks::{TierBlocks, Used, too_large};
+use super::view_cells::ViewCells;
 use crate::base::control::Control;
 use crate::base::error::{Error, InputError};
 use crate::base::limits::Limits;
@@ -17,6 +18,7 @@ use crate::exact::rational::Rational;
 use crate::truth::ExactMap;
 use crate::view::settings::Settings;
 use dwell_kernels::deep::blocks::{FIRST, MOST_FIRST, REACH, Table};
+use dwell_kernels::deep::cells::Cells;
 use dwell_kernels::deep::extended::Bound;
 use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::Dd;
@@ -69,6 +71,7 @@ pub(crate) struct Prepared {
     /// The level of the shortest blocks.
     pub(super) first_level: u32,
     pub(super) blocks: TierBlocks<Table<f64>, Table<Dd>>,
+    pub(super) cells: ViewCells,
 }
 
 /// What blocks are computed with.
@@ -263,6 +266,7 @@ impl Shared {
                         limit,
                         threads: threads.max(1),
                         blocks: TierBlocks::new(self.most_bytes, bytes, began.elapsed()),
+                        cells: ViewCells::default(),
                     });
                 }
                 Err(NoReference::TooFewBits) => limbs += MORE_LIMBS,
@@ -329,6 +333,17 @@ impl Prepared {
 
     fn bytes_of_blocks(&self, tier: usize, shared: &Shared) -> u64 {
         bytes_of_blocks(tier, self.reference.last() as u64, shared.unit(), self.first_level)
+    }
+
+    /// Takes memory for cells of the plane, if there is some beside the blocks that a view is not drawn without.
+    pub(super) fn reserve_cells(&self, shared: &Shared) {
+        let others = least_bytes(self.reference.last() as u64, shared.unit(), self.first_level);
+        self.cells.reserve(|bytes| self.blocks.takes(bytes, others));
+    }
+
+    /// The cells of the plane, where they save time.
+    pub(super) fn cells(&self, shared: &Shared) -> Option<&Cells> {
+        self.cells.wanted(|setting| Cells::new(&self.reference, shared.unit(), shared.escape_radius(), setting))
     }
 
     /// The blocks of a tier in f64, by its number in [`Tier::ALL`].

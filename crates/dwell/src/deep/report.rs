@@ -56,6 +56,11 @@ impl Tier {
     pub(crate) const QUARTIC: usize = 3;
     pub(crate) const QUARTIC_FINE: usize = 4;
 
+    /// Whether the tier of this number is the first of some list: of dwells, or of smooth values.
+    pub(crate) fn is_first(number: usize) -> bool {
+        number <= Self::F64Medium as usize
+    }
+
     /// Whether the tier of this number has blocks of the fourth degree.
     pub(crate) fn is_quartic(number: usize) -> bool {
         matches!(number, Self::QUARTIC | Self::QUARTIC_FINE)
@@ -77,6 +82,8 @@ pub struct TierReport {
     pub steps: u64,
     /// Blocks that replaced steps.
     pub blocks: u64,
+    /// Cells of the plane that replaced steps, of orbits that had parted from the reference.
+    pub cells: u64,
     /// Those of the samples that a device iterated.
     pub device_samples: u64,
     /// The time of the device in seconds.
@@ -160,6 +167,7 @@ impl TierReport {
             seconds: 0.0,
             steps: 0,
             blocks: 0,
+            cells: 0,
             device_samples: 0,
             device_seconds: 0.0,
             device_share_of_peak: 0.0,
@@ -173,6 +181,7 @@ impl TierReport {
         self.seconds += other.seconds;
         self.steps += other.steps;
         self.blocks += other.blocks;
+        self.cells += other.cells;
         self.device_samples += other.device_samples;
         let [own, of_other] = [&*self, other].map(|of| of.device_share_of_peak * of.device_seconds);
         self.device_seconds += other.device_seconds;

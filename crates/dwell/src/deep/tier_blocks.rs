@@ -76,6 +76,16 @@ impl<F, P> TierBlocks<F, P> {
         *self.lock()
     }
 
+    /// Takes so many bytes for something else, if that leaves `others`.
+    pub(super) fn takes(&self, bytes: u64, others: u64) -> bool {
+        let mut used = self.lock();
+        let takes = used.bytes.saturating_add(bytes).saturating_add(others) <= self.most_bytes;
+        if takes {
+            used.bytes += bytes;
+        }
+        takes
+    }
+
     /// The first of some lists of tiers whose blocks fit into the memory. `bytes` has those of a tier.
     pub(super) fn fitting(&self, lists: &[&'static [usize]], bytes: impl Fn(usize) -> u64) -> Option<&'static [usize]> {
         let used = self.used();

@@ -157,6 +157,10 @@ impl<'a> DeepCall<'a> {
             }
         }
         if let Some(prepared) = &prepared {
+            if !slopes {
+                // Before it is known which blocks fit.
+                prepared.reserve_cells(shared);
+            }
             attempts.extend(prepared.fitting(lists, shared).iter().map(|tier| Attempt::ByDeltas(*tier)));
             attempts.extend((0..OF_SQUARES.len()).map(Attempt::InFixedPoint));
         }
@@ -427,7 +431,7 @@ impl Course<'_> {
             return Ok(());
         };
         let DeepCall { points, control, .. } = self.call;
-        let setting = self.setting(prepared);
+        let setting = self.setting(prepared, OF_CYCLES);
         let table = prepared.in_pairs(OF_CYCLES, &points.shared, self.call.means())?;
         let search = Search::new(&setting, &table);
         let cycle = |(pixel, found): (&u32, &Found)| {
@@ -438,7 +442,7 @@ impl Course<'_> {
         control.cancel.check()
     }
 
-    fn setting<'s>(&'s self, prepared: &'s Prepared) -> Setting<'s> {
+    fn setting<'s>(&'s self, prepared: &'s Prepared, tier: usize) -> Setting<'s> {
         let DeepCall { points, limit, control, .. } = &self.call;
         let shared = &points.shared;
         Setting {
@@ -449,6 +453,7 @@ impl Course<'_> {
             limit: *limit,
             smooth: self.smooth,
             units: self.slopes.then(|| *points.units()),
+            cells: if self.slopes || !Tier::is_first(tier) { None } else { prepared.cells(shared) },
             stop: control.cancel.flag(),
         }
     }
@@ -463,12 +468,16 @@ impl Course<'_> {
         let began = Instant::now();
         let DeepCall { level, .. } = self.call;
         self.offsets(pixels, &buffers.open, places)?;
-        let setting = self.setting(prepared);
+        let setting = self.setting(prepared, tier);
         let counts = T::decide(level, &setting, table, pixels, &mut buffers.found);
+        if Tier::is_first(tier) {
+            prepared.cells.note(&counts);
+        }
         Ok(TierReport {
             seconds: began.elapsed().as_secs_f64(),
             steps: counts.steps + counts.wide,
             blocks: counts.blocks,
+            cells: counts.cells,
             ..TierReport::new(Tier::ALL[tier])
         })
     }

@@ -38,18 +38,28 @@ const MOST: usize = 3;
 /// Rebases of a group before it is dissolved: what follows is left to proofs that an orbit stays, which are those of one orbit.
 const MOST_REBASES: u64 = super::trap::FIRST - 1;
 /// Bytes of the groups under way, at most.
-pub(super) const BYTES: usize = MOST * 32 * size_of::<[f64; LANES]>();
+pub(super) const BYTES: usize = MOST * 48 * size_of::<[f64; LANES]>();
 
 /// Orbits of neighbours.
 pub(super) struct Group<T: Mantissa, S: Simd> {
     /// Without m and the room, which all have in common.
-    orbits: Orbits<T, S>,
-    active: Marks<S>,
+    pub(super) orbits: Orbits<T, S>,
+    pub(super) active: Marks<S>,
     /// Deltas and their bounds are in units of 2^unit: 0 in the range of f64, and far below 0 for smaller ones.
     unit: i32,
-    m: usize,
+    pub(super) m: usize,
     n: u64,
     rebases: u64,
+    /// Its orbits where they go by cells.
+    parted: Option<Orbits<f64, S>>,
+}
+
+impl<T: Mantissa, S: Simd> Group<T, S> {
+    /// Whether a block might begin here, where the shortest has so many steps.
+    #[inline(always)]
+    pub(super) fn is_at_place(&self, shortest: usize) -> bool {
+        self.m == 0 || (self.m - 1) & (shortest - 1) == 0
+    }
 }
 
 /// The groups of a list of pixels.
@@ -200,6 +210,7 @@ impl<T: Mantissa, const DERIVED: bool> Pool<'_, T, DERIVED> {
             m: start.m(),
             n: start.n(),
             rebases: 0,
+            parted: None,
         };
         if DERIVED && unit != 0 {
             // Derivatives below the range of f64 are those of one orbit.
@@ -212,7 +223,7 @@ impl<T: Mantissa, const DERIVED: bool> Pool<'_, T, DERIVED> {
     /// Hands the orbits of a group to the lists.
     #[inline(always)]
     fn dissolve<S: Simd>(&mut self, simd: S, group: Group<T, S>, found: &mut [Found]) {
-        let Group { mut orbits, active, unit, m, n, rebases } = group;
+        let Group { mut orbits, active, unit, m, n, rebases, parted } = group;
         let marked = bits::<S, _>(active);
         let mut slots = [0.0; LANES];
         orbits.slot.store(&mut slots);
@@ -224,9 +235,14 @@ impl<T: Mantissa, const DERIVED: bool> Pool<'_, T, DERIVED> {
         }
         if unit == 0 {
             let room = usize::try_from((self.orbit.setting.limit - n).min(MOST_ROOM)).unwrap_or(usize::MAX);
-            orbits.m = Reals::splat(simd, m as f64);
-            orbits.room = Reals::splat(simd, room as f64);
-            self.now.fresh.append(&orbits, active);
+            let (m, room) = (Reals::splat(simd, m as f64), Reals::splat(simd, room as f64));
+            if let Some(parted) = parted {
+                self.now.cells.append_with(&Orbits { m, room, ..parted }, Reals::splat(simd, 0.0), active);
+            } else {
+                orbits.m = m;
+                orbits.room = room;
+                self.now.fresh.append(&orbits, active);
+            }
             return;
         }
         let mut e = [0.0; LANES];

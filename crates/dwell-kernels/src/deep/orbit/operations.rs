@@ -7,29 +7,13 @@ use super::{Orbit, SMALL, UP};
 use crate::deep::PROVED;
 use crate::deep::blocks::{FIRST, SHARE};
 use crate::deep::derivative::{U, UNDERFLOW};
-use crate::deep::lanes::{Columns, ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals, pairs, transposed};
+use crate::deep::lanes::{
+    ABOVE, Columns, ComplexInLanes, ComplexLanes, Indices, LANES, Lanes, Marks, Reals, indices, pairs, transposed,
+};
 use crate::deep::mantissa::{Complex, Mantissa};
 use crate::deep::reference::{self, WINDOW, Window};
 use crate::vector::bits;
 use fearless_simd::Simd;
-
-/// Whole numbers of lanes.
-type Indices = [usize; LANES];
-
-/// 2^52: in the sum of it and a smaller whole number the low bits are those of the number.
-const ABOVE: f64 = 4_503_599_627_370_496.0;
-
-/// The whole numbers of lanes.
-#[inline(always)]
-fn indices<S: Simd>(simd: S, numbers: Reals<S>) -> Indices {
-    let mut sums = [0.0; LANES];
-    (numbers + Reals::splat(simd, ABOVE)).store(&mut sums);
-    let mut indices = [0; LANES];
-    for lane in 0..Reals::<S>::LEN {
-        indices[lane] = (sums[lane].to_bits() & ((1 << 52) - 1)) as usize;
-    }
-    indices
-}
 
 /// The steps between two places, a power of two, and 1 / steps: a division for each vector of orbits would take as long as a step.
 #[derive(Clone, Copy, Debug)]

@@ -129,6 +129,12 @@ impl<T: Mantissa, const DERIVED: bool> Pile<T, DERIVED> {
         }
     }
 
+    /// What [`Self::append_with`] noted of the orbits from `at` on.
+    #[inline(always)]
+    pub(super) fn notes<S: Simd>(&self, simd: S, at: usize) -> Reals<S> {
+        self.vector(simd, EVENTS, at)
+    }
+
     #[inline(always)]
     fn number(&self, column: usize, at: usize) -> T {
         T::from_parts(
@@ -156,6 +162,13 @@ impl<T: Mantissa, const DERIVED: bool> Pile<T, DERIVED> {
             slot: self.columns[SLOT].0[at] as usize,
         };
         (row, self.columns[EVENTS].0[at] as usize)
+    }
+
+    /// Adds an orbit with a note.
+    #[inline(always)]
+    pub(super) fn push_with(&mut self, row: Row<T>, note: f64) {
+        self.push(row);
+        self.columns[EVENTS].0[self.len - 1] = note;
     }
 
     /// Adds an orbit.

@@ -33,10 +33,6 @@ const MOST_RUNS: usize = 4;
 /// And so many times where one vector is all that is left, which is sorted for nothing.
 const MOST_RUNS_AT_END: usize = 64;
 
-/// Where there are so many steps for each block, blocks are looked for at every fourth place where one may begin: 0.8 of the time at rf-dragon, where
-/// there are 32.
-const FAR_BLOCKS: u64 = 8;
-
 /// Vectors whose blocks are looked up together where these are not in a cache, so that all of them are loaded at once: with 8 lanes of pairs 28 KB of blocks.
 const AHEAD: usize = 8;
 
@@ -62,15 +58,27 @@ pub(super) struct Lists<T, const DERIVED: bool> {
     steps: Pile<T, DERIVED>,
     /// Anything else.
     rare: Pile<T, DERIVED>,
+    /// A cell of the plane, for the values of orbits, with the number of cells up to now.
+    pub(super) cells: Pile<f64, false>,
+    /// What comes after cells, with their number.
+    pub(super) parted: Pile<f64, false>,
 }
 
 impl<T: Mantissa, const DERIVED: bool> Lists<T, DERIVED> {
     fn new() -> Self {
-        Self { fresh: Pile::new(), blocks: Pile::new(), steps: Pile::new(), rare: Pile::new() }
+        Self {
+            fresh: Pile::new(),
+            blocks: Pile::new(),
+            steps: Pile::new(),
+            rare: Pile::new(),
+            cells: Pile::new(),
+            parted: Pile::new(),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.fresh.len() + self.blocks.len() + self.steps.len() + self.rare.len()
+        let of_reference = self.fresh.len() + self.blocks.len() + self.steps.len() + self.rare.len();
+        of_reference + self.cells.len() + self.parted.len()
     }
 }
 
@@ -79,10 +87,12 @@ struct Next<'a, T: Mantissa, S: Simd> {
     here: Here<'a, T, S>,
     block: Marks<S>,
     step: Marks<S>,
+    /// Where orbits go by cells.
+    cell: Option<Marks<S>>,
 }
 
-/// Bytes of the orbits under way: two rounds of four lists, what is kept of each pixel, groups, and what is computed of a reference that is kept as waypoints.
-pub(in crate::deep) const BYTES: usize = 8 * pile::BYTES
+/// Bytes of the orbits under way: two rounds of six lists, what is kept of each pixel, groups, and what is computed of a reference that is kept as waypoints.
+pub(in crate::deep) const BYTES: usize = 12 * pile::BYTES
     + MOST * size_of::<Slot<Dd>>()
     + group::BYTES
     + size_of::<reference::Windows>()
@@ -96,7 +106,7 @@ pub(in crate::deep) struct Pool<'a, T: Mantissa, const DERIVED: bool> {
     /// Those of this round.
     pub(super) now: Lists<T, DERIVED>,
     /// Those of the next.
-    next: Lists<T, DERIVED>,
+    pub(super) next: Lists<T, DERIVED>,
     pub(super) slots: Vec<Slot<T>>,
     free: Vec<usize>,
     pub(super) counts: Counts,
@@ -132,7 +142,9 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
             self.sort_fresh(simd);
             self.apply_blocks(simd);
             self.step(simd);
+            self.apply_cells(simd);
             self.do_rare(simd, found);
+            self.after_cells(simd, found);
             std::mem::swap(&mut self.now, &mut self.next);
         }
     }
@@ -192,13 +204,21 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
     #[inline(always)]
     fn sort<S: Simd>(&mut self, simd: S, orbits: &Orbits<T, S>, next: &Next<'a, T, S>, active: Marks<S>) {
         let splat = |x: f64| Reals::splat(simd, x);
-        let Next { here, block, step } = next;
+        let Next { here, block, step, cell } = next;
+        let (step, others) = match *cell {
+            Some(cell) => {
+                let parts = self.without_attempts(simd, orbits, cell);
+                self.leave_reference(simd, orbits, here, parts);
+                (*step | cell & !parts, active & !*block & !*step & !cell)
+            }
+            None => (*step, active & !*block & !*step),
+        };
         self.next.blocks.append(orbits, *block);
-        self.next.steps.append(orbits, *step);
+        self.next.steps.append(orbits, step);
         let of_value = &here.value;
         let events = splat(1.0).where_else(of_value.is_within, splat(0.0))
             + splat(2.0).where_else(of_value.is_smaller, splat(0.0));
-        self.next.rare.append_with(orbits, events, active & !*block & !*step);
+        self.next.rare.append_with(orbits, events, others);
     }
 
     /// What is next of the orbits of a mask.
@@ -211,7 +231,14 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
         let is_origin = here.after_origin.min(orbits.m).at_most(splat(0.0));
         let may_begin = is_origin & splat(self.orbit.table.shortest() as f64).less(here.most);
         let block = self.orbit.with_block(simd, orbits.e, &here) & may_begin & goes_on;
-        Next { here, block, step: goes_on & !block }
+        let step = goes_on & !block;
+        match self.orbit.may_go_by_cells(simd, orbits, &here) {
+            Some(cells) => {
+                let cell = cells & is_origin & step;
+                Next { here, block, step: step & !cell, cell: Some(cell) }
+            }
+            None => Next { here, block, step, cell: None },
+        }
     }
 
     /// Sorts the orbits of which nothing is known.
@@ -273,7 +300,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
         } else {
             1
         };
-        let far = self.orbit.table.is_coarse() || self.counts.steps > FAR_BLOCKS * self.counts.blocks;
+        let far = self.orbit.table.is_coarse() || self.counts.are_far();
         for at in (0..self.now.steps.len()).step_by(Reals::<S>::LEN) {
             let mut orbits = self.now.steps.load(simd, at);
             let active = Reals::<S>::first_lanes(simd, self.now.steps.len() - at);

@@ -70,7 +70,17 @@ impl<T: Mantissa, const DERIVED: bool> Kernel for Run<'_, T, DERIVED> {
 }
 
 pub(super) fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a AtomicBool) -> Setting<'a> {
-    Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, units: Some(UNITS), stop }
+    Setting {
+        reference,
+        scale,
+        escape_radius: 2.0,
+        escape: 4.0,
+        limit: 9000,
+        smooth: false,
+        units: Some(UNITS),
+        cells: None,
+        stop,
+    }
 }
 
 pub(super) fn blocks_of<T: Mantissa>(setting: &Setting<'_>) -> Table<T> {

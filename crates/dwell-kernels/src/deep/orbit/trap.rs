@@ -66,6 +66,13 @@ impl<T, D> Trap<T, D> {
     }
 }
 
+impl<T, D> Trap<T, D> {
+    /// Makes the next rebase one at which something is to be proved: for an orbit that goes on for long without rebases.
+    pub(in crate::deep) fn hasten(&mut self) {
+        self.rebases = self.rebases.max(self.next - 1);
+    }
+}
+
 impl<T: Mantissa, D: Copy> Trap<T, D> {
     /// How many rebases pass before one at which something is to be proved.
     pub(in crate::deep) fn passing(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! Groups with deltas in the range of f64.
 
+use super::super::by_cells::values;
 use super::super::operations::{Deltas, Value, count_of};
 use super::super::{Counts, Orbit, SMALL};
 use super::{Group, MOST_REBASES, greatest, splat};
@@ -45,6 +46,10 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
             counts.blocks += lanes;
             return true;
         }
+        if self.parts(simd, group, (value.w_square, value.z_square)) {
+            group.parted = Some(values(simd, &group.orbits, value.w, value.reference));
+            return false;
+        }
         let unit = real(self.unit);
         let orbits = &mut group.orbits;
         let plain = Complex { re: orbits.c.re.scaled(unit), im: orbits.c.im.scaled(unit) };
@@ -79,7 +84,7 @@ impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
         let (m, last) = (group.m, self.setting.reference.last());
         let shortest = self.table.shortest();
         // The shortest block is that from m = 0, with one step more than those from elsewhere.
-        if m != 0 && (m - 1) & (shortest - 1) != 0 || last - m <= shortest || room <= shortest as u64 {
+        if !group.is_at_place(shortest) || last - m <= shortest || room <= shortest as u64 {
             return false;
         }
         let reach = (value.z_square.sqrt() + group.orbits.e) * Reals::splat(simd, UP);

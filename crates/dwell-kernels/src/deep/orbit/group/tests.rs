@@ -62,6 +62,7 @@ impl Kernel for Advance<'_> {
             m,
             n: 100,
             rebases: 0,
+            parted: None,
         };
         let mut counts = Counts::default();
         let goes_on = if unit == 0 {

@@ -1,0 +1,93 @@
+//! The cells of the plane of a view, and whether its orbits go by them.
+
+use dwell_kernels::deep::cells::{CellSetting, Cells};
+use dwell_kernels::deep::orbit::Counts;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The most tiles, 12 KB each: the first number for which there is memory.
+const MOST_TILES: [usize; 3] = [4096, 1024, 256];
+/// The tolerance of cells, and the error of an orbit from which on it goes by them.
+const TOLERANCE: f64 = 1.0 / (1_u64 << 42) as f64;
+const LEAST_ERROR: f64 = 1.0 / (1_u64 << 44) as f64;
+/// Where there are so many single steps for each block, orbits go by cells. Short tails take less time in single steps, most of them in vectors of neighbours: at kf-5e113, where there are 7, the first tier takes 1.4 times as long by cells; at rf-dragon there are 30.
+const STEPS_OF_BLOCK: u64 = 16;
+/// Once so many steps are made.
+const LEAST_STEPS: u64 = 1 << 17;
+
+/// The cells of a view, for the tiers that come first.
+///
+/// Later tiers do not use them: the orbits that come to these lose more bits in cells than in single steps, whose roundings are in proportion to their deltas. At rf-dragon, where deltas shrink to a hundredth in the gap at -3/4 and grow again, five times as many pixels were then
+/// left to pairs of f64 and 24 to fixed point, for 2 without cells.
+#[derive(Debug, Default)]
+pub(crate) struct ViewCells {
+    most_tiles: OnceLock<Option<usize>>,
+    cells: OnceLock<Option<Cells>>,
+    /// Of orbits without cells.
+    steps: AtomicU64,
+    blocks: AtomicU64,
+}
+
+impl ViewCells {
+    /// Takes the memory, if `takes` says that there is so much.
+    pub(super) fn reserve(&self, takes: impl Fn(u64) -> bool) {
+        self.most_tiles.get_or_init(|| MOST_TILES.into_iter().find(|tiles| takes(Cells::bytes(*tiles))));
+    }
+
+    /// The cells, where orbits go by them; `make` makes them.
+    pub(super) fn wanted(&self, make: impl FnOnce(CellSetting) -> Option<Cells>) -> Option<&Cells> {
+        let most_tiles = self.most_tiles.get().copied().flatten()?;
+        if self.cells.get().is_none() && !self.save_time() {
+            return None;
+        }
+        let setting = CellSetting { tolerance: TOLERANCE, least_error: LEAST_ERROR, most_tiles };
+        self.cells.get_or_init(|| make(setting)).as_ref()
+    }
+
+    /// Notes what orbits of a first tier did.
+    pub(super) fn note(&self, counts: &Counts) {
+        if counts.cells == 0 {
+            self.steps.fetch_add(counts.steps, Ordering::Relaxed);
+            self.blocks.fetch_add(counts.blocks, Ordering::Relaxed);
+        }
+    }
+
+    fn save_time(&self) -> bool {
+        let [steps, blocks] = [&self.steps, &self.blocks].map(|count| count.load(Ordering::Relaxed));
+        steps > (STEPS_OF_BLOCK * blocks).max(LEAST_STEPS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_made_where_orbits_have_long_tails_and_there_is_memory() {
+        let counts = |steps, blocks| Counts { steps, blocks, ..Counts::default() };
+        let asked = |view: &ViewCells| {
+            let mut asked = None;
+            view.wanted(|setting| {
+                asked = Some(setting.most_tiles);
+                None
+            });
+            asked
+        };
+        let without_memory = ViewCells::default();
+        without_memory.reserve(|_| false);
+        without_memory.note(&counts(1 << 30, 1));
+        assert_eq!(asked(&without_memory), None);
+        let view = ViewCells::default();
+        view.reserve(|bytes| bytes < Cells::bytes(2000));
+        assert_eq!(asked(&view), None);
+        view.note(&counts(100_000, 10));
+        assert_eq!(asked(&view), None, "too few steps");
+        view.note(&counts(100_000, 20_000));
+        assert_eq!(asked(&view), None, "too many blocks");
+        view.note(&Counts { cells: 1, ..counts(1 << 30, 0) });
+        assert_eq!(asked(&view), None, "by cells");
+        view.note(&counts(1_000_000, 10));
+        assert_eq!(asked(&view), Some(1024));
+        assert_eq!(asked(&view), None, "once");
+    }
+}
