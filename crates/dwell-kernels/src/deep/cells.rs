@@ -4,7 +4,7 @@
 //! reference but C, its own c: the c of all pixels of a deep view agree beyond the last bit of an f64. So w' = w^2 + C is the same map for all of
 //! them, and its iterates can be computed in advance, once for each place of the plane that orbits come to.
 //!
-//! The square up to 2 about 0 is divided into cells of [`SIDE`]. For the cell about p, with w = p + `SIDE` t, the map of k steps is
+//! The square up to 2 about 0 is divided into cells of `SIDE`. For the cell about p, with w = p + `SIDE` t, the map of k steps is
 //!
 //! ```text
 //! F(w) = a_0 + a_1 t + ... + a_10 t^10 + E,    |E| <= rho for |t| <= 1
@@ -12,7 +12,7 @@
 //!
 //! for every c of the view. k is the greatest number with rho within the tolerance for which no point of the disc escapes on the way, leaves a radius of 4 or comes near 0 (`cells/tile.rs`).
 //!
-//! An orbit that is known to within e, with |w - p| <= `SIDE` / sqrt 2 as in its cell, and e up to [`MOST_ERROR`], goes on with the value of the polynomial at its t and
+//! An orbit that is known to within e, with |w - p| <= `SIDE` / sqrt 2 as in its cell, and e up to `MOST_ERROR`, goes on with the value of the polynomial at its t and
 //!
 //! ```text
 //! e' = (|P'| + e B + g) e + rho

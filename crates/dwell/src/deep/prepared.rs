@@ -342,8 +342,8 @@ impl Prepared {
     }
 
     /// The cells of the plane, where they save time.
-    pub(super) fn cells(&self, shared: &Shared) -> Option<&Cells> {
-        self.cells.wanted(|setting| Cells::new(&self.reference, shared.unit(), shared.escape_radius(), setting))
+    pub(super) fn cells(&self, smooth: bool, shared: &Shared) -> Option<&Cells> {
+        self.cells.wanted(smooth, |setting| Cells::new(&self.reference, shared.unit(), shared.escape_radius(), setting))
     }
 
     /// The blocks of a tier in f64, by its number in [`Tier::ALL`].

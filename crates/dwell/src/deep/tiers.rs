@@ -453,7 +453,7 @@ impl Course<'_> {
             limit: *limit,
             smooth: self.smooth,
             units: self.slopes.then(|| *points.units()),
-            cells: if self.slopes || !Tier::is_first(tier) { None } else { prepared.cells(shared) },
+            cells: if self.slopes || !Tier::is_first(tier) { None } else { prepared.cells(self.smooth, shared) },
             stop: control.cancel.flag(),
         }
     }

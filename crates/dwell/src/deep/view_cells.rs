@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The most tiles, 12 KB each: the first number for which there is memory.
 const MOST_TILES: [usize; 3] = [4096, 1024, 256];
-/// The tolerance of cells, and the error of an orbit from which on it goes by them.
-const TOLERANCE: f64 = 1.0 / (1_u64 << 42) as f64;
-const LEAST_ERROR: f64 = 1.0 / (1_u64 << 44) as f64;
+/// The tolerance of cells, and the error of an orbit from which on it goes by them, for dwells alone and for smooth values, which need to be known closer.
+const SETTINGS: [[f64; 2]; 2] = [
+    [1.0 / (1_u64 << 42) as f64, 1.0 / (1_u64 << 44) as f64],
+    [1.0 / (1_u64 << 48) as f64, 1.0 / (1_u64 << 42) as f64],
+];
 /// Where there are so many single steps for each block, orbits go by cells. Short tails take less time in single steps, most of them in vectors of neighbours: at kf-5e113, where there are 7, the first tier takes 1.4 times as long by cells; at rf-dragon there are 30.
 const STEPS_OF_BLOCK: u64 = 16;
 /// Once so many steps are made.
@@ -22,7 +24,8 @@ const LEAST_STEPS: u64 = 1 << 17;
 #[derive(Debug, Default)]
 pub(crate) struct ViewCells {
     most_tiles: OnceLock<Option<usize>>,
-    cells: OnceLock<Option<Cells>>,
+    /// For dwells alone and for smooth values.
+    cells: [OnceLock<Option<Cells>>; 2],
     /// Of orbits without cells.
     steps: AtomicU64,
     blocks: AtomicU64,
@@ -31,17 +34,18 @@ pub(crate) struct ViewCells {
 impl ViewCells {
     /// Takes the memory, if `takes` says that there is so much.
     pub(super) fn reserve(&self, takes: impl Fn(u64) -> bool) {
-        self.most_tiles.get_or_init(|| MOST_TILES.into_iter().find(|tiles| takes(Cells::bytes(*tiles))));
+        self.most_tiles.get_or_init(|| MOST_TILES.into_iter().find(|tiles| takes(2 * Cells::bytes(*tiles))));
     }
 
     /// The cells, where orbits go by them; `make` makes them.
-    pub(super) fn wanted(&self, make: impl FnOnce(CellSetting) -> Option<Cells>) -> Option<&Cells> {
+    pub(super) fn wanted(&self, smooth: bool, make: impl FnOnce(CellSetting) -> Option<Cells>) -> Option<&Cells> {
         let most_tiles = self.most_tiles.get().copied().flatten()?;
-        if self.cells.get().is_none() && !self.save_time() {
+        let cells = &self.cells[usize::from(smooth)];
+        if cells.get().is_none() && !self.save_time() {
             return None;
         }
-        let setting = CellSetting { tolerance: TOLERANCE, least_error: LEAST_ERROR, most_tiles };
-        self.cells.get_or_init(|| make(setting)).as_ref()
+        let [tolerance, least_error] = SETTINGS[usize::from(smooth)];
+        cells.get_or_init(|| make(CellSetting { tolerance, least_error, most_tiles })).as_ref()
     }
 
     /// Notes what orbits of a first tier did.
@@ -67,7 +71,7 @@ mod tests {
         let counts = |steps, blocks| Counts { steps, blocks, ..Counts::default() };
         let asked = |view: &ViewCells| {
             let mut asked = None;
-            view.wanted(|setting| {
+            view.wanted(false, |setting| {
                 asked = Some(setting.most_tiles);
                 None
             });
@@ -78,7 +82,7 @@ mod tests {
         without_memory.note(&counts(1 << 30, 1));
         assert_eq!(asked(&without_memory), None);
         let view = ViewCells::default();
-        view.reserve(|bytes| bytes < Cells::bytes(2000));
+        view.reserve(|bytes| bytes < 2 * Cells::bytes(2000));
         assert_eq!(asked(&view), None);
         view.note(&counts(100_000, 10));
         assert_eq!(asked(&view), None, "too few steps");
