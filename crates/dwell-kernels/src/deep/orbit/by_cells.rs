@@ -11,7 +11,7 @@
 //! - tiles that are computed as a whole instead of row by row: a seventh of the time at 480x270;
 //! - from deltas of any size on: a third of the pixels of kf-1e50 was left to the next tier, as a delta shrinks where the reference passes 0, and what cells add does not;
 //! - an attempt to prove that an orbit stays after each [`MOST`] cells: 135 to 320 million single steps more at rf-dragon at 480x270;
-//! - in the later tiers, too: see `Prepared::cells` of `dwell`.
+//! - in the later tiers, too: see `view_cells.rs` of `dwell`.
 
 use super::group::Group;
 use super::operations::{DerivativeLanes, Here, count_of};
