@@ -29,6 +29,7 @@ pub mod mantissa;
 pub mod orbit;
 pub mod reference;
 pub mod roots;
+mod running;
 pub mod values;
 mod view_trap;
 
@@ -41,7 +42,7 @@ use crate::level::{Kernel, Level};
 use blocks::Table;
 use fearless_simd::Simd;
 use mantissa::{Complex, Mantissa};
-use orbit::{Counts, Found, Pool, Setting};
+use orbit::{Counts, Found, Pool, Setting, Shortcuts};
 use reference::{End, Reference};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -149,22 +150,25 @@ pub const BYTES_OF_CALL: usize = orbit::BYTES;
 fn decide<T: Mantissa>(
     level: Level,
     setting: &Setting<'_>,
-    table: &Table<T>,
+    shortcuts: Shortcuts<'_, T>,
     pixels: &[Complex<T>],
     found: &mut [Found],
 ) -> Counts {
     assert_eq!(pixels.len(), found.len(), "the lists differ in length");
-    assert!(setting.units.is_none() || !table.is_quartic(), "blocks of the fourth degree have no derivatives");
+    assert!(
+        setting.units.is_none() || !shortcuts.table.is_quartic(),
+        "blocks of the fourth degree have no derivatives"
+    );
     if setting.units.is_some() {
-        level.run(DecideKernel::<T, true> { setting, table, pixels, found })
+        level.run(DecideKernel::<T, true> { setting, shortcuts, pixels, found })
     } else {
-        level.run(DecideKernel::<T, false> { setting, table, pixels, found })
+        level.run(DecideKernel::<T, false> { setting, shortcuts, pixels, found })
     }
 }
 
 struct DecideKernel<'a, T: Mantissa, const DERIVED: bool> {
     setting: &'a Setting<'a>,
-    table: &'a Table<T>,
+    shortcuts: Shortcuts<'a, T>,
     pixels: &'a [Complex<T>],
     found: &'a mut [Found],
 }
@@ -177,6 +181,6 @@ impl<T: Mantissa, const DERIVED: bool> Kernel for DecideKernel<'_, T, DERIVED> {
             self.found.fill(Found::Stays);
             return Counts::default();
         }
-        Pool::<T, DERIVED>::new(self.setting, self.table).run(simd, self.pixels, self.found)
+        Pool::<T, DERIVED>::new(self.setting, self.shortcuts).run(simd, self.pixels, self.found)
     }
 }

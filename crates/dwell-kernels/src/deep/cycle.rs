@@ -253,7 +253,6 @@ mod tests {
             limit: 1 << 40,
             smooth: false,
             units: None,
-            cells: None,
             stop: &stop,
         };
         pixels.iter().map(|pixel| Search::new(&setting, &table).cycle(*pixel)).collect()

@@ -6,7 +6,7 @@ use super::blocks::Table;
 use super::formulas;
 use super::formulas::blocks::{BlockSetting, Blocks};
 use super::mantissa::{Complex, Dd, Mantissa};
-use super::orbit::{Counts, Found, Setting};
+use super::orbit::{Counts, Found, Setting, Shortcuts};
 use super::{NoTable, TableSetting};
 use crate::level::Level;
 
@@ -25,7 +25,7 @@ pub trait DeepKernels: Mantissa {
     fn decide(
         level: Level,
         setting: &Setting<'_>,
-        table: &Table<Self>,
+        shortcuts: Shortcuts<'_, Self>,
         pixels: &[Complex<Self>],
         found: &mut [Found],
     ) -> Counts;
@@ -59,11 +59,11 @@ macro_rules! deep_kernels {
             fn decide(
                 level: Level,
                 setting: &Setting<'_>,
-                table: &Table<Self>,
+                shortcuts: Shortcuts<'_, Self>,
                 pixels: &[Complex<Self>],
                 found: &mut [Found],
             ) -> Counts {
-                super::decide(level, setting, table, pixels, found)
+                super::decide(level, setting, shortcuts, pixels, found)
             }
 
             fn blocks_of_formula(level: Level, wanted: &BlockSetting<'_>) -> Result<Blocks<Self>, NoTable> {

@@ -48,6 +48,9 @@ pub trait Lanes<S: Simd>: Real {
     fn from_parts(part: impl FnMut(usize) -> Vector<S, f64>) -> Self;
     /// One of the f64 that they are made of, the largest first.
     fn part(self, index: usize) -> Vector<S, f64>;
+    /// The difference from an f64, off by at most [`Mantissa::UNIT`] times the sum of the moduli.
+    #[must_use]
+    fn minus(self, other: Vector<S, f64>) -> Self;
     /// The product with a power of two.
     #[must_use]
     fn scaled(self, power_of_two: Vector<S, f64>) -> Self;
@@ -70,6 +73,10 @@ impl<S: Simd> Lanes<S> for Vector<S, f64> {
     #[inline(always)]
     fn part(self, _: usize) -> Self {
         self
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self - other
     }
     #[inline(always)]
     fn scaled(self, power_of_two: Self) -> Self {
@@ -99,6 +106,10 @@ impl<S: Simd> Lanes<S> for Pair<Vector<S, f64>> {
         if index == 0 { self.hi } else { self.lo }
     }
     #[inline(always)]
+    fn minus(self, other: Vector<S, f64>) -> Self {
+        Self::minus(self, other)
+    }
+    #[inline(always)]
     fn scaled(self, power_of_two: Vector<S, f64>) -> Self {
         Self { hi: self.hi * power_of_two, lo: self.lo * power_of_two }
     }
@@ -114,6 +125,15 @@ impl<S: Simd> Lanes<S> for Pair<Vector<S, f64>> {
     fn where_else(self, marks: Mask<S, f64>, other: Self) -> Self {
         Self { hi: self.hi.where_else(marks, other.hi), lo: self.lo.where_else(marks, other.lo) }
     }
+}
+
+/// The numbers of a tier of which these are the parts; f64 have the first alone.
+#[inline(always)]
+pub(super) fn of_parts<T: Mantissa, S: Simd>(hi: Reals<S>, lo: Reals<S>) -> T::Lanes<S> {
+    <T::Lanes<S>>::from_parts(
+        #[inline(always)]
+        |part| if part == 0 { hi } else { lo },
+    )
 }
 
 /// Complex numbers of a tier in lanes.

@@ -16,10 +16,10 @@ pub(super) const ZERO: Leading = (Dd::ZERO, OF_ZERO);
 /// 106 bits of a magnitude: those of the first 128, of which the first is set, and the exponent of that bit.
 pub(super) fn of_bits(bits: u128, exponent: i32) -> Leading {
     let (first, second) = ((bits >> 64) as u64, bits as u64);
-    // 53 bits, then 53 of the other 75, as multiples of 2^-63.
+    // 53 bits as multiples of 2^-63, then 64 of the other 75, rounded to 53: a conversion of 75 bits is a call.
     let unit = 1.0 / (1_u64 << 63) as f64;
     let high = (first >> 11 << 11) as f64 * unit;
-    let rest = (u128::from(first & 0x7ff) << 64 | u128::from(second)) as f64 * (unit / 18_446_744_073_709_551_616.0);
+    let rest = ((first & 0x7ff) << 53 | second >> 11) as f64 * (unit / (1_u64 << 53) as f64);
     (Dd::sum(high, rest), exponent)
 }
 

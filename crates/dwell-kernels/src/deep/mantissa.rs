@@ -22,6 +22,16 @@ pub trait Mantissa: Real + Send + Sync + 'static {
     type Lines: AsRef<[Line]> + AsMut<[Line]> + Copy + Send + Sync + std::fmt::Debug;
     /// One with zeros.
     const NO_LINES: Self::Lines;
+    /// A cell of the plane (`cells.rs`).
+    type Cell: AsRef<[Line]> + AsMut<[Line]> + Copy + Send + Sync + std::fmt::Debug;
+    /// One that is of no use.
+    const NO_CELL: &'static Self::Cell;
+    /// The cells of a unit of length.
+    const CELLS_OF_UNIT: f64;
+    /// The degree of the polynomials of cells.
+    const CELL_DEGREE: usize;
+    /// How many of their coefficients, from the first on, are computed in pairs of f64, and kept in as many parts as this number has.
+    const CELL_PAIRS: usize;
     /// A bound on the relative error of one operation, and of the rounding of a value to this type.
     const UNIT: f64;
     /// Zero.
@@ -43,6 +53,11 @@ impl Mantissa for f64 {
     const PARTS: usize = 1;
     type Lines = [Line; 2];
     const NO_LINES: Self::Lines = [Line::ZERO; 2];
+    type Cell = [Line; 3];
+    const NO_CELL: &'static Self::Cell = &[Line::ZERO; 3];
+    const CELLS_OF_UNIT: f64 = 256.0;
+    const CELL_DEGREE: usize = 10;
+    const CELL_PAIRS: usize = 1;
     const UNIT: f64 = 1.0 / 9_007_199_254_740_992.0;
     const ZERO: Self = 0.0;
     #[inline(always)]
@@ -152,6 +167,13 @@ impl<F: Arithmetic> Mul for Pair<F> {
 ///
 /// The proofs take the second part of a pair to be at most u times the first. After a sum that nearly cancels it may be larger, by u times what that sum is off by, which changes later errors by parts of third order.
 impl<F: Arithmetic> Pair<F> {
+    /// The difference from an f64, off by at most u times what is left of that of the first part, and of the second part.
+    #[inline(always)]
+    pub(super) fn minus(self, other: F) -> Self {
+        let s = two_sum(self.hi, other.neg());
+        fast_two_sum(s.hi, s.lo.add(self.lo))
+    }
+
     /// The sum, off by at most 6 u^2 (|a| + |b|), u = 2^-53: 11 operations instead of 20.
     ///
     /// With M = |a| + |b|, the sum of the second parts is at most u M, and that with the rounding of the first sum 2 u M, whose roundings are at most u^2 M and 2 u^2 M. Where they are larger than the first sum, the last
@@ -196,6 +218,11 @@ impl Mantissa for Dd {
     const PARTS: usize = 2;
     type Lines = [Line; 4];
     const NO_LINES: Self::Lines = [Line::ZERO; 4];
+    type Cell = [Line; 4];
+    const NO_CELL: &'static Self::Cell = &[Line::ZERO; 4];
+    const CELLS_OF_UNIT: f64 = 512.0;
+    const CELL_DEGREE: usize = 12;
+    const CELL_PAIRS: usize = 2;
     const UNIT: f64 = 1.0 / 5_070_602_400_912_917_605_986_812_821_504.0;
     const ZERO: Self = Self { hi: 0.0, lo: 0.0 };
     #[inline(always)]

@@ -83,10 +83,25 @@ pub struct Setting<'a> {
     pub smooth: bool,
     /// What distances and slopes are expressed in, where they are wanted.
     pub units: Option<Units>,
-    /// Of this reference and scale, for orbits in f64 that have parted from the reference, where they take many steps from there on. Where distances are wanted they are not used.
-    pub cells: Option<&'a Cells>,
     /// Set to stop: orbits then end undecided.
     pub stop: &'a AtomicBool,
+}
+
+/// What replaces steps in a tier.
+#[derive(Clone, Copy, Debug)]
+pub struct Shortcuts<'a, T: Mantissa> {
+    /// Blocks of the reference.
+    pub table: &'a Table<T>,
+    /// Of this reference and scale, for orbits that have parted from the reference, where they take many steps from there on. Where distances are wanted they are not used.
+    pub cells: Option<&'a Cells<T>>,
+}
+
+impl<'a, T: Mantissa> Shortcuts<'a, T> {
+    /// Blocks alone.
+    #[must_use]
+    pub const fn blocks(table: &'a Table<T>) -> Self {
+        Self { table, cells: None }
+    }
 }
 
 /// What is known of a pixel.
@@ -156,7 +171,7 @@ enum Phase<T> {
 struct Orbit<'a, T: Mantissa, const DERIVED: bool> {
     setting: &'a Setting<'a>,
     table: &'a Table<T>,
-    cells: Option<ByCells<'a>>,
+    cells: Option<ByCells<'a, T>>,
     /// Where blocks may begin.
     spacing: Spacing,
     /// What c is multiplied by for its value in the plane; 0 below the range of f64.
@@ -195,13 +210,13 @@ struct Event {
 }
 
 impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
-    fn new(setting: &'a Setting<'a>, table: &'a Table<T>) -> Self {
+    fn new(setting: &'a Setting<'a>, Shortcuts { table, cells }: Shortcuts<'a, T>) -> Self {
         let scale = setting.scale;
         let unit = if scale > -1000 { power_of_two(scale) } else { 0.0 };
         Self {
             setting,
             table,
-            cells: setting.cells.filter(|_| Self::HAS_CELLS).map(|cells| ByCells::new(cells, table)),
+            cells: cells.filter(|_| Self::HAS_CELLS).map(|cells| ByCells::new(cells, table)),
             spacing: Spacing::of(table.shortest()),
             unit,
             of_c: 4.0 * T::UNIT * REACH * unit + UNDERFLOW,

@@ -14,11 +14,12 @@
 mod waypoints;
 
 use super::Watch;
-use super::extended::{Bound, Extended};
+use super::extended::{Bound, Extended, power_of_two};
 use super::fixed_orbit::FixedOrbit;
 use super::lanes::LANES;
 use super::limbs::Fixed;
 use super::mantissa::{Complex, Dd, Mantissa};
+use super::running::{RunningBound, RunningDerivative};
 use super::view_trap::ViewTrap;
 use crate::level::Level;
 use crate::prefetch::prefetch;
@@ -226,20 +227,22 @@ impl Reference {
         room: Room,
         watch: Watch<'_>,
     ) -> Result<Self, NoReference> {
-        let mut derivative = Extended::new(Complex { re: 1.0, im: 0.0 }, 0);
+        let mut derivative = RunningDerivative::FIRST;
         let mut trap = ViewTrap::new(radius, escape);
         Self::until(level, c, escape, limit, room, watch, |_, step| {
-            let Step { m, z, modulus, error, square } = step;
-            let reach = radius.times(Bound::modulus(derivative));
-            let z_in_f64 = Extended::<f64>::of(z);
-            derivative = z_in_f64.times(derivative).doubled().plus(Extended::new(Complex { re: 1.0, im: 0.0 }, 0));
-            if trap.step(z, error, m) {
+            let Step { m, z, kept, size, square, .. } = step;
+            let before = derivative;
+            derivative.step(kept.to_f64());
+            if trap.step(z, size, step.error_in_f64(), m) {
                 return Ok(Some(End::Trap));
             }
-            if modulus.below(reach) {
-                // Deltas have at least the size of the view times the derivative.
-                let is_known = error.below(reach.times(Bound::new(1.0, RELATIVE_ERROR)));
-                return if is_known { Ok(Some(End::Period)) } else { Err(NoReference::TooFewBits) };
+            if size < TINY || before.may_reach(radius, size) {
+                let reach = radius.times(Bound::modulus(before.value()));
+                if step.modulus().below(reach) {
+                    // Deltas have at least the size of the view times the derivative.
+                    let is_known = step.error().below(reach.times(Bound::new(1.0, RELATIVE_ERROR)));
+                    return if is_known { Ok(Some(End::Period)) } else { Err(NoReference::TooFewBits) };
+                }
             }
             let is_last = u64::from(m) >= limit;
             Ok(if square > escape { Some(End::Escape) } else { is_last.then_some(End::Limit) })
@@ -273,32 +276,37 @@ impl Reference {
             end: End::Limit,
         };
         // In units of the last place. C itself is exact.
-        let mut error = Bound::ZERO;
-        let eight = Bound::of(8.0);
+        let mut error = RunningBound::new(Bound::ZERO, Bound::of(8.0));
         for m in 1..u32::MAX {
             // A step of many limbs takes a millisecond.
             if watch.stop.load(Ordering::Relaxed) || watch.stops(m as usize) {
                 return Err(NoReference::Stopped);
             }
             let z = exact.leading();
-            let modulus = Bound::modulus(z);
             let kept = z.in_range().unwrap_or(Complex::ZERO);
-            let absolute = Bound::new(1.0, unit).times(error);
-            orbit.push(Value { m, orbit: &exact, kept, modulus, error: absolute }, room)?;
-            if kept.size() < TINY {
+            let (square, is_tiny) = (kept.square(), kept.size() < TINY);
+            let size = if is_tiny { Bound::modulus(z).to_f64() } else { square.sqrt() };
+            let step = Step { m, z, kept, size, square, unit, running: error };
+            orbit.push(Value { m, orbit: &exact, kept, size, error: step.error_in_f64() }, room)?;
+            if is_tiny {
                 orbit.tiny.push((m, z));
             }
-            if let Some(end) = ends(&orbit, Step { m, z, modulus, error: absolute, square: kept.square() })? {
+            if let Some(end) = ends(&orbit, step)? {
                 orbit.end = end;
                 orbit.ends_here();
-                orbit.end_error = absolute.plus(modulus.times(Bound::new(1.0, -103)));
+                orbit.end_error = step.error().plus(step.modulus().times(Bound::new(1.0, -103)));
                 return Ok(orbit);
             }
-            if !absolute.below(modulus.times(Bound::new(1.0, RELATIVE_ERROR))) {
+            let is_known = if is_tiny {
+                step.error().below(step.modulus().times(Bound::new(1.0, RELATIVE_ERROR)))
+            } else {
+                step.error_in_f64() < size * power_of_two(RELATIVE_ERROR)
+            };
+            if !is_known {
                 return Err(NoReference::TooFewBits);
             }
-            let growth = modulus.by(2.0).plus(absolute);
-            error = growth.times(error).plus(eight).by(1.0 + 1e-14);
+            // The error, at most 2^-112 |Z|, adds less to the growth than its roundings.
+            error.step(2.0 * size * (1.0 + 1e-14) + 1e-300);
             exact.step();
         }
         Err(NoReference::Memory)
@@ -352,10 +360,30 @@ impl Reference {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) m: u32,
-    /// Z_m, its modulus and, in the range of f64, the square of that.
     pub(super) z: Extended<Dd>,
-    pub(super) modulus: Bound,
+    /// Z_m, |Z_m| and the square of that in the range of f64: 0 below it.
+    pub(super) kept: Complex<Dd>,
+    pub(super) size: f64,
     pub(super) square: f64,
+    /// A bound on the error of Z_m before it was rounded, in units of 2^unit.
+    running: RunningBound,
+    unit: i32,
+}
+
+impl Step {
+    /// |Z_m|.
+    pub(super) fn modulus(&self) -> Bound {
+        Bound::modulus(self.z)
+    }
+
     /// A bound on the error of Z_m before it was rounded.
-    pub(super) error: Bound,
+    pub(super) fn error(&self) -> Bound {
+        Bound::new(1.0, self.unit).times(self.running.value())
+    }
+
+    /// The same in f64, and below its range up to 2^-600.
+    #[inline(always)]
+    pub(super) fn error_in_f64(&self) -> f64 {
+        self.running.scaled(self.unit)
+    }
 }

@@ -7,7 +7,7 @@ use super::extended::{Bound, Extended};
 use super::leading::pair;
 use super::limbs::{Fixed, Stepper};
 use super::mantissa::{Complex, Dd, Mantissa};
-use super::orbit::{Found, Setting};
+use super::orbit::{Found, Setting, Shortcuts};
 use super::reference::{self, End, NoReference, Reference, Room};
 use super::values::Units;
 use super::{Degree, TableSetting, decide, table};
@@ -238,14 +238,13 @@ fn by_deltas<T: Mantissa>(
     let table: Table<T> = table(level, of_table).unwrap();
     let Wanted { limit, smooth, units, .. } = wanted;
     let scale = *scale;
-    let setting =
-        Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit, smooth, units, cells: None, stop: &stop };
+    let setting = Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit, smooth, units, stop: &stop };
     let pixels: Vec<Complex<T>> = pixels.iter().map(|pixel| Complex::of(*pixel)).collect();
     let mut found = vec![Found::Undecided; pixels.len()];
-    decide(level, &setting, &table, &pixels, &mut found);
+    decide(level, &setting, Shortcuts::blocks(&table), &pixels, &mut found);
     let mut again = vec![Found::Stays; pixels.len()];
     for level in Level::available() {
-        decide(level, &setting, &table, &pixels, &mut again);
+        decide(level, &setting, Shortcuts::blocks(&table), &pixels, &mut again);
         let is_decided = |found: &&Found| **found != Found::Undecided;
         // What is left open depends on the width of groups.
         for (found, again) in found.iter().zip(&again) {

@@ -7,6 +7,7 @@
 
 use super::extended::{Bound, Extended};
 use super::mantissa::{Complex, Dd};
+use super::running::RunningBound;
 
 /// The first attempt; others follow at twice the m each.
 const FIRST: u32 = 64;
@@ -22,7 +23,7 @@ pub(super) struct ViewTrap {
     power: u32,
     escape_radius: f64,
     /// A bound for all points of the view, as long as none of them may have escaped.
-    all: Option<Bound>,
+    all: Option<RunningBound>,
     attempt: Option<Attempt>,
     next: u32,
     number: usize,
@@ -53,41 +54,28 @@ impl ViewTrap {
         self.attempt.as_ref().map(|attempt| (attempt.m, attempt.radius))
     }
 
-    /// (|Z| + rho)^(N-1) + (|Z| + rho)^(N-2) |Z| + ... + |Z|^(N-1), for |Z| up to `last`.
-    fn growth(&self, last: f64, rho: f64) -> f64 {
-        let (mut sum, mut of_z) = (1.0, 1.0);
-        for _ in 1..self.power {
-            of_z *= last;
-            sum = sum * (last + rho) + of_z;
-        }
-        sum
-    }
-
-    /// The next Z, the m-th, off by at most `error`. Whether all points of the view are trapped.
-    pub(super) fn step(&mut self, z: Extended<Dd>, error: Bound, m: u32) -> bool {
-        let modulus = (Bound::modulus(z).to_f64() + error.to_f64() + 1e-300) * UP;
-        let (r, added) = (self.view, self.added);
+    /// The next Z, the m-th, whose modulus is `size` in f64, and which is off by at most `error`, both 0 below its range. Whether all points of the view are trapped.
+    #[inline(always)]
+    pub(super) fn step(&mut self, z: Extended<Dd>, size: f64, error: f64, m: u32) -> bool {
+        let modulus = (size + error + 1e-300) * UP;
         // Both bounds follow from those of the last Z.
-        self.all = match self.all {
-            None if m == 1 => Some(r),
-            // Where rho is below the range of f64, what it adds to the growth is below 1e-300.
-            of_last => of_last.map(|rho| {
-                let growth = Bound::of(self.growth(self.last, rho.to_f64()) + 1e-300);
-                growth.times(rho).plus(added).by(UP)
-            }),
-        };
+        match &mut self.all {
+            None if m == 1 => self.all = Some(RunningBound::new(self.view, self.added)),
+            None => {}
+            // Where |Z| is below the range of f64, the growth is more than this.
+            Some(rho) => rho.step((growth(self.power, self.last, rho.scaled(0)) + 1e-300) * UP),
+        }
         if let Some(rho) = self.attempt.as_ref().map(|attempt| attempt.rho) {
-            let after = (self.growth(self.last, rho) * rho + added.to_f64() + 1e-290) * UP;
+            let after = (growth(self.power, self.last, rho) * rho + self.added.to_f64() + 1e-290) * UP;
             self.attempt.iter_mut().for_each(|attempt| attempt.rho = after);
         }
         self.last = modulus;
-        self.all = self.all.filter(|rho| modulus + rho.to_f64() + 1e-290 < self.escape_radius);
+        self.all = self.all.filter(|rho| modulus + rho.scaled(0) + 1e-290 < self.escape_radius);
         self.attempt.take_if(|attempt| modulus + attempt.rho >= self.escape_radius);
         let Some(all) = self.all else { return false };
         if let Some(attempt) = &self.attempt {
             let start = Complex { re: -attempt.z.m.re, im: -attempt.z.m.im };
-            let off =
-                Bound::modulus(z.plus(Extended { m: start, e: attempt.z.e })).to_f64() + 2.0 * error.to_f64() + 1e-28;
+            let off = Bound::modulus(z.plus(Extended { m: start, e: attempt.z.e })).to_f64() + 2.0 * error + 1e-28;
             if (off + attempt.rho) * UP <= attempt.radius {
                 return true;
             }
@@ -96,9 +84,20 @@ impl ViewTrap {
             self.next = m.saturating_mul(2);
             let radius = RADII[self.number % RADII.len()];
             self.number += 1;
-            let fits = all.to_f64() < radius && modulus + radius < self.escape_radius;
+            let fits = all.scaled(0) < radius && modulus + radius < self.escape_radius;
             self.attempt = fits.then_some(Attempt { m, z, radius, rho: radius });
         }
         false
     }
+}
+
+/// (|Z| + rho)^(N-1) + (|Z| + rho)^(N-2) |Z| + ... + |Z|^(N-1), for |Z| up to `last`.
+#[inline(always)]
+fn growth(power: u32, last: f64, rho: f64) -> f64 {
+    let (mut sum, mut of_z) = (1.0, 1.0);
+    for _ in 1..power {
+        of_z *= last;
+        sum = sum * (last + rho) + of_z;
+    }
+    sum
 }

@@ -342,8 +342,13 @@ impl Prepared {
     }
 
     /// The cells of the plane, where they save time.
-    pub(super) fn cells(&self, smooth: bool, shared: &Shared) -> Option<&Cells> {
+    pub(super) fn cells(&self, smooth: bool, shared: &Shared) -> Option<&Cells<f64>> {
         self.cells.wanted(smooth, |setting| Cells::new(&self.reference, shared.unit(), shared.escape_radius(), setting))
+    }
+
+    /// As [`Self::cells`], in pairs of f64, for what the first tier leaves.
+    pub(super) fn cells_of_pairs(&self, shared: &Shared) -> Option<&Cells<Dd>> {
+        self.cells.of_pairs(|setting| Cells::new(&self.reference, shared.unit(), shared.escape_radius(), setting))
     }
 
     /// The blocks of a tier in f64, by its number in [`Tier::ALL`].

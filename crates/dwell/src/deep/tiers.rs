@@ -24,7 +24,7 @@ use dwell_kernels::deep::direct::{self, Queue};
 use dwell_kernels::deep::formulas::points::fits;
 use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::{Complex, Dd};
-use dwell_kernels::deep::orbit::{Found, Setting};
+use dwell_kernels::deep::orbit::{Found, Setting, Shortcuts};
 use dwell_kernels::deep::{DeepKernels, Degree, PROVED};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -275,6 +275,7 @@ impl Course<'_> {
     fn next_of(&self, before: usize, is_of: impl Fn(Attempt) -> bool) -> Option<usize> {
         let pixels = self.pixels();
         let pays = |number: &usize| match (self.attempts[*number], self.attempts[before]) {
+            (Attempt::ByDeltas(tier), _) if self.is_detour(tier) => false,
             (Attempt::ByDeltas(tier), Attempt::ByDeltas(before)) => match (&self.prepared, &self.orbits) {
                 (Some(prepared), _) => prepared.blocks.pays(tier, before, pixels),
                 (None, Some(orbits)) => orbits.blocks.pays(tier, before, pixels),
@@ -284,6 +285,15 @@ impl Course<'_> {
             _ => true,
         };
         (before + 1..self.attempts.len()).filter(|number| is_of(self.attempts[*number])).find(pays)
+    }
+
+    /// Whether a tier is one of f64 after a first one that has cells: pairs of f64 have cells, too, and decide more in less time.
+    fn is_detour(&self, tier: usize) -> bool {
+        let has_cells = |prepared: &Arc<Prepared>| prepared.cells_of_pairs(&self.call.points.shared).is_some();
+        let is_later = tier < Tier::IN_F64 && !Tier::is_first(tier) && !self.slopes;
+        is_later
+            && self.number_of(Attempt::ByDeltas(Tier::WITH_CELLS)).is_some()
+            && self.prepared.as_ref().is_some_and(has_cells)
     }
 
     /// The pixels of the view.
@@ -308,7 +318,11 @@ impl Course<'_> {
                 return Some(number);
             }
         }
-        let next = (before + 1..self.attempts.len()).find(|number| Some(*number) != quartic)?;
+        let is_next = |number: &usize| {
+            let is_detour = matches!(self.attempts[*number], Attempt::ByDeltas(tier) if self.is_detour(tier));
+            Some(*number) != quartic && !is_detour
+        };
+        let next = (before + 1..self.attempts.len()).find(is_next)?;
         let (Attempt::ByDeltas(tier), Attempt::ByDeltas(before)) = (self.attempts[next], self.attempts[before]) else {
             return None;
         };
@@ -368,14 +382,20 @@ impl Course<'_> {
             (Attempt::ByDeltas(tier), Some(prepared)) if tier < Tier::IN_F64 => {
                 let table = prepared.in_f64(tier, &points.shared, self.call.means())?;
                 let mut pixels = std::mem::take(&mut buffers.in_f64);
-                let report = self.by_deltas((tier, prepared, &table), &mut pixels, buffers, places);
+                let has_cells = !self.slopes && Tier::is_first(tier);
+                let cells = if has_cells { prepared.cells(self.smooth, &points.shared) } else { None };
+                let shortcuts = Shortcuts { table: &table, cells };
+                let report = self.by_deltas((tier, prepared, shortcuts), &mut pixels, buffers, places);
                 buffers.in_f64 = pixels;
                 report?
             }
             (Attempt::ByDeltas(tier), Some(prepared)) => {
                 let table = prepared.in_pairs(tier, &points.shared, self.call.means())?;
                 let mut pixels = std::mem::take(&mut buffers.in_pairs);
-                let report = self.by_deltas((tier, prepared, &table), &mut pixels, buffers, places);
+                let has_cells = !self.slopes && tier == Tier::WITH_CELLS;
+                let cells = if has_cells { prepared.cells_of_pairs(&points.shared) } else { None };
+                let shortcuts = Shortcuts { table: &table, cells };
+                let report = self.by_deltas((tier, prepared, shortcuts), &mut pixels, buffers, places);
                 buffers.in_pairs = pixels;
                 report?
             }
@@ -431,7 +451,7 @@ impl Course<'_> {
             return Ok(());
         };
         let DeepCall { points, control, .. } = self.call;
-        let setting = self.setting(prepared, OF_CYCLES);
+        let setting = self.setting(prepared);
         let table = prepared.in_pairs(OF_CYCLES, &points.shared, self.call.means())?;
         let search = Search::new(&setting, &table);
         let cycle = |(pixel, found): (&u32, &Found)| {
@@ -442,7 +462,7 @@ impl Course<'_> {
         control.cancel.check()
     }
 
-    fn setting<'s>(&'s self, prepared: &'s Prepared, tier: usize) -> Setting<'s> {
+    fn setting<'s>(&'s self, prepared: &'s Prepared) -> Setting<'s> {
         let DeepCall { points, limit, control, .. } = &self.call;
         let shared = &points.shared;
         Setting {
@@ -453,14 +473,13 @@ impl Course<'_> {
             limit: *limit,
             smooth: self.smooth,
             units: self.slopes.then(|| *points.units()),
-            cells: if self.slopes || !Tier::is_first(tier) { None } else { prepared.cells(self.smooth, shared) },
             stop: control.cancel.flag(),
         }
     }
 
     fn by_deltas<T: DeepKernels>(
         &self,
-        (tier, prepared, table): (usize, &Prepared, &Table<T>),
+        (tier, prepared, shortcuts): (usize, &Prepared, Shortcuts<'_, T>),
         pixels: &mut Vec<Complex<T>>,
         buffers: &mut DeepBuffers,
         places: &[(u32, u32)],
@@ -468,8 +487,8 @@ impl Course<'_> {
         let began = Instant::now();
         let DeepCall { level, .. } = self.call;
         self.offsets(pixels, &buffers.open, places)?;
-        let setting = self.setting(prepared, tier);
-        let counts = T::decide(level, &setting, table, pixels, &mut buffers.found);
+        let setting = self.setting(prepared);
+        let counts = T::decide(level, &setting, shortcuts, pixels, &mut buffers.found);
         if Tier::is_first(tier) {
             prepared.cells.note(&counts);
         }

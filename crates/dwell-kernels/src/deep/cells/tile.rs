@@ -6,127 +6,132 @@
 //! (P + E)^2 + C + c = P^2 + C + (2 P E + E^2 + c)
 //! ```
 //!
-//! Of P^2, the terms up to the tenth degree are kept. With m_i = |a_i|, and S their sum, the others are at most the sum of m_i m_j over i + j > 10, so that
+//! Of P^2, the terms up to the degree d are kept. With m_i = |a_i|, and S their sum, the others are at most the sum of m_i m_j over i + j > d, so that
 //!
 //! ```text
-//! rho' = sum of m_i m_j over i + j > 10 + (2 S + rho) rho + |c| + 16 u (2 m_0 + s) s
+//! rho' = sum of m_i m_j over i + j > d + (2 S + rho) rho + |c| + roundings
 //! ```
 //!
-//! with s = S - m_0. The last term is for the roundings of a_1 to a_10: each is a sum of at most six products, off by less than 6 u times the sum of the moduli of these, and by 2 u |a_0 a_i| for a_0, which is
-//! kept in pairs of f64 and taken as f64 here. The rounding of a_0 itself, of at most 16, is below 2^-94.
+//! The first coefficients, for f64 a_0 and for pairs a_0 and a_1, are computed in pairs of f64, with roundings below 2^-94 together. Of the others, each is the sum of at most seven products of f64: off by less than 15 u times the sum of the moduli of these,
+//! and by 4 u times that for the first coefficients, which are rounded to f64 here. The sums of the moduli of all of them are, with s_p for the sum of m_i from the first of them on and s_1 for that from m_1 on, at most 2 m_0 s_p + s_1^2:
+//!
+//! ```text
+//! 20 u (2 m_0 s_p + s_1^2)
+//! ```
+//!
+//! For f64, the first of those is a_1, of which s_1^2 has no part; it is left in.
 //!
 //! No point of the disc escapes before step k + 1 if S + rho is within R for each polynomial up to that of k steps.
 
-use super::{
-    Cell, Cells, DEGREE, NEAREST, NO_CELL, OF_TILE, OF_UNIT, RHO, SECOND, SIDE, STEPS_MASK, TO_EDGE, times_plus,
-};
+use super::{Cells, MOST_DEGREE, MOST_PAIRS, NEAREST, OF_TILE, STEPS_MASK, times_plus};
 use crate::deep::derivative::{U, UP};
-use crate::deep::lanes::{ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals};
+use crate::deep::lanes::{ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals, of_parts};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::vector::bits;
 use fearless_simd::Simd;
+use std::marker::PhantomData;
 use std::sync::OnceLock;
 
 /// The most steps of a cell.
 const MOST_STEPS: usize = 256;
-/// The roundings of a_0, which is kept in pairs of f64.
+/// The roundings of what is computed in pairs of f64.
 const OF_PAIRS: f64 = 1.0 / (1_u128 << 94) as f64;
 
+/// A list of what there is for each coefficient. A loop in a loop, as sums of products are, is not unrolled, and takes three times as long.
+macro_rules! of_each {
+    ($index:ident => $of:expr) => {
+        of_each!($index => $of, 0 1 2 3 4 5 6 7 8 9 10 11 12)
+    };
+    ($index:ident => $of:expr, $($number:literal)*) => {
+        [$({
+            let $index: usize = $number;
+            $of
+        }),*]
+    };
+}
+
 /// Cells that are computed together.
-pub(super) type Row = [Cell; OF_TILE];
+pub(super) type Row<T> = [<T as Mantissa>::Cell; OF_TILE];
 
 /// A square of cells, in rows from below.
-#[derive(Debug, Default)]
-pub(super) struct Tile([OnceLock<Row>; OF_TILE]);
+#[derive(Debug)]
+pub(super) struct Tile<T: Mantissa>([OnceLock<Row<T>>; OF_TILE]);
 
-/// The coefficients a_1 to a_10 of some polynomials.
-type Coefficients<S> = [Complex<Reals<S>>; DEGREE];
+impl<T: Mantissa> Default for Tile<T> {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| OnceLock::new()))
+    }
+}
 
 /// Polynomials for k steps, k of each lane, with rho.
 #[derive(Clone, Copy)]
-struct Iterate<S: Simd> {
-    a_0: ComplexLanes<Dd, S>,
-    a: Coefficients<S>,
+struct Iterate<T, S: Simd> {
+    /// The first coefficients.
+    pairs: [ComplexLanes<Dd, S>; MOST_PAIRS],
+    /// All up to the degree, those in pairs rounded.
+    a: [Complex<Reals<S>>; MOST_DEGREE + 1],
     rho: Reals<S>,
     steps: Reals<S>,
+    of: PhantomData<T>,
 }
 
-/// m_0, and sums of m_i: number i has those from i on, for i from 1.
-struct Moduli<S: Simd> {
-    of_centre: Reals<S>,
-    m: [Reals<S>; DEGREE],
-    from: [Reals<S>; DEGREE],
+/// m_i, and sums of them from number i on.
+struct Moduli<T, S: Simd> {
+    m: [Reals<S>; MOST_DEGREE + 1],
+    from: [Reals<S>; MOST_DEGREE + 1],
+    of: PhantomData<T>,
 }
 
-impl Tile {
+impl<T: Mantissa> Tile<T> {
     /// A row, if it is computed.
     #[inline(always)]
-    pub(super) fn row(&self, number: usize) -> Option<&Row> {
+    pub(super) fn row(&self, number: usize) -> Option<&Row<T>> {
         self.0[number].get()
     }
 
     /// A row, which is computed if it is not.
-    pub(super) fn row_or(&self, number: usize, compute: impl FnOnce() -> Row) -> &Row {
+    pub(super) fn row_or(&self, number: usize, compute: impl FnOnce() -> Row<T>) -> &Row<T> {
         self.0[number].get_or_init(compute)
     }
 }
 
 /// The cells from a column on.
 #[inline(always)]
-pub(super) fn computed<S: Simd>(simd: S, cells: &Cells, column: usize, row: usize) -> Row {
-    let mut list = [NO_CELL; OF_TILE];
+pub(super) fn computed<T: Mantissa, S: Simd>(simd: S, cells: &Cells<T>, column: usize, row: usize) -> Row<T> {
+    let mut list = [*T::NO_CELL; OF_TILE];
     for (part, list) in list.chunks_exact_mut(Reals::<S>::LEN).enumerate() {
-        Iterate::computed(simd, cells, (column + part * Reals::<S>::LEN, row)).write(simd, list);
+        Iterate::<T, S>::computed(simd, cells, (column + part * Reals::<S>::LEN, row)).write(simd, list);
     }
     list
 }
 
-impl<S: Simd> Iterate<S> {
+impl<T: Mantissa, S: Simd> Iterate<T, S> {
     /// The polynomials of cells from a place on, each with the greatest k.
     #[inline(always)]
-    fn computed(simd: S, cells: &Cells, (column, row): (usize, usize)) -> Self {
+    fn computed(simd: S, cells: &Cells<T>, (column, row): (usize, usize)) -> Self {
         let splat = |x: f64| Reals::splat(simd, x);
         let zero = splat(0.0);
-        let pair = |hi: Reals<S>, lo: Reals<S>| {
-            <<Dd as Mantissa>::Lanes<S>>::from_parts(
-                #[inline(always)]
-                |part| if part == 0 { hi } else { lo },
-            )
-        };
         let c = cells.c;
-        let c = Complex { re: pair(splat(c.re.hi), splat(c.re.lo)), im: pair(splat(c.im.hi), splat(c.im.lo)) };
-        let middle = |index: usize| (index as f64 + 0.5 - TO_EDGE) * SIDE;
-        let mut re = [0.0; LANES];
+        let in_lanes = |part: Dd| of_parts::<Dd, S>(splat(part.hi), splat(part.lo));
+        let c = Complex { re: in_lanes(c.re), im: in_lanes(c.im) };
+        let (mut now, mut re) = (Self::first(simd), [0.0; LANES]);
+        let middle = |index: usize| (index as f64 + 0.5 - Cells::<T>::TO_EDGE) * Cells::<T>::SIDE;
         for (lane, re) in re.iter_mut().enumerate() {
             *re = middle(column + lane);
         }
-        let mut a = [Complex { re: zero, im: zero }; DEGREE];
-        a[0].re = splat(SIDE);
-        let mut now = Self {
-            a_0: Complex { re: pair(Reals::load(simd, &re), zero), im: pair(splat(middle(row)), zero) },
-            a,
-            rho: zero,
-            steps: zero,
-        };
+        now.a[0] = Complex { re: Reals::load(simd, &re), im: splat(middle(row)) };
+        now.pairs[0] = Complex { re: of_parts::<Dd, S>(now.a[0].re, zero), im: of_parts::<Dd, S>(now.a[0].im, zero) };
         let mut best = now;
         let mut good = Reals::<S>::first_lanes(simd, Reals::<S>::LEN);
         let (most, tolerance, of_c) = (splat(cells.most), splat(cells.setting.tolerance), splat(cells.of_c + OF_PAIRS));
         for _ in 0..MOST_STEPS {
             let moduli = now.moduli(simd);
-            let size = moduli.of_centre + moduli.from[0];
-            let spread = moduli.from[0] + now.rho;
-            let is_within =
-                (moduli.of_centre + spread).at_most(most) & (spread + splat(NEAREST)).at_most(moduli.of_centre);
-            let rho = moduli.left_out()
-                + (size + size + now.rho) * now.rho
-                + of_c
-                + splat(16.0 * U) * (moduli.of_centre + size) * moduli.from[0];
-            now = Self {
-                a_0: now.a_0.multiplied(now.a_0).added(c),
-                a: now.next(),
-                rho: rho * splat(UP),
-                steps: now.steps + splat(1.0),
-            };
+            let spread = moduli.from[1] + now.rho;
+            let is_within = (moduli.m[0] + spread).at_most(most) & (spread + splat(NEAREST)).at_most(moduli.m[0]);
+            let size = moduli.from[0];
+            let rho =
+                moduli.left_out() + (size + size + now.rho) * now.rho + of_c + splat(20.0 * U) * moduli.of_roundings();
+            now = Self { rho: rho * splat(UP), steps: now.steps + splat(1.0), ..now.next(c) };
             good = good & is_within & now.rho.at_most(tolerance);
             if bits::<S, _>(good) == 0 {
                 break;
@@ -136,98 +141,138 @@ impl<S: Simd> Iterate<S> {
         best
     }
 
+    /// The identity of cells about 0.
     #[inline(always)]
-    fn where_else(&self, marks: Marks<S>, other: Self) -> Self {
-        let mut a = self.a;
-        for (own, other) in a.iter_mut().zip(other.a) {
-            *own = own.where_else(marks, other);
-        }
-        Self {
-            a_0: self.a_0.where_else(marks, other.a_0),
-            a,
-            rho: self.rho.where_else(marks, other.rho),
-            steps: self.steps.where_else(marks, other.steps),
-        }
+    fn first(simd: S) -> Self {
+        let zero = Reals::splat(simd, 0.0);
+        let none = Complex { re: zero, im: zero };
+        let of_pairs = of_parts::<Dd, S>(zero, zero);
+        let mut pairs = [Complex { re: of_pairs, im: of_pairs }; MOST_PAIRS];
+        let mut a = [none; MOST_DEGREE + 1];
+        let side = Reals::splat(simd, Cells::<T>::SIDE);
+        a[1].re = side;
+        pairs[1].re = of_parts::<Dd, S>(side, zero);
+        Self { pairs, a, rho: zero, steps: zero, of: PhantomData }
     }
 
     #[inline(always)]
-    fn moduli(&self, simd: S) -> Moduli<S> {
-        let splat = |x: f64| Reals::splat(simd, x);
-        let mut m = [splat(0.0); DEGREE];
-        for (m, a) in m.iter_mut().zip(&self.a) {
+    fn where_else(&self, marks: Marks<S>, other: Self) -> Self {
+        let mut best = *self;
+        for index in 0..T::CELL_PAIRS {
+            best.pairs[index] = best.pairs[index].where_else(marks, other.pairs[index]);
+        }
+        for index in 0..T::CELL_DEGREE + 1 {
+            best.a[index] = best.a[index].where_else(marks, other.a[index]);
+        }
+        Self { rho: self.rho.where_else(marks, other.rho), steps: self.steps.where_else(marks, other.steps), ..best }
+    }
+
+    #[inline(always)]
+    fn moduli(&self, simd: S) -> Moduli<T, S> {
+        let mut m = [Reals::splat(simd, 0.0); MOST_DEGREE + 1];
+        m[0] = self.a[0].square_of().sqrt() * Reals::splat(simd, UP);
+        for (m, a) in m.iter_mut().zip(&self.a).take(T::CELL_DEGREE + 1).skip(1) {
             *m = a.taxicab_of();
         }
         let mut from = m;
-        for index in (0..DEGREE - 1).rev() {
+        for index in (0..T::CELL_DEGREE).rev() {
             from[index] = from[index] + from[index + 1];
         }
-        Moduli { of_centre: self.a_0.square_of().sqrt() * splat(UP), m, from }
+        Moduli { m, from, of: PhantomData }
     }
 
-    /// a_1 to a_10 of the square.
+    /// The square and c, without rho.
     #[inline(always)]
-    fn next(&self) -> Coefficients<S> {
-        let (z, a) = (self.a_0.in_f64(), &self.a);
-        let mut next = *a;
-        for (index, next) in next.iter_mut().enumerate() {
-            // a_i for i = index + 1.
-            let mut half = z * a[index];
-            let pairs = index / 2;
-            for first in 0..pairs {
-                half = times_plus(a[first], a[index - 1 - first], half);
-            }
-            let twice = half + half;
-            *next = if index % 2 == 1 { times_plus(a[pairs], a[pairs], twice) } else { twice };
+    fn next(&self, c: ComplexLanes<Dd, S>) -> Self {
+        let Self { pairs, a, .. } = self;
+
+        let mut next = *self;
+        next.a = of_each!(index => {
+            let is_of_pairs = index < T::CELL_PAIRS;
+            if is_of_pairs || index > T::CELL_DEGREE { a[index] } else { of_square(a, index) }
+        });
+        next.pairs[0] = pairs[0].multiplied(pairs[0]).added(c);
+        if T::CELL_PAIRS == 2 {
+            let half = pairs[0].multiplied(pairs[1]);
+            next.pairs[1] = half.added(half);
+        }
+        for index in 0..T::CELL_PAIRS {
+            next.a[index] = next.pairs[index].in_f64();
         }
         next
     }
 
     /// Writes the cell of each lane.
     #[inline(always)]
-    fn write(&self, simd: S, cells: &mut [Cell]) {
+    fn write(&self, simd: S, cells: &mut [T::Cell]) {
         let splat = |x: f64| Reals::splat(simd, x);
-        let moduli = self.moduli(simd);
-        let mut second = splat(0.0);
-        for (index, m) in moduli.m.iter().enumerate() {
-            second = second + splat((index * (index + 1)) as f64) * *m;
+        let Moduli { m, from, .. } = self.moduli(simd);
+        let (mut second, mut weighted) = (splat(0.0), splat(0.0));
+        for (index, m) in m.into_iter().enumerate().take(T::CELL_DEGREE + 1).skip(1) {
+            second = second + splat((index * (index - 1)) as f64) * m;
+            if index >= T::CELL_PAIRS {
+                weighted = weighted + splat(index as f64) * m;
+            }
         }
-        let second = second * splat(OF_UNIT * OF_UNIT * UP);
-        // Of the value: of the polynomial in f64, of a_0 in f64, and of the last sum.
-        let roundings = splat(64.0 * U) * moduli.from[0] + splat(8.0 * U) * moduli.of_centre;
+        let second = second * splat(T::CELLS_OF_UNIT * T::CELLS_OF_UNIT * UP);
+        // Of the value: of the polynomial in f64, and of what is kept in as many parts as numbers have.
+        let roundings = splat(6.0 * U) * weighted + splat(16.0 * T::UNIT) * from[0] + splat(OF_PAIRS);
         let rho = (self.rho + roundings) * splat(UP);
         let mut store = |place: usize, value: Reals<S>| {
             let mut list = [0.0; LANES];
             value.store(&mut list);
             for (cell, value) in cells.iter_mut().zip(list) {
-                cell[place / LANES].0[place % LANES] = value;
+                cell.as_mut()[place / LANES].0[place % LANES] = value;
             }
         };
-        let centre = self.a_0.in_f64();
-        store(0, centre.re);
-        store(1, centre.im);
-        for (index, a) in self.a.iter().enumerate() {
-            store(2 * index + 2, a.re);
-            store(2 * index + 3, a.im);
+        for index in 0..T::CELL_DEGREE + 1 {
+            store(2 * index, self.a[index].re);
+            store(2 * index + 1, self.a[index].im);
         }
-        store(SECOND, second);
-        store(RHO, rho);
+        store(Cells::<T>::SECOND, second);
+        store(Cells::<T>::RHO, rho);
+        if T::PARTS == 2 {
+            for (index, pair) in self.pairs.iter().enumerate() {
+                store(Cells::<T>::LOW + 2 * index, pair.re.part(1));
+                store(Cells::<T>::LOW + 2 * index + 1, pair.im.part(1));
+            }
+        }
         let mut steps = [0.0; LANES];
         self.steps.store(&mut steps);
         for (cell, steps) in cells.iter_mut().zip(steps) {
-            let rho = &mut cell[RHO / LANES].0[RHO % LANES];
+            let rho = &mut cell.as_mut()[Cells::<T>::RHO / LANES].0[Cells::<T>::RHO % LANES];
             *rho = f64::from_bits((rho.to_bits() & !STEPS_MASK) + (STEPS_MASK + 1) + steps as u64);
         }
     }
 }
 
-impl<S: Simd> Moduli<S> {
-    /// The sum of m_i m_j over i + j > 10.
+/// Coefficient i of the square of a polynomial: twice a_0 a_i, a_1 a_(i-1) and so on, and the square of the one in the middle.
+#[inline(always)]
+fn of_square<S: Simd>(a: &[Complex<Reals<S>>], index: usize) -> Complex<Reals<S>> {
+    let middle = index.div_ceil(2);
+    let mut half = a[0] * a[index];
+    for first in 1..middle {
+        half = times_plus(a[first], a[index - first], half);
+    }
+    let twice = half + half;
+    if index.is_multiple_of(2) { times_plus(a[middle], a[middle], twice) } else { twice }
+}
+
+impl<T: Mantissa, S: Simd> Moduli<T, S> {
+    /// The sum of m_i m_j over i + j > d.
     #[inline(always)]
     fn left_out(&self) -> Reals<S> {
-        let mut sum = self.m[0] * self.from[DEGREE - 1];
-        for index in 1..DEGREE {
-            sum = sum + self.m[index] * self.from[DEGREE - 1 - index];
+        let mut sum = self.m[1] * self.from[T::CELL_DEGREE];
+        for index in 2..T::CELL_DEGREE + 1 {
+            sum = sum + self.m[index] * self.from[T::CELL_DEGREE + 1 - index];
         }
         sum
+    }
+
+    /// What the roundings of f64 are a part of: 2 m_0 s_p + s_1^2.
+    #[inline(always)]
+    fn of_roundings(&self) -> Reals<S> {
+        let [of_all, of_f64] = [self.from[1], self.from[T::CELL_PAIRS]];
+        (self.m[0] + self.m[0]) * of_f64 + of_all * of_all
     }
 }

@@ -291,7 +291,7 @@ impl Orbits {
                 return Ok(End::Limit);
             }
             self.push(&z, kept, absolute, most)?;
-            let is_trapped = trap.step(value, absolute, m);
+            let is_trapped = trap.step(value, Bound::modulus(value).to_f64(), absolute.to_f64(), m);
             if is_trapped && kind == Kind::Critical {
                 if let Some((of_disc, radius)) = trap.disc() {
                     self.truncate(first + of_disc as usize);

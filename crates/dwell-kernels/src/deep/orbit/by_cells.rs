@@ -1,7 +1,6 @@
 //! Orbits that go on by the cells of the plane (`cells.rs`).
 //!
-//! An orbit does so from a place of the reference on at which a block might begin but none holds, where its bound is so large that the roundings of w = Z + z and of cells add little to
-//! it. It comes back, by a rebase, where |w| is so small that a long block from m = 0 holds or that what cells add would count. After [`MOST`] cells, it does where its bound is still small, as in a basin of attraction,
+//! An orbit does so from a place of the reference on at which a block might begin but none holds, where its bound is so large that what cells add is known to cost few pixels. It comes back, by a rebase, where |w| is so small that a long block from m = 0 holds or that what cells add would count. After [`MOST`] cells, it does where its bound is still small, as in a basin of attraction,
 //! since proofs that it stays are made at rebases. Where there is no cell, mostly just before the escape, it does single steps of w itself.
 //!
 //! f64-coarse at rf-dragon takes 0.19 of the time so (960x540, one thread of a Xeon with AVX-512: 1.17 s for 6.1), with 45 million single steps for 1,526. What was tried:
@@ -11,7 +10,8 @@
 //! - tiles that are computed as a whole instead of row by row: a seventh of the time at 480x270;
 //! - from deltas of any size on: a third of the pixels of kf-1e50 was left to the next tier, as a delta shrinks where the reference passes 0, and what cells add does not;
 //! - an attempt to prove that an orbit stays after each [`MOST`] cells: 135 to 320 million single steps more at rf-dragon at 480x270;
-//! - in the later tiers, too: see `view_cells.rs` of `dwell`.
+//! - cells of f64 in the later tiers, too: see `view_cells.rs` of `dwell`;
+//! - cells in pairs for orbits of any error, as soon as they part: as many steps, and 1.3 times as many pixels left as from an error of 2^-66 on.
 
 use super::group::Group;
 use super::operations::{DerivativeLanes, Here, count_of};
@@ -20,10 +20,10 @@ use super::pool::Pool;
 use super::{Found, Orbit, Phase, State};
 use crate::deep::PROVED;
 use crate::deep::blocks::Table;
-use crate::deep::cells::{Cells, MOST_ERROR, NEAREST};
+use crate::deep::cells::{Cells, NEAREST};
 use crate::deep::derivative::{Derivative, UNDERFLOW, UP};
-use crate::deep::lanes::{ComplexInLanes, ComplexLanes, LANES, Marks, Reals};
-use crate::deep::mantissa::{Complex, Dd, Mantissa};
+use crate::deep::lanes::{ComplexInLanes, ComplexLanes, LANES, Lanes, Marks, Reals};
+use crate::deep::mantissa::{Complex, Mantissa};
 use crate::vector::bits;
 use fearless_simd::Simd;
 
@@ -37,8 +37,8 @@ const MOST_MODULUS: f64 = 0.125;
 const MOST_SQUARE: f64 = 4.0;
 /// The most cells and single steps of an orbit before it is rebased.
 const MOST: f64 = 256.0;
-/// Orbits whose errors are at most so many times the least one are taken to be attracted.
-const ATTRACTED: f64 = 1024.0;
+/// Orbits whose errors are at most so many times that of a cell are taken to be attracted.
+const ATTRACTED: f64 = 256.0;
 /// Cells that an orbit goes through before it is sorted.
 const MOST_RUNS: usize = 8;
 /// What |z| is multiplied by for a bound on its error in a build without bounds.
@@ -46,15 +46,15 @@ const WITHOUT_BOUNDS: f64 = 1.0 / (1 << 26) as f64;
 
 /// The cells of a view, and when orbits go by them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ByCells<'a> {
-    cells: &'a Cells,
+pub(super) struct ByCells<'a, T: Mantissa> {
+    cells: &'a Cells<T>,
     least_error: f64,
     /// The square of the |w| at which orbits leave them.
     least_square: f64,
 }
 
-impl<'a> ByCells<'a> {
-    pub(super) fn new<T: Mantissa>(cells: &'a Cells, table: &Table<T>) -> Self {
+impl<'a, T: Mantissa> ByCells<'a, T> {
+    pub(super) fn new(cells: &'a Cells<T>, table: &Table<T>) -> Self {
         let modulus = table.radius_from_zero(STEPS_FROM_ZERO).clamp(NEAREST, MOST_MODULUS);
         Self { cells, least_error: cells.least_error(), least_square: modulus * modulus }
     }
@@ -65,7 +65,7 @@ impl<'a> ByCells<'a> {
         let splat = |x: f64| Reals::splat(simd, x);
         let known = if PROVED { e } else { z_square.sqrt() * splat(WITHOUT_BOUNDS) };
         splat(self.least_error).at_most(known)
-            & e.at_most(splat(MOST_ERROR))
+            & e.at_most(splat(Cells::<T>::MOST_ERROR))
             & splat(self.least_square).at_most(w_square)
             & w_square.less(splat(MOST_SQUARE))
             & (splat(LEAST_RATIO * LEAST_RATIO) * w_square).at_most(z_square)
@@ -73,8 +73,8 @@ impl<'a> ByCells<'a> {
 }
 
 impl<T: Mantissa, const DERIVED: bool> Orbit<'_, T, DERIVED> {
-    /// Whether orbits may go by cells: in f64, without derivatives. Known before code is generated.
-    pub(super) const HAS_CELLS: bool = T::PARTS == 1 && !DERIVED;
+    /// Whether orbits may go by cells: without derivatives. Known before code is generated.
+    pub(super) const HAS_CELLS: bool = !DERIVED;
 
     /// The orbits that may go on by cells where no block holds.
     #[inline(always)]
@@ -183,36 +183,35 @@ impl<T: Mantissa, const DERIVED: bool> Pool<'_, T, DERIVED> {
     fn after_cells_of<S: Simd>(
         &mut self,
         simd: S,
-        by: ByCells<'_>,
-        (row, mut applied): (Row<f64>, f64),
+        by: ByCells<'_, T>,
+        (row, mut applied): (Row<T>, f64),
         found: &mut [Found],
     ) {
         let Row { z: mut w, mut e, mut m, mut room, slot: place, .. } = row;
         let (orbit, slot) = (self.orbit, &mut self.slots[place]);
         let ahead = slot.ahead;
         let pixel = &mut slot.pixel;
-        let in_tier = |w: Complex<f64>| Complex { re: T::of(Dd::whole(w.re)), im: T::of(Dd::whole(w.im)) };
         // The cell that it came from has been looked up.
         let mut goes_on = false;
         let phase = loop {
             let n = ahead.wrapping_add(m as u64);
             let off = e + orbit.of_modulus;
             if !orbit.is_within(w.square(), off) {
-                break orbit.ends(pixel, (in_tier(w), off, Derivative::NONE.widened()), n);
+                break orbit.ends(pixel, (w, off, Derivative::NONE.widened()), n);
             }
             if n == orbit.setting.limit {
                 break Phase::Ends(Found::Stays);
             }
             // Where orbits are attracted their errors stay near those of one cell.
             let is_long = applied >= MOST;
-            let may_stay = is_long && e <= ATTRACTED * by.least_error;
+            let may_stay = is_long && e <= ATTRACTED * by.cells.tolerance();
             applied = if is_long { 0.0 } else { applied };
-            if may_stay || room == 0 || w.square() < by.least_square || e > MOST_ERROR {
+            if may_stay || room == 0 || w.square() < by.least_square || e > Cells::<T>::MOST_ERROR {
                 if may_stay {
                     pixel.trap.hasten();
                 }
                 self.counts.rebases += 1;
-                let state = State { z: in_tier(w), e, derivative: Derivative::NONE, m: 0, n };
+                let state = State { z: w, e, derivative: Derivative::NONE, m: 0, n };
                 break Orbit::<T, DERIVED>::after_rebase(pixel, state);
             }
             if is_long || goes_on {
@@ -230,19 +229,19 @@ impl<T: Mantissa, const DERIVED: bool> Pool<'_, T, DERIVED> {
     }
 }
 
-/// The values w = Z + z of orbits in f64, with their bounds: as at a rebase.
+/// The values w = Z + z of orbits, with their bounds: as at a rebase.
 #[inline(always)]
 pub(super) fn values<T: Mantissa, S: Simd>(
     simd: S,
     orbits: &Orbits<T, S>,
     w: ComplexLanes<T, S>,
     z: ComplexLanes<T, S>,
-) -> Orbits<f64, S> {
+) -> Orbits<T, S> {
     let splat = |x: f64| Reals::splat(simd, x);
     let off = splat(2.0 * T::UNIT) * (z.taxicab_of() + w.taxicab_of()) + splat(UNDERFLOW);
-    let zero = splat(0.0);
+    let zero = <T::Lanes<S>>::from_parts(|_| splat(0.0));
     Orbits {
-        z: w.in_f64(),
+        z: w,
         c: Complex { re: zero, im: zero },
         e: (orbits.e + off) * splat(UP),
         derivative: DerivativeLanes::none(simd),

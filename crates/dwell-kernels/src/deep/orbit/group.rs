@@ -51,7 +51,7 @@ pub(super) struct Group<T: Mantissa, S: Simd> {
     n: u64,
     rebases: u64,
     /// Its orbits where they go by cells.
-    parted: Option<Orbits<f64, S>>,
+    parted: Option<Orbits<T, S>>,
 }
 
 impl<T: Mantissa, S: Simd> Group<T, S> {

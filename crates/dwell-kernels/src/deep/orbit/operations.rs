@@ -8,7 +8,8 @@ use crate::deep::PROVED;
 use crate::deep::blocks::{FIRST, SHARE};
 use crate::deep::derivative::{U, UNDERFLOW};
 use crate::deep::lanes::{
-    ABOVE, Columns, ComplexInLanes, ComplexLanes, Indices, LANES, Lanes, Marks, Reals, indices, pairs, transposed,
+    ABOVE, Columns, ComplexInLanes, ComplexLanes, Indices, LANES, Lanes, Marks, Reals, indices, of_parts, pairs,
+    transposed,
 };
 use crate::deep::mantissa::{Complex, Mantissa};
 use crate::deep::reference::{self, WINDOW, Window};
@@ -196,9 +197,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
                 |lane| &windows[1][lane][step],
             )
         };
-        let number =
-            |high: Reals<S>, low: Reals<S>| <T::Lanes<S>>::from_parts(|part| if part == 0 { high } else { low });
-        Complex { re: number(re, re_low), im: number(im, im_low) }
+        Complex { re: of_parts::<T, S>(re, re_low), im: of_parts::<T, S>(im, im_low) }
     }
 
     #[inline(always)]

@@ -18,8 +18,8 @@
 use super::group::{self, Groups};
 use super::operations::{Chosen, Here, count_of};
 use super::pile::{self, MOST, Orbits, Pile, Row};
-use super::{Counts, Event, Found, Orbit, Phase, Pixel, Setting, State, Trap};
-use crate::deep::blocks::{Start, Table};
+use super::{Counts, Event, Found, Orbit, Phase, Pixel, Setting, Shortcuts, State, Trap};
+use crate::deep::blocks::Start;
 use crate::deep::lanes::{Marks, Reals};
 use crate::deep::mantissa::{Complex, Dd, Mantissa};
 use crate::deep::reference;
@@ -59,9 +59,9 @@ pub(super) struct Lists<T, const DERIVED: bool> {
     /// Anything else.
     rare: Pile<T, DERIVED>,
     /// A cell of the plane, for the values of orbits, with the number of cells up to now.
-    pub(super) cells: Pile<f64, false>,
+    pub(super) cells: Pile<T, false>,
     /// What comes after cells, with their number.
-    pub(super) parted: Pile<f64, false>,
+    pub(super) parted: Pile<T, false>,
 }
 
 impl<T: Mantissa, const DERIVED: bool> Lists<T, DERIVED> {
@@ -115,10 +115,11 @@ pub(in crate::deep) struct Pool<'a, T: Mantissa, const DERIVED: bool> {
 }
 
 impl<'a, T: Mantissa, const DERIVED: bool> Pool<'a, T, DERIVED> {
-    pub(in crate::deep) fn new(setting: &'a Setting<'a>, table: &'a Table<T>) -> Self {
+    pub(in crate::deep) fn new(setting: &'a Setting<'a>, shortcuts: Shortcuts<'a, T>) -> Self {
+        let table = shortcuts.table;
         let start = if table.start.n() <= setting.limit { table.start } else { Start::first(setting.scale) };
         Self {
-            orbit: Orbit::new(setting, table),
+            orbit: Orbit::new(setting, shortcuts),
             start,
             now: Lists::new(),
             next: Lists::new(),

@@ -2,7 +2,7 @@
 
 use super::operations::Here;
 use super::pile::{Pile, Row};
-use super::{Orbit, Setting};
+use super::{Orbit, Setting, Shortcuts};
 use crate::deep::Watch;
 use crate::deep::blocks::{FIRST, Table};
 use crate::deep::derivative::Derivative;
@@ -70,17 +70,7 @@ impl<T: Mantissa, const DERIVED: bool> Kernel for Run<'_, T, DERIVED> {
 }
 
 pub(super) fn setting<'a>(reference: &'a Reference, scale: i32, stop: &'a AtomicBool) -> Setting<'a> {
-    Setting {
-        reference,
-        scale,
-        escape_radius: 2.0,
-        escape: 4.0,
-        limit: 9000,
-        smooth: false,
-        units: Some(UNITS),
-        cells: None,
-        stop,
-    }
+    Setting { reference, scale, escape_radius: 2.0, escape: 4.0, limit: 9000, smooth: false, units: Some(UNITS), stop }
 }
 
 pub(super) fn blocks_of<T: Mantissa>(setting: &Setting<'_>) -> Table<T> {
@@ -134,7 +124,7 @@ fn steps_are_within_their_bounds_and_need_the_roundings() {
         let reference = &place.reference;
         let setting = setting(reference, scale, &stop);
         let table = blocks_of::<f64>(&setting);
-        let orbit = Orbit::<_, false>::new(&setting, &table);
+        let orbit = Orbit::<_, false>::new(&setting, Shortcuts::blocks(&table));
         let rows: Vec<Row<f64>> = (0..200)
             .map(|_| {
                 let m = 1 + 4 * (random.next() as usize % (reference.last() / 4 - 5));
@@ -189,7 +179,7 @@ fn check_blocks_taken(degree: Degree, exponent: i32) {
         let reference = &place.reference;
         let setting = setting(reference, scale, &stop);
         let table = table_of::<Dd>(&setting, degree, exponent);
-        let orbit = Orbit::<_, false>::new(&setting, &table);
+        let orbit = Orbit::<_, false>::new(&setting, Shortcuts::blocks(&table));
         let shortest = table.all().filter(|(m, steps, ..)| *steps == if *m == 0 { 5 } else { 4 });
         let (mut rows, mut radii) = (Vec::new(), Vec::new());
         for (m, _, radius, _) in shortest.step_by(3) {
@@ -250,7 +240,7 @@ fn blocks_of_exact_deltas_are_within_their_bounds_and_need_the_roundings() {
         let reference = &place.reference;
         let setting = setting(reference, scale, &stop);
         let table = blocks_of::<f64>(&setting);
-        let orbit = Orbit::<_, false>::new(&setting, &table);
+        let orbit = Orbit::<_, false>::new(&setting, Shortcuts::blocks(&table));
         let rows: Vec<Row<f64>> = table
             .all()
             .filter(|(m, steps, ..)| *m == 0 || *steps == 4)
@@ -295,7 +285,7 @@ fn blocks_of_the_fourth_degree_are_within_their_bounds_in_vectors() {
         let reference = &place.reference;
         let setting = setting(reference, scale, &stop);
         let table = table_of::<Dd>(&setting, Degree::Fourth, exponent);
-        let orbit = Orbit::<_, false>::new(&setting, &table);
+        let orbit = Orbit::<_, false>::new(&setting, Shortcuts::blocks(&table));
         let rows: Vec<Row<Dd>> = table
             .all()
             .step_by(3)
@@ -335,7 +325,7 @@ fn check_derivatives<T: Mantissa>(what: What) {
         let reference = &place.reference;
         let setting = setting(reference, scale, &stop);
         let table = blocks_of::<T>(&setting);
-        let orbit = Orbit::<_, true>::new(&setting, &table);
+        let orbit = Orbit::<_, true>::new(&setting, Shortcuts::blocks(&table));
         let mut rows: Vec<Row<T>> = Vec::new();
         for (m, _, radius, _) in table.all().filter(|(m, steps, ..)| *m > 0 && *steps == 4).step_by(2) {
             // Blocks are taken where twice |z| + e is within the radius. A step is for orbits near Z.

@@ -14,7 +14,7 @@
 //! A step takes some 30 ns. Of the runs of 16 steps that a thread has computed last it keeps some ([`Recent`]): neighbouring pixels go along the same steps.
 
 use super::{RELATIVE_ERROR, WINDOW, Window};
-use crate::deep::extended::{Bound, Extended};
+use crate::deep::extended::{Extended, power_of_two};
 use crate::deep::fixed_orbit::FixedOrbit;
 use crate::deep::leading;
 use crate::deep::limbs::few::{self, Parts};
@@ -65,9 +65,9 @@ pub(super) struct Value<'a> {
     pub(super) orbit: &'a FixedOrbit,
     /// Rounded to pairs of f64.
     pub(super) kept: Complex<Dd>,
-    pub(super) modulus: Bound,
-    /// A bound on the error of the orbit.
-    pub(super) error: Bound,
+    /// |Z_m|, and a bound on the error of the orbit, in f64: 0 below its range.
+    pub(super) size: f64,
+    pub(super) error: f64,
 }
 
 /// There is no memory.
@@ -101,18 +101,17 @@ impl Waypoints {
 
     /// Adds Z_m, the next one, as long as no more than `most` bytes are taken.
     pub(super) fn add(&mut self, value: &Value<'_>, most: u64) -> Result<(), NoMemory> {
-        let Value { m, orbit, kept, modulus, error } = value;
-        self.last = *m as usize;
+        let &Value { m, orbit, kept, size, error } = value;
+        self.last = m as usize;
         if (self.last - 1).is_multiple_of(SPACING) {
             self.reserve(most)?;
             self.kept.push(orbit.parts().each_ref().map(cut_off));
             self.error = OF_WAYPOINT;
         }
-        let size = modulus.to_f64();
-        let tolerated = Bound::new(1.0, RELATIVE_ERROR).times(*modulus).to_f64();
-        if error.to_f64() + self.error >= tolerated * (2.0 - UP) {
+        let tolerated = size * power_of_two(RELATIVE_ERROR);
+        if error + self.error >= tolerated * (2.0 - UP) {
             self.reserve(most)?;
-            self.exact.push((*m, whole(*kept)));
+            self.exact.push((m, whole(kept)));
             self.largest_exact = self.largest_exact.max((size + self.error) * UP);
         }
         self.error = ((2.0 * size + self.error) * self.error + OF_STEP) * UP;

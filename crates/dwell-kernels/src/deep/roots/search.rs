@@ -96,7 +96,8 @@ pub fn nucleus(region: &Region<'_>, contains: impl Fn(Extended<Dd>) -> bool) -> 
     let mut derivative = WideDerivative::first(0);
     let (mut remainder, mut is_least) = (Bound::ZERO, true);
     search(region, contains, |step, candidates| {
-        let Step { m, z, modulus, error, .. } = step;
+        let Step { m, z, .. } = step;
+        let (modulus, error) = (step.modulus(), step.error());
         let of_z = error.plus(modulus.times(Bound::new(1.0, OF_Z)));
         let of_derivative = Bound::modulus(derivative.d).plus(derivative.off);
         let linear = of_derivative.times(radius);
@@ -223,7 +224,7 @@ fn search(
             return Err(NoReference::Stopped);
         }
         is_undecided = failed >= MOST_CANDIDATES || growth.ends(step);
-        if trap.step(step.z, step.error, step.m) {
+        if trap.step(step.z, step.size, step.error_in_f64(), step.m) {
             return Ok(Some(End::Trap));
         }
         let is_last = u64::from(step.m) >= limit || is_undecided;

@@ -173,7 +173,7 @@ impl Course<'_> {
         } else {
             DeepTable::InPairs(prepared.in_pairs(tier, shared, means)?)
         };
-        Ok(Some(DeepAttempt { tier: Tier::ALL[tier], setting: self.setting(prepared, tier), table }))
+        Ok(Some(DeepAttempt { tier: Tier::ALL[tier], setting: self.setting(prepared), table }))
     }
 
     /// Notes what a device did with so many samples.

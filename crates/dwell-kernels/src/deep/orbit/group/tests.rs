@@ -1,6 +1,6 @@
 //! Groups of neighbours against exact steps, from deltas at the edge of what the bounds allow.
 
-use super::super::{Counts, Orbit, Setting};
+use super::super::{Counts, Orbit, Setting, Shortcuts};
 use super::{Group, lanes};
 use crate::deep::extended::{Bound, Extended};
 use crate::deep::lanes::{LANES, Lanes, Reals};
@@ -135,7 +135,7 @@ fn at<R>(place: &Place, limit: u64, check: impl FnOnce(Orbit<'_, Dd, false>) -> 
     let stop = AtomicBool::new(false);
     let setting = Setting { limit, ..setting(&place.reference, place.scale, &stop) };
     let table = blocks_of(&setting);
-    check(Orbit::new(&setting, &table))
+    check(Orbit::new(&setting, Shortcuts::blocks(&table)))
 }
 
 /// The limit of the tests.
