@@ -56,8 +56,10 @@ impl Tier {
     pub(crate) const QUARTIC: usize = 3;
     pub(crate) const QUARTIC_FINE: usize = 4;
 
-    /// The number of the tier in pairs that has cells, where the first tier has some.
-    pub(crate) const WITH_CELLS: usize = Self::PairsMedium as usize;
+    /// Whether the tier of this number is one in pairs that has cells, where the first tier has some: one of the two that may come next.
+    pub(crate) fn has_cells_of_pairs(number: usize) -> bool {
+        number == Self::QUARTIC || number == Self::PairsMedium as usize
+    }
 
     /// Whether the tier of this number is the first of some list: of dwells, or of smooth values.
     pub(crate) fn is_first(number: usize) -> bool {

@@ -292,7 +292,7 @@ impl Course<'_> {
         let has_cells = |prepared: &Arc<Prepared>| prepared.cells_of_pairs(&self.call.points.shared).is_some();
         let is_later = tier < Tier::IN_F64 && !Tier::is_first(tier) && !self.slopes;
         is_later
-            && self.number_of(Attempt::ByDeltas(Tier::WITH_CELLS)).is_some()
+            && self.number_of(Attempt::ByDeltas(Tier::PairsMedium as usize)).is_some()
             && self.prepared.as_ref().is_some_and(has_cells)
     }
 
@@ -392,7 +392,7 @@ impl Course<'_> {
             (Attempt::ByDeltas(tier), Some(prepared)) => {
                 let table = prepared.in_pairs(tier, &points.shared, self.call.means())?;
                 let mut pixels = std::mem::take(&mut buffers.in_pairs);
-                let has_cells = !self.slopes && tier == Tier::WITH_CELLS;
+                let has_cells = !self.slopes && Tier::has_cells_of_pairs(tier);
                 let cells = if has_cells { prepared.cells_of_pairs(&points.shared) } else { None };
                 let shortcuts = Shortcuts { table: &table, cells };
                 let report = self.by_deltas((tier, prepared, shortcuts), &mut pixels, buffers, places);
