@@ -180,7 +180,7 @@ fn dwells_of_orbits_by_cells_are_those_of_fixed_point() {
                 let (found, of_cells) = if in_pairs {
                     by_cells::<Dd>(
                         place,
-                        CellSetting { least_error: 2_f64.powi(-80), ..setting(2_f64.powi(-56), most_tiles) },
+                        CellSetting { least_error: 0.0, ..setting(2_f64.powi(-56), most_tiles) },
                         -30,
                         &pixels,
                     )
