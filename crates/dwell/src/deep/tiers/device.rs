@@ -1,6 +1,7 @@
 //! Attempts by deltas that a device makes in place of the processors: what it is given, and what is noted of it.
 
-use super::{Attempt, Course, DeepBuffers, add};
+use super::attempts::add;
+use super::{Attempt, Course, DeepBuffers};
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
 use crate::deep::points::DeepPoints;
