@@ -28,13 +28,17 @@ impl Course<'_> {
         (before + 1..self.attempts.len()).filter(|number| is_of(self.attempts[*number])).find(pays)
     }
 
-    /// Whether a tier is one of f64 after a first one that has cells: pairs of f64 have cells, too, and decide more in less time.
-    pub(super) fn is_detour(&self, tier: usize) -> bool {
+    /// Whether pairs of f64 have cells of the plane, after a first tier that has some.
+    pub(super) fn has_cells_of_pairs(&self) -> bool {
         let has_cells = |prepared: &Arc<Prepared>| prepared.cells_of_pairs(&self.call.points.shared).is_some();
-        let is_later = tier < Tier::IN_F64 && !Tier::is_first(tier) && !self.slopes;
-        is_later
+        !self.slopes
             && self.number_of(Attempt::ByDeltas(Tier::PairsMedium as usize)).is_some()
             && self.prepared.as_ref().is_some_and(has_cells)
+    }
+
+    /// Whether a tier is one of f64 after a first one that has cells: pairs of f64 have cells, too, and decide more in less time.
+    pub(super) fn is_detour(&self, tier: usize) -> bool {
+        tier < Tier::IN_F64 && !Tier::is_first(tier) && self.has_cells_of_pairs()
     }
 
     /// The pixels of the view.

@@ -135,8 +135,11 @@ impl Course<'_> {
         self.prepared.as_deref().is_some_and(suits) && !self.slopes && !self.cycles && self.call.limit <= MOST_LIMIT
     }
 
-    /// The number of the attempt of a device after another one, which it made at so many samples, as far as it pays. Blocks of the fourth degree are for the processors alone.
+    /// The number of the attempt of a device after another one, which it made at so many samples, as far as it pays. Blocks of the fourth degree are for the processors alone, and so are cells of the plane: where there are some, processors make what follows sooner.
     pub(crate) fn next_on_device(&self, before: usize, samples: u64, made: &Attempted) -> Option<usize> {
+        if self.has_cells_of_pairs() {
+            return None;
+        }
         let is_of = |attempt| !matches!(attempt, Attempt::ByDeltas(tier) if Tier::is_quartic(tier));
         let next = self.next_of(before, is_of)?;
         let in_pairs = |number: usize| matches!(self.attempts[number], Attempt::ByDeltas(tier) if tier >= Tier::IN_F64);

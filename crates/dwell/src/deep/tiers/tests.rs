@@ -1,5 +1,6 @@
 //! Attempts against one another: whatever decides a pixel finds the same.
 
+use super::device::Attempted;
 use super::*;
 use crate::base::cancel::Cancel;
 use crate::base::limits::Limits;
@@ -264,10 +265,13 @@ fn what_a_first_tier_with_cells_leaves_is_decided_in_pairs_with_cells() {
     let number = |attempt: Attempt| course.number_of(attempt).unwrap();
     let of_tier = |tier: Tier| number(Attempt::ByDeltas(tier as usize));
     let first = of_tier(Tier::F64Coarse);
-    assert!(!course.is_detour(Tier::F64Fine as usize), "before orbits were iterated");
+    let made = Attempted::default();
+    let on_device = || course.next_on_device(first, places.len() as u64, &made);
+    assert!(!course.is_detour(Tier::F64Fine as usize) && on_device().is_some(), "before orbits were iterated");
     let without_cells = found_by(&course, first, &places);
     let with_cells = found_by(&course, first, &places);
     assert!(course.is_detour(Tier::F64Fine as usize) && !course.is_detour(Tier::PairsMedium as usize));
+    assert_eq!(on_device(), None);
     for (one, other) in without_cells.iter().zip(&with_cells) {
         assert!(one == other || [one, other].contains(&&Found::Undecided), "{one:?}, {other:?}");
     }
