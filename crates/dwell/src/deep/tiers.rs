@@ -51,7 +51,7 @@ pub(crate) struct DeepBuffers {
     in_f64: Vec<Complex<f64>>,
     in_pairs: Vec<Complex<Dd>>,
     tiers: Vec<TierReport>,
-    /// Pixels whose dwell is taken without a proof: see [`PROVED`] and `exactly`.
+    /// Pixels whose dwell is taken without a proof: see [`dwell_kernels::deep::PROVED`], and `exactly` in `attempts.rs`.
     unproved: u64,
 }
 
