@@ -34,8 +34,6 @@ pub(super) const GUARD_BITS: i64 = 170;
 /// Limbs that are added when the bits did not suffice, at most so many times.
 pub(super) const MORE_LIMBS: usize = 2;
 pub(super) const MOST_ATTEMPTS: usize = 8;
-/// The greatest scale of a view whose cells are in pairs of f64: where c differs by more, that is more than their tolerance, and blocks of the fourth degree leave most pixels to the next ones.
-const MOST_SCALE_OF_PAIRS: i32 = -60;
 /// The scales of views whose offsets the tiers below arbitrary precision work with.
 const SCALES: std::ops::RangeInclusive<i64> = -30_000_000..=60;
 /// The greatest |part of the centre| that fits beside its square into the limb before the point.
@@ -350,10 +348,8 @@ impl Prepared {
 
     /// As [`Self::cells`], in pairs of f64, for what the first tier leaves.
     pub(super) fn cells_of_pairs(&self, shared: &Shared) -> Option<&Cells<Dd>> {
-        if shared.unit() > MOST_SCALE_OF_PAIRS {
-            return None;
-        }
-        self.cells.of_pairs(|setting| Cells::new(&self.reference, shared.unit(), shared.escape_radius(), setting))
+        let scale = shared.unit();
+        self.cells.of_pairs(scale, |setting| Cells::new(&self.reference, scale, shared.escape_radius(), setting))
     }
 
     /// The blocks of a tier in f64, by its number in [`Tier::ALL`].

@@ -15,6 +15,8 @@ const SETTINGS: [[f64; 2]; 2] = [
 ];
 /// Those of cells in pairs of f64, for what the first tier leaves.
 const OF_PAIRS: [f64; 2] = [1.0 / (1_u64 << 56) as f64, 1.0 / (1_u128 << 66) as f64];
+/// The greatest scale of a view whose cells are in pairs of f64: where c differs by more, that is more than their tolerance, and blocks of the fourth degree leave most pixels to the next ones.
+const MOST_SCALE_OF_PAIRS: i32 = -60;
 /// Where there are so many single steps for each block, orbits go by cells. Short tails take less time in single steps, most of them in vectors of neighbours: at kf-5e113, where there are 7, the first tier takes 1.4 times as long by cells; at rf-dragon there are 30.
 const STEPS_OF_BLOCK: u64 = 16;
 /// Once so many steps are made.
@@ -59,13 +61,17 @@ impl ViewCells {
         cells.get_or_init(|| make(CellSetting { tolerance, least_error, most_tiles })).as_ref()
     }
 
-    /// Those in pairs, in views whose first tier has cells.
-    pub(super) fn of_pairs(&self, make: impl FnOnce(CellSetting) -> Option<Cells<Dd>>) -> Option<&Cells<Dd>> {
+    /// Those in pairs, in views of a small scale whose first tier has cells.
+    pub(super) fn of_pairs(
+        &self,
+        scale: i32,
+        make: impl FnOnce(CellSetting) -> Option<Cells<Dd>>,
+    ) -> Option<&Cells<Dd>> {
         let most_tiles = self.most_tiles.get().copied().flatten()?;
         let has_some = self.cells.iter().any(|cells| cells.get().is_some_and(Option::is_some));
         let [tolerance, least_error] = OF_PAIRS;
         let make = || make(CellSetting { tolerance, least_error, most_tiles });
-        if has_some { self.in_pairs.get_or_init(make).as_ref() } else { None }
+        if has_some && scale <= MOST_SCALE_OF_PAIRS { self.in_pairs.get_or_init(make).as_ref() } else { None }
     }
 
     /// Notes what orbits of a first tier did.

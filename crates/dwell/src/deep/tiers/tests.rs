@@ -20,6 +20,20 @@ fn all_places(size: Size) -> Vec<(u32, u32)> {
     (0..size.height).flat_map(|row| (0..size.width).map(move |column| (column, row))).collect()
 }
 
+/// Checks the attempts at some values of a view.
+fn with_course<R>(points: &DeepPoints, limit: u64, wanted: ChannelSet, check: impl FnOnce(Course<'_>) -> R) -> R {
+    let (cancel, progress) = (Cancel::default(), Progress::default());
+    let control = Control { cancel: &cancel, progress: &progress };
+    let call = DeepCall { points, limit, level: Level::best(), threads: 2, control };
+    check(call.course(wanted).unwrap())
+}
+
+/// The pixels of a view by dwells of exact arithmetic.
+fn exact_points(view: &View) -> DeepPoints {
+    let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
+    DeepPoints::new(view, &settings, &Limits::default()).unwrap()
+}
+
 /// What an attempt alone finds of all pixels.
 fn found_by(course: &Course<'_>, number: usize, places: &[(u32, u32)]) -> Vec<Found> {
     let mut buffers = DeepBuffers::default();
@@ -30,26 +44,19 @@ fn found_by(course: &Course<'_>, number: usize, places: &[(u32, u32)]) -> Vec<Fo
 
 /// All values of all pixels of a view, by all tiers or by the last one alone.
 fn computed(points: &DeepPoints, size: Size, limit: u64, last_alone: bool) -> ChannelBuffers {
-    let (cancel, progress) = (Cancel::default(), Progress::default());
-    let call = DeepCall {
-        points,
-        limit,
-        level: Level::best(),
-        threads: 2,
-        control: Control { cancel: &cancel, progress: &progress },
-    };
     let places = all_places(size);
     let mut found = ChannelBuffers::default();
     found.resize(places.len(), CHANNELS).unwrap();
     let mut buffers = DeepBuffers::default();
-    let course = call.course(CHANNELS).unwrap();
-    if last_alone {
-        buffers.open.extend(0..places.len() as u32);
-        course.attempt(course.attempts.len() - 1, &mut buffers, &places).unwrap();
-        buffers.store(found.slices_mut());
-    } else {
-        course.compute(&mut buffers, &places, found.slices_mut()).unwrap();
-    }
+    with_course(points, limit, CHANNELS, |course| {
+        if last_alone {
+            buffers.open.extend(0..places.len() as u32);
+            course.attempt(course.attempts.len() - 1, &mut buffers, &places).unwrap();
+            buffers.store(found.slices_mut());
+        } else {
+            course.compute(&mut buffers, &places, found.slices_mut()).unwrap();
+        }
+    });
     found
 }
 
@@ -85,8 +92,7 @@ fn all_tiers_give_the_values_of_the_last() {
     ] {
         let mut view = View::centred(re, im, zoom).unwrap().sized(size);
         view.rotation = rotation.parse().unwrap();
-        let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
-        let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
+        let points = exact_points(&view);
         let (all, last) = (computed(&points, size, limit, false), computed(&points, size, limit, true));
         assert_eq!(all.dwell, last.dwell, "{re} {im} {zoom}");
         for channel in CHANNELS.iter() {
@@ -99,8 +105,6 @@ fn all_tiers_give_the_values_of_the_last() {
 fn orbits_beside_the_circle_of_escape_are_decided_in_fixed_point() {
     let size = Size { width: 14, height: 10 };
     let view = View::centred("-2", "0", "1e25").unwrap().sized(size);
-    let (cancel, progress) = (Cancel::default(), Progress::default());
-    let control = Control { cancel: &cancel, progress: &progress };
     let places = all_places(size);
     // z_1 = c is within 1e-25 of R, where f64 does not tell the side.
     for (fold, radius) in [(Fold::None, "2"), (Fold::Absolute, "2"), (Fold::None, "2.0000000000000000000000000001")] {
@@ -108,13 +112,12 @@ fn orbits_beside_the_circle_of_escape_are_decided_in_fixed_point() {
         let escape_radius = radius.parse().unwrap();
         let settings = Settings { number: NumberKind::Exact, formula, escape_radius, ..Settings::default() };
         let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
-        let call = DeepCall { points: &points, limit: 300, level: Level::best(), threads: 2, control };
-        let course = call.course(ChannelSet::default()).unwrap();
-        let of = |number: usize| found_by(&course, number, &places);
-        let in_fixed_point = course.attempts.iter().position(|attempt| *attempt == Attempt::InFixedPoint(0));
-        let found = of(in_fixed_point.unwrap());
-        assert!(!found.contains(&Found::Undecided), "{fold:?} {radius}");
-        assert_eq!(found, of(course.attempts.len() - 1), "{fold:?} {radius}");
+        with_course(&points, 300, ChannelSet::default(), |course| {
+            let of = |number: usize| found_by(&course, number, &places);
+            let found = of(course.number_of(Attempt::InFixedPoint(0)).unwrap());
+            assert!(!found.contains(&Found::Undecided), "{fold:?} {radius}");
+            assert_eq!(found, of(course.attempts.len() - 1), "{fold:?} {radius}");
+        });
     }
 }
 
@@ -122,17 +125,14 @@ fn orbits_beside_the_circle_of_escape_are_decided_in_fixed_point() {
 fn attempts_that_end_soon_leave_long_orbits_undecided() {
     let size = Size { width: 14, height: 10 };
     let view = View::centred("-2", "0", "1e25").unwrap().sized(size);
-    let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
-    let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
-    let (cancel, progress) = (Cancel::default(), Progress::default());
-    let control = Control { cancel: &cancel, progress: &progress };
-    let call = DeepCall { points: &points, limit: 5000, level: Level::best(), threads: 2, control };
-    let places = all_places(size);
+    let (points, places) = (exact_points(&view), all_places(size));
     let in_fixed_point = |most: u64| {
-        let course = call.course(ChannelSet::default()).unwrap().within(most);
-        assert!(!course.attempts.contains(&Attempt::Exactly));
-        assert_eq!(course.attempts.last(), Some(&Attempt::InFixedPoint(0)));
-        found_by(&course, course.attempts.len() - 1, &places)
+        with_course(&points, 5000, ChannelSet::default(), |course| {
+            let course = course.within(most);
+            assert!(!course.attempts.contains(&Attempt::Exactly));
+            assert_eq!(course.attempts.last(), Some(&Attempt::InFixedPoint(0)));
+            found_by(&course, course.attempts.len() - 1, &places)
+        })
     };
     let all = in_fixed_point(u64::MAX);
     let mut dwells: Vec<u64> =
@@ -150,7 +150,6 @@ fn attempts_that_end_soon_leave_long_orbits_undecided() {
 #[test]
 fn a_reference_of_another_view_gives_the_same() {
     let size = Size { width: 14, height: 10 };
-    let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
     // By how much the view is larger than the next, the way to it in heights of the large one, and its rotation.
     for (larger, right, up, rotation) in [
         ("1", "0.05", "0.1", "0"),
@@ -174,9 +173,8 @@ fn a_reference_of_another_view_gives_the_same() {
             let zoom = Decimal::rounded(&number(zoom).times(&number(larger)), 20).unwrap();
             let mut view = View::centred(&moved(re, right), &moved(im, up), zoom.text()).unwrap().sized(size);
             view.rotation = rotation.parse().unwrap();
-            let of = |view: &View| DeepPoints::new(view, &settings, &Limits::default()).unwrap();
-            let own = of(&view);
-            let other = DeepPoints::with(&view, own.own_scale(), Arc::clone(&of(&large).shared)).unwrap();
+            let own = exact_points(&view);
+            let other = DeepPoints::with(&view, own.own_scale(), Arc::clone(&exact_points(&large).shared)).unwrap();
             assert!(other.offset(7, 5) != own.offset(7, 5));
             let (own, other) = (computed(&own, size, limit, false), computed(&other, size, limit, false));
             assert_eq!(own.dwell, other.dwell, "{re} {im} {larger}");
@@ -192,28 +190,22 @@ fn blocks_of_the_fourth_degree_give_the_values_of_the_last_tier() {
     let size = Size { width: 14, height: 10 };
     let (re, im) = ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514");
     let view = View::centred(re, im, "3e27").unwrap().sized(size);
-    let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
-    let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
-    let (cancel, progress) = (Cancel::default(), Progress::default());
-    let control = Control { cancel: &cancel, progress: &progress };
-    let call = DeepCall { points: &points, limit: 5000, level: Level::best(), threads: 2, control };
-    let places = all_places(size);
+    let (points, places) = (exact_points(&view), all_places(size));
     for wanted in [ChannelSet::default(), ChannelSet::default().with(Channel::Smooth)] {
-        let course = call.course(wanted).unwrap();
-        let of_tier = |tier: usize| course.attempts.iter().position(|attempt| *attempt == Attempt::ByDeltas(tier));
-        let of = |number: usize| found_by(&course, number, &places);
-        let last = of(course.attempts.len() - 1);
-        for tier in [Tier::QUARTIC, Tier::QUARTIC_FINE] {
-            let found = of(of_tier(tier).unwrap());
-            let decided = found.iter().filter(|found| **found != Found::Undecided).count();
-            assert!(decided * 2 > found.len(), "{tier}: {decided} of {} are decided", found.len());
-            for (found, last) in found.into_iter().zip(&last) {
-                assert!(found == Found::Undecided || found == *last, "{tier}: {found:?}, {last:?}");
+        with_course(&points, 5000, wanted, |course| {
+            let last = found_by(&course, course.attempts.len() - 1, &places);
+            for tier in [Tier::QUARTIC, Tier::QUARTIC_FINE] {
+                let found = found_by(&course, course.number_of(Attempt::ByDeltas(tier)).unwrap(), &places);
+                let decided = found.iter().filter(|found| **found != Found::Undecided).count();
+                assert!(decided * 2 > found.len(), "{tier}: {decided} of {} are decided", found.len());
+                for (found, last) in found.into_iter().zip(&last) {
+                    assert!(found == Found::Undecided || found == *last, "{tier}: {found:?}, {last:?}");
+                }
             }
-        }
+        });
     }
     let is_quartic = |attempt: &Attempt| matches!(attempt, Attempt::ByDeltas(tier) if Tier::is_quartic(*tier));
-    assert!(!call.course(CHANNELS).unwrap().attempts.iter().any(is_quartic), "no derivatives");
+    assert!(!with_course(&points, 5000, CHANNELS, |course| course.attempts.iter().any(is_quartic)), "no derivatives");
 }
 
 #[test]
@@ -255,21 +247,20 @@ fn what_a_first_tier_with_cells_leaves_is_decided_in_pairs_with_cells() {
     let size = Size { width: 64, height: 36 };
     let (re, im) = ("-0.749999987350877481864108888020013802838", "0.0010000386882368320131245812300498491327");
     let view = View::centred(re, im, "1e25").unwrap().sized(size);
-    let settings = Settings { number: NumberKind::Exact, ..Settings::default() };
-    let points = DeepPoints::new(&view, &settings, &Limits::default()).unwrap();
-    let (cancel, progress) = (Cancel::default(), Progress::default());
-    let control = Control { cancel: &cancel, progress: &progress };
-    let call = DeepCall { points: &points, limit: 3_000_000, level: Level::best(), threads: 2, control };
-    let places = all_places(size);
-    let course = call.course(ChannelSet::default()).unwrap();
+    let (points, places) = (exact_points(&view), all_places(size));
+    with_course(&points, 3_000_000, ChannelSet::default(), |course| follows_with_cells(&course, &places));
+}
+
+/// Of a view with long tails.
+fn follows_with_cells(course: &Course<'_>, places: &[(u32, u32)]) {
     let number = |attempt: Attempt| course.number_of(attempt).unwrap();
     let of_tier = |tier: Tier| number(Attempt::ByDeltas(tier as usize));
     let first = of_tier(Tier::F64Coarse);
     let made = Attempted::default();
     let on_device = || course.next_on_device(first, places.len() as u64, &made);
     assert!(!course.is_detour(Tier::F64Fine as usize) && on_device().is_some(), "before orbits were iterated");
-    let without_cells = found_by(&course, first, &places);
-    let with_cells = found_by(&course, first, &places);
+    let without_cells = found_by(course, first, places);
+    let with_cells = found_by(course, first, places);
     assert!(course.is_detour(Tier::F64Fine as usize) && !course.is_detour(Tier::PairsMedium as usize));
     assert_eq!(on_device(), None);
     for (one, other) in without_cells.iter().zip(&with_cells) {
@@ -280,7 +271,7 @@ fn what_a_first_tier_with_cells_leaves_is_decided_in_pairs_with_cells() {
     assert!((5..500).contains(&left.len()), "{} are left", left.len());
     let of_left = |attempt: usize| {
         let mut buffers = DeepBuffers { open: left.clone(), ..DeepBuffers::default() };
-        course.attempt(attempt, &mut buffers, &places).unwrap();
+        course.attempt(attempt, &mut buffers, places).unwrap();
         (buffers.found, buffers.tiers[0].cells)
     };
     let (exact, _) = of_left(number(Attempt::InFixedPoint(0)));
