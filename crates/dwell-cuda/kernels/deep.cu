@@ -29,7 +29,7 @@ __device__ __forceinline__ bool pixel_at(const DeepPixels& p, unsigned place, un
     return column < p.width && row < p.height;
 }
 
-template <class T> __device__ __forceinline__ void decide(const DeepView& v, const DeepPixels& p, const DeepLists& l) {
+template <class T, bool DERIVED> __device__ __forceinline__ void decide(const DeepView& v, const DeepPixels& p, const DeepLists& l) {
     Counts counts = {0, 0};
     // Whole warps: all lanes of a warp take part in its ballots.
     for (unsigned long long from = (unsigned long long)blockIdx.x * BLOCK_THREADS + (threadIdx.x & ~31u); from < l.count;
@@ -41,25 +41,24 @@ template <class T> __device__ __forceinline__ void decide(const DeepView& v, con
         if (has_pixel) {
             if (l.list) pixel = l.list[place];
             const Complex<T> c = offset_of<T>(p, pixel % p.width, pixel / p.width);
-            Orbit<T> o;
+            Orbit<T, DERIVED> o;
             Ending ending = GOES_ON;
-            double smooth = 0;
+            Values values = {};
             if (l.begins) {
                 ending = begin(v, c, o);
                 p.trap_words[pixel] = 0;
                 p.trap_words[p.capacity + pixel] = 0;
                 p.trap_words[2ull * p.capacity + pixel] = 0;
             } else {
-                o = load<T>(p, pixel);
+                o = load<T, DERIVED>(p, pixel);
             }
-            if (ending == GOES_ON) ending = iterate(v, p, pixel, c, o, l.operations, counts, smooth);
+            if (ending == GOES_ON) ending = iterate(v, p, pixel, c, o, l.operations, counts, values);
             goes_on = ending == GOES_ON;
             is_open = ending == UNDECIDED;
             if (goes_on) {
                 store(p, pixel, o);
             } else if (!is_open) {
-                p.dwell[pixel] = ending == ESCAPES ? (unsigned)o.n : 0;
-                if (v.smooth) p.smooth[pixel] = ending == ESCAPES ? smooth : 0.0;
+                store_values<DERIVED>(v, p, pixel, ending == ESCAPES ? o.n : 0, ending == ESCAPES ? values : Values{});
             }
         }
         append(l.next, l.counts + 0, goes_on, pixel);
@@ -70,10 +69,12 @@ template <class T> __device__ __forceinline__ void decide(const DeepView& v, con
 }
 
 // The structs stay in constant memory, whose address is taken where functions are not inlined.
-#define KERNEL(name, number)                                                                                              \
+#define KERNEL(name, number, derived)                                                                                          \
     extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)                                                           \
         name(const __grid_constant__ DeepView v, const __grid_constant__ DeepPixels p, const __grid_constant__ DeepLists l) { \
-        decide<number>(v, p, l);                                                                                          \
+        decide<number, derived>(v, p, l);                                                                                        \
     }
-KERNEL(deep_f64, double)
-KERNEL(deep_pairs, Pair)
+KERNEL(deep_f64, double, false)
+KERNEL(deep_pairs, Pair, false)
+KERNEL(deep_f64_derived, double, true)
+KERNEL(deep_pairs_derived, Pair, true)

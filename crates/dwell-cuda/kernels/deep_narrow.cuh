@@ -29,23 +29,38 @@ __device__ __forceinline__ const double* longest(const DeepView& v, unsigned m, 
 }
 
 // Applies a block; `reach` is |z| + e.
-template <class T> __device__ __forceinline__ void apply(const double* block, Complex<T> c, double reach, Orbit<T>& o) {
+template <class T, bool DERIVED>
+__device__ __forceinline__ void apply(const DeepView& v, const double* block, Complex<T> c, double reach, Orbit<T, DERIVED>& o) {
     const Complex<T> a = coefficient<T>(block, 0), b = coefficient<T>(block, 1), q = coefficient<T>(block, 2), s = coefficient<T>(block, 3),
                      t = coefficient<T>(block, 4);
     const double2* bounds = reinterpret_cast<const double2*>(block + Block<T>::BOUNDS);
     const double2 k01 = bounds[0], k23 = bounds[1], slack_q = bounds[2];
     const Complex<T> linear = multiply_add(q, o.z, multiply_add(s, c, a));
     const Complex<T> by_z = multiply_add(q, o.z, linear);
-    const double growth = above_sqrt(square(by_z)) + slack_q.x + slack_q.y * Op<double>::fma(reach, DEEP_SHARE, o.e);
-    const double k = Op<double>::fma(Op<double>::fma(Op<double>::fma(k23.y, reach, k23.x), reach, k01.y), reach, k01.x);
+    const double modulus = above_sqrt(square(by_z));
+    const double growth = modulus + slack_q.x + slack_q.y * Op<double>::fma(reach, DEEP_SHARE, o.e);
+    const auto rest = [&](double reach) { return Op<double>::fma(Op<double>::fma(Op<double>::fma(k23.y, reach, k23.x), reach, k01.y), reach, k01.x); };
+    const double k = rest(reach);
+    if constexpr (DERIVED) {
+        Derivative& of = o.derivative;
+        const Complex<double> of_b = rounded(b), of_s = rounded(s), of_t = rounded(t);
+        const Complex<double> by_c = multiply_add(of_s, rounded(o.z), multiply_add(of_t + of_t, rounded(c), of_b));
+        const double doubt = 2 * slack_q.y * o.e + rest(2 * reach) / reach + 8 * DEEP_UNIT_OF_DOUBLE * modulus;
+        const double moduli = taxicab(of_b) + taxicab(of_s) * reach + 2 * taxicab(of_t);
+        const double of_c = taxicab(of_s) * o.e + k * v.over_margin + 16 * DEEP_UNIT_OF_DOUBLE * moduli;
+        of.off = ((modulus + doubt) * of.off + doubt * taxicab(of.d) + of_c + DEEP_UNDERFLOW) * DEEP_UP;
+        of.d = rounded(by_z) * of.d + by_c;
+    }
     o.e = Op<double>::fma(growth, o.e, k) * DEEP_UP;
     o.z = multiply_add(linear, o.z, multiply_add(t, c, b) * c);
 }
 
 // Operations of an orbit in the range of double, as many as `budget`: until it is below the range, or ends.
-template <class T>
-__device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T>& o, unsigned& budget,
-                                         Counts& counts, double& smooth) {
+template <class T, bool DERIVED>
+__device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, DERIVED>& o, unsigned& budget,
+                                         Counts& counts, Values& values) {
+    // The derivatives of blocks need twice as much within their radius.
+    const double needed = DERIVED ? 2 : 1;
     const Complex<T> of_c = plain(v, c);
     for (; budget > 0; budget--) {
         Complex<T> z_m = reference_at<T>(v, o.m);
@@ -54,7 +69,7 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
         const bool at_end = o.m == v.last;
         if (at_end) o.e += v.end_error_in_double + DEEP_UNDERFLOW;
         if (!is_within(v, w_square, o.e + v.of_modulus)) {
-            const Ending ending = ends(v, p, pixel, o, c, w, o.e + v.of_modulus, smooth);
+            const Ending ending = ends(v, p, pixel, o, c, w, o.e + v.of_modulus, values);
             if (ending != GOES_ON || o.unit != 0) return ending;
             continue;
         }
@@ -81,14 +96,15 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
             o.z = scaled(o.z, power(-unit));
             o.e = o.e * power(-unit) * DEEP_UP + DEEP_UNDERFLOW;
             o.unit = unit;
+            if constexpr (DERIVED) normalise(o.derivative);
             return GOES_ON;
         }
         const unsigned long long room = v.limit - o.n;
         if (may_begin_block(o.m) && v.last - o.m > (1u << DEEP_FIRST_LEVEL) && room > (1u << DEEP_FIRST_LEVEL)) {
             const double reach = (above_sqrt(z_square) + o.e) * DEEP_UP;
             unsigned steps;
-            if (const double* block = longest(v, o.m, room, reach, Block<T>::DOUBLES, steps)) {
-                apply(block, c, reach, o);
+            if (const double* block = longest(v, o.m, room, needed * reach, Block<T>::DOUBLES, steps)) {
+                apply(v, block, c, reach, o);
                 o.m += steps;
                 o.n += steps;
                 counts.blocks++;
@@ -96,8 +112,9 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
             }
         }
         const Complex<T> t = z_m + w;
-        const double growth = Op<double>::fma(2.0, above_sqrt(w_square), o.e);
+        const double modulus = above_sqrt(w_square), growth = Op<double>::fma(2.0, modulus, o.e);
         const double roundings = Op<double>::fma(9 * Mantissa<T>::UNIT * taxicab(o.z), taxicab(t), v.of_c);
+        if constexpr (DERIVED) step_derivative(v, rounded(w), modulus, o.e, o.derivative);
         o.e = Op<double>::fma(growth, o.e, roundings) * DEEP_UP;
         o.z = multiply_add(o.z, t, of_c);
         o.m++;

@@ -100,6 +100,9 @@ template <class T> __device__ __forceinline__ double square(Complex<T> z) {
     const double re = high(z.re), im = high(z.im);
     return Op<double>::fma(re, re, im * im);
 }
+// In double.
+__device__ __forceinline__ Complex<double> rounded(Complex<double> z) { return z; }
+__device__ __forceinline__ Complex<double> rounded(Complex<Pair> z) { return {z.re.hi, z.im.hi}; }
 // The greater of |re| and |im|.
 template <class T> __device__ __forceinline__ double size_of(Complex<T> z) { return fmax(fabs(high(z.re)), fabs(high(z.im))); }
 
@@ -112,4 +115,19 @@ __device__ __forceinline__ double power(int power) { return power < -1000 ? 0.0 
 // floor(log2 x) of a positive normal number.
 __device__ __forceinline__ int exponent(double x) {
     return (int)((unsigned long long)__double_as_longlong(x) >> 52 & 0x7ff) - 1023;
+}
+
+// At least sqrt(x), for x >= 0, and at most 2^-17 above it.
+__device__ __forceinline__ double above_sqrt(double x) {
+#ifdef __CUDA_ARCH__
+    double root;
+    // Some 20 bits. Whatever it gives, the root is taken only where its square is proved to be at least x.
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(root) : "d"(x));
+    root *= x * (1.0 + 1.0 / 262144);
+    // The residue has one rounding, which keeps its sign.
+    if (Op<double>::fma(root, root, -x) >= 0 && root < 1e150) return root;
+    return __dsqrt_rn(x) * DEEP_UP;
+#else
+    return sqrt(x) * DEEP_UP;
+#endif
 }

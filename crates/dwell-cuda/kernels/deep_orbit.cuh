@@ -7,13 +7,11 @@
 // is in at most three of them, 6 u, within the 9 u that are in the bounds k of a block. By z, A + S c + 2 Q z has 6 u, of which a block's slack
 // allows 2^-46.
 // |w|^2 by one product and one fused operation is off by 2 u, of which the test of escape allows 4 u.
-// `above_sqrt` is at least the root, and at most 2^-17 above it.
 #pragma once
-#include "deep_view.cuh"
-#include "logarithm.cuh"
+#include "deep_derivative.cuh"
 
 // An orbit. In the range of double `unit` is 0; below it z and e are in units of 2^unit.
-template <class T> struct Orbit {
+template <class T, bool DERIVED> struct Orbit : WithDerivative<DERIVED> {
     Complex<T> z;
     double e;
     unsigned long long n;
@@ -28,21 +26,6 @@ enum Ending { GOES_ON, ESCAPES, STAYS, UNDECIDED };
 struct Counts {
     unsigned steps, blocks;
 };
-
-// At least sqrt(x), for x >= 0.
-__device__ __forceinline__ double above_sqrt(double x) {
-#ifdef __CUDA_ARCH__
-    double root;
-    // Some 20 bits. Whatever it gives, the root is taken only where its square is proved to be at least x.
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(root) : "d"(x));
-    root *= x * (1.0 + 1.0 / 262144);
-    // The residue has one rounding, which keeps its sign.
-    if (Op<double>::fma(root, root, -x) >= 0 && root < 1e150) return root;
-    return __dsqrt_rn(x) * DEEP_UP;
-#else
-    return sqrt(x) * DEEP_UP;
-#endif
-}
 
 // Whether w is within R for certain, by |w|^2 and the bound on the error of w.
 __device__ __forceinline__ bool is_within(const DeepView& v, double square, double off) {
@@ -71,28 +54,37 @@ template <class T> __device__ __forceinline__ bool is_inside(Complex<T> w, doubl
 // c in the plane.
 template <class T> __device__ __forceinline__ Complex<T> plain(const DeepView& v, Complex<T> c) { return scaled(c, v.unit); }
 
-// An orbit that is not within R for certain at n, with w off by at most `off`: its smooth value where that is wanted (escape.rs and values.rs of the
+// The smooth value of an orbit at w, which is beyond 256, after so many steps: whether it is certain.
+template <class T> __device__ __forceinline__ bool smooth_value(Complex<T> w, double off, unsigned long long n, Values& values) {
+    const double norm = square(w);
+    const double relative = 2 * off / sqrt(norm) + off * off / norm + 1e-15;
+    const double fraction = dwell_log2(dwell_log2(norm) / 16.0);
+    const double doubt = 0.14 * relative + 2e-14;
+    double low;
+    if (!nearest(fraction, doubt, DEEP_SMOOTH_BITS, low)) return false;
+    // The number of steps is exact, so that the difference is rounded once: its multiple of the unit has at most 46 bits up to 2^32 steps.
+    values.smooth = (double)(n + 1) - low / (1 << DEEP_SMOOTH_BITS);
+    return n < 1ull << 52;
+}
+
+// An orbit that is not within R for certain at n, with w off by at most `off`: its values where they are wanted (escape.rs and values.rs of the
 // CPU kernels).
-template <class T>
-__device__ __noinline__ Ending at_escape(const DeepView& v, Complex<T> c, Complex<T> w, double off, unsigned long long n, double& smooth) {
-    smooth = 0;
+template <class T, bool DERIVED>
+__device__ __noinline__ Ending at_escape(const DeepView& v, Complex<T> c, Complex<T> w, double off, WithDerivative<DERIVED> of, unsigned long long n,
+                                         Values& values) {
     if (!is_outside(w, off, v.escape)) return UNDECIDED;
-    if (!v.smooth) return ESCAPES;
+    if (!v.smooth && !DERIVED) return ESCAPES;
     c = reference_at<T>(v, 1) + plain(v, c);
     for (unsigned more = 0; more < DEEP_MOST_STEPS; more++) {
         if (is_outside(w, off, DEEP_FAR_SQUARED)) {
-            const double norm = square(w);
-            const double relative = 2 * off / sqrt(norm) + off * off / norm + 1e-15;
-            const double fraction = dwell_log2(dwell_log2(norm) / 16.0);
-            const double doubt = 0.14 * relative + 2e-14;
-            const double unit = 1 << DEEP_SMOOTH_BITS;
-            const double low = round((fraction - doubt) * unit), high = round((fraction + doubt) * unit);
-            if (low != high) return UNDECIDED;
-            // Both parts are multiples of the unit, and their difference has at most 46 bits: it is exact.
-            smooth = (double)(n + more + 1) - low / unit;
+            if (v.smooth && !smooth_value(w, off, n + more, values)) return UNDECIDED;
+            if constexpr (DERIVED) {
+                if (!distance_and_slope(v, rounded(w), off, of.derivative, values)) return UNDECIDED;
+            }
             return ESCAPES;
         }
         if (!is_inside(w, off, DEEP_FAR_SQUARED, DEEP_FAR)) return UNDECIDED;
+        if constexpr (DERIVED) step_derivative_wide(v, {rounded(w), 0}, off, of.derivative);
         const double modulus = above_sqrt(square(w));
         off = ((2 * modulus + off) * off + 9 * Mantissa<T>::UNIT * taxicab(w) * taxicab(w) + 8 * Mantissa<T>::UNIT * taxicab(c) + v.of_c) *
               DEEP_UP;
@@ -123,7 +115,7 @@ template <class T> struct Trap {
 };
 
 // After a rebase that may end or begin an attempt.
-template <class T> __device__ __noinline__ Ending after_rebase(const DeepPixels& p, unsigned pixel, Orbit<T>& o) {
+template <class T, bool DERIVED> __device__ __noinline__ Ending after_rebase(const DeepPixels& p, unsigned pixel, Orbit<T, DERIVED>& o) {
     const Trap<T> trap(p, pixel);
     // All are 0 at first.
     unsigned next = trap.word(1), number = trap.word(2);
@@ -148,6 +140,7 @@ template <class T> __device__ __noinline__ Ending after_rebase(const DeepPixels&
         trap.numbers[9 * trap.apart] = o.e;
         *trap.before_n = o.n;
         trap.word(4) = (unsigned)o.unit;
+        if constexpr (DERIVED) store_derivative(p, pixel, 1, o.derivative);
     }
     trap.word(0) = 1;
     trap.word(3) = (unsigned)o.unit;
@@ -158,9 +151,9 @@ template <class T> __device__ __noinline__ Ending after_rebase(const DeepPixels&
 }
 
 // An orbit that is not within R for certain: the end of the attempt under way, or its own.
-template <class T>
-__device__ __forceinline__ Ending ends(const DeepView& v, const DeepPixels& p, unsigned pixel, Orbit<T>& o, Complex<T> c, Complex<T> w,
-                                       double off, double& smooth) {
+template <class T, bool DERIVED>
+__device__ __forceinline__ Ending ends(const DeepView& v, const DeepPixels& p, unsigned pixel, Orbit<T, DERIVED>& o, Complex<T> c, Complex<T> w,
+                                       double off, Values& values) {
     const Trap<T> trap(p, pixel);
     if (o.rebases >= DEEP_FIRST_ATTEMPT && trap.word(0) != 0) {
         trap.word(0) = 0;
@@ -168,8 +161,9 @@ __device__ __forceinline__ Ending ends(const DeepView& v, const DeepPixels& p, u
         o.e = trap.numbers[9 * trap.apart];
         o.n = *trap.before_n;
         o.unit = (int)trap.word(4);
+        if constexpr (DERIVED) o.derivative = load_derivative(p, pixel, 1);
         o.m = 0;
         return GOES_ON;
     }
-    return at_escape(v, c, w, off, o.n, smooth);
+    return at_escape<T, DERIVED>(v, c, w, off, o, o.n, values);
 }

@@ -3,7 +3,7 @@
 #include "deep_orbit.cuh"
 
 // A delta z 2^k, off by at most e 2^k, of any size other than 0: with the larger part of z in [1, 2). False where z is 0.
-template <class T> __device__ __forceinline__ bool set_delta(Orbit<T>& o, Complex<T> z, double e, int k) {
+template <class T, bool DERIVED> __device__ __forceinline__ bool set_delta(Orbit<T, DERIVED>& o, Complex<T> z, double e, int k) {
     const double size = size_of(z);
     if (!(size > 0)) return false;
     const int of_z = exponent(size);
@@ -14,8 +14,8 @@ template <class T> __device__ __forceinline__ bool set_delta(Orbit<T>& o, Comple
 }
 
 // Rebases where the orbit is smaller than its delta, or the reference ends: whether it did. `ending` says whether the orbit goes on.
-template <class T>
-__device__ __forceinline__ bool rebase_wide(const DeepView& v, const DeepPixels& p, unsigned pixel, Orbit<T>& o, bool at_end, Ending& ending) {
+template <class T, bool DERIVED>
+__device__ __forceinline__ bool rebase_wide(const DeepView& v, const DeepPixels& p, unsigned pixel, Orbit<T, DERIVED>& o, bool at_end, Ending& ending) {
     Extended<T> exact;
     const bool has_value = reference_extended(v, o.m, exact);
     const int unit = has_value && exact.e > o.unit ? exact.e : o.unit;
@@ -43,8 +43,8 @@ template <class T> __device__ __forceinline__ Extended<T> coefficient_of(const W
 }
 
 // The longest block at m for deltas up to `reach` units; null where there is none.
-template <class T>
-__device__ __forceinline__ const WideBlock* longest_wide(const DeepView& v, const Orbit<T>& o, double reach, unsigned& steps) {
+template <class T, bool DERIVED>
+__device__ __forceinline__ const WideBlock* longest_wide(const DeepView& v, const Orbit<T, DERIVED>& o, double reach, unsigned& steps) {
     if (!v.wide_numbers || !may_begin_block(o.m)) return nullptr;
     const unsigned origin = origin_of(o.m);
     if (origin >= v.origin_count) return nullptr;
@@ -61,7 +61,33 @@ __device__ __forceinline__ const WideBlock* longest_wide(const DeepView& v, cons
     return nullptr;
 }
 
-template <class T> __device__ __forceinline__ bool apply_wide(const DeepView& v, const WideBlock& block, Complex<T> c, Orbit<T>& o) {
+// The derivative after a block: by z in units of its own, c, and a delta off by e in its unit. As in `apply`, with roundings for coefficients of any number.
+__device__ __forceinline__ void block_derivative(const DeepView& v, const WideBlock& block, Extended<double> by_z, Complex<double> c, Extended<double> z,
+                                                 double e, Derivative& of) {
+    const Extended<double> a = coefficient_of<double>(block, 0), b = coefficient_of<double>(block, 1), s = coefficient_of<double>(block, 3),
+                           t = coefficient_of<double>(block, 4);
+    const int k = z.e, l = by_z.e, f = max(max(b.e, s.e + k), t.e + 1);
+    const Complex<double> by_c =
+        scaled(b.m, power(b.e - f)) + scaled(s.m * z.m, power(s.e + k - f)) + scaled(t.m * c, power(t.e + 1 - f));
+    const double reach = (above_sqrt(square(z.m)) + e) * DEEP_UP, modulus = above_sqrt(square(by_z.m));
+    const auto bound = [&](unsigned number, int unit) { return bound_of(block, number).in_unit(unit); };
+    // The rest at twice the reach over the reach, and at the reach.
+    const double by_reach = bound(0, l + k) / reach + 2 * bound(1, l) + (4 * bound(2, l - k) + 8 * bound(3, l - 2 * k) * reach) * reach;
+    const double rest = bound(0, f) + (bound(1, f - k) + (bound(2, f - 2 * k) + bound(3, f - 3 * k) * reach) * reach) * reach;
+    const double of_a = taxicab(a.m) * power(a.e - l) + bound(DEEP_BOUND_S, l) * DEEP_REACH + 2 * bound(DEEP_BOUND_Q, l - k) * reach;
+    const double doubt = 2 * bound(DEEP_BOUND_Q, l - k) * e + by_reach + 24 * DEEP_UNIT_OF_DOUBLE * of_a + bound(DEEP_BOUND_S, l) * v.relative;
+    const double of_b = taxicab(b.m) * power(b.e - f) + bound(DEEP_BOUND_S, f - k) * reach + 2 * taxicab(t.m) * power(t.e - f);
+    const double of_c = bound(DEEP_BOUND_S, f - k) * e + rest * v.over_margin + 16 * DEEP_UNIT_OF_DOUBLE * of_b;
+    const int of_product = l + of.unit, unit = max(of_product, f);
+    const double first = power(of_product - unit), second = power(f - unit);
+    of.off = (((modulus + doubt) * of.off + doubt * taxicab(of.d)) * first + of_c * second) * DEEP_UP + DEEP_UNDERFLOW;
+    of.d = scaled(by_z.m * of.d, first) + scaled(by_c, second);
+    of.unit = unit;
+    normalise(of);
+}
+
+template <class T, bool DERIVED>
+__device__ __forceinline__ bool apply_wide(const DeepView& v, const WideBlock& block, Complex<T> c, Orbit<T, DERIVED>& o) {
     const int k = o.unit;
     const Complex<T> z = o.z;
     const double e = o.e;
@@ -84,20 +110,22 @@ template <class T> __device__ __forceinline__ bool apply_wide(const DeepView& v,
             reach +
         bound_of(block, 0).in_unit(g);
     const double by_c = (bound_of(block, DEEP_BOUND_BY_C).in_unit(g) + bound_of(block, DEEP_BOUND_S).in_unit(g - k) * reach) * v.relative;
+    if constexpr (DERIVED) block_derivative(v, block, {rounded(linear + q_z), l}, rounded(c), {rounded(z), k}, e, o.derivative);
     return set_delta(o, result, (derivative * e * of_linear + truncation + by_c) * DEEP_UP, g);
 }
 
 // Operations of an orbit below the range of double, as many as `budget`: until it is within the range, or ends.
-template <class T>
-__device__ __noinline__ Ending wide(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T>& o, unsigned& budget,
-                                    Counts& counts, double& smooth) {
-    const double u = Mantissa<T>::UNIT;
+template <class T, bool DERIVED>
+__device__ __noinline__ Ending wide(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, DERIVED>& o, unsigned& budget,
+                                    Counts& counts, Values& values) {
+    const double u = Mantissa<T>::UNIT, needed = DERIVED ? 2 : 1;
     for (; budget > 0; budget--) {
         if (o.unit > DEEP_SMALL_EXPONENT) {
             // All parts and bounds that matter are within the range.
             o.z = scaled(o.z, power(o.unit));
             o.e = o.e * power(o.unit) + DEEP_UNDERFLOW;
             o.unit = 0;
+            if constexpr (DERIVED) bring_into_range(o.derivative);
             return GOES_ON;
         }
         const Complex<T> z_m = reference_at<T>(v, o.m);
@@ -105,7 +133,7 @@ __device__ __noinline__ Ending wide(const DeepView& v, const DeepPixels& p, unsi
         const double off = o.e * power(o.unit) + v.of_modulus + (at_end ? v.end_error_in_double : 0.0);
         const bool is_useless = !(o.e <= DEEP_TOO_MUCH);
         if (is_useless || !is_within(v, square(z_m), off + DEEP_UNDERFLOW)) {
-            const Ending ending = ends(v, p, pixel, o, c, z_m, is_useless ? INFINITY : off + DEEP_UNDERFLOW, smooth);
+            const Ending ending = ends(v, p, pixel, o, c, z_m, is_useless ? INFINITY : off + DEEP_UNDERFLOW, values);
             if (ending != GOES_ON || o.unit == 0) return ending;
             continue;
         }
@@ -118,7 +146,7 @@ __device__ __noinline__ Ending wide(const DeepView& v, const DeepPixels& p, unsi
         }
         const double reach = (above_sqrt(square(o.z)) + o.e) * DEEP_UP;
         unsigned steps;
-        if (const WideBlock* block = longest_wide(v, o, reach, steps)) {
+        if (const WideBlock* block = longest_wide(v, o, needed * reach, steps)) {
             if (!apply_wide(v, *block, c, o)) return UNDECIDED;
             o.m += steps;
             o.n += steps;
@@ -142,6 +170,7 @@ __device__ __noinline__ Ending wide(const DeepView& v, const DeepPixels& p, unsi
                 t = {sum.m, sum.e + 1};
             }
         }
+        if constexpr (DERIVED) step_derivative_wide(v, {rounded(sum.m), sum.e}, o.e * power(o.unit - sum.e), o.derivative);
         // z t in units of 2^k, c in units of 2^scale, the sum in the larger.
         const int k = o.unit + t.e, unit = max(k, v.scale);
         const double of_product = power(k - unit), of_c = power(v.scale - unit);

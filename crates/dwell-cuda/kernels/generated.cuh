@@ -214,6 +214,18 @@ constexpr int DEEP_MOST_STEPS = 200;
 // Bits after the point of a smooth value.
 constexpr int DEEP_SMOOTH_BITS = 12;
 
+// Bits after the point of the base-2 logarithm of a distance.
+constexpr int DEEP_DISTANCE_BITS = 8;
+
+// Bits after the point of a component of a slope.
+constexpr int DEEP_SLOPE_BITS = 10;
+
+// A relative error of w or of a derivative with which no distance is decided.
+constexpr double DEEP_FAR_TOO_MUCH = 0.001;
+
+// The greatest count of a dwell.
+constexpr unsigned long long DEEP_MOST_COUNT = 0xffffffffull;
+
 // The level of the shortest blocks.
 constexpr int DEEP_FIRST_LEVEL = 2;
 
@@ -622,6 +634,11 @@ struct DeepView {
     // The error of the last Z, as m 2^e and in double.
     double end_error;
     double end_error_in_double;
+    // 1 over what |c| is away from the greatest, at least; the height of the view in units of 2^scale; and the steps of a pixel to the right and of one up, in a
+    // common unit. Where distances and slopes are wanted.
+    double over_margin;
+    double height;
+    double pixel[4];
     unsigned long long limit;
     unsigned long long start_n;
     unsigned start_m;
@@ -637,7 +654,7 @@ struct DeepView {
     int end_error_exponent;
     unsigned reserved;
 };
-static_assert(sizeof(DeepView) == 296 && alignof(DeepView) == 8, "DeepView");
+static_assert(sizeof(DeepView) == 344 && alignof(DeepView) == 8, "DeepView");
 static_assert(offsetof(DeepView, high) == 0, "DeepView::high");
 static_assert(offsetof(DeepView, low) == 8, "DeepView::low");
 static_assert(offsetof(DeepView, tiny) == 16, "DeepView::tiny");
@@ -657,18 +674,21 @@ static_assert(offsetof(DeepView, twice_radius) == 208, "DeepView::twice_radius")
 static_assert(offsetof(DeepView, escape) == 216, "DeepView::escape");
 static_assert(offsetof(DeepView, end_error) == 224, "DeepView::end_error");
 static_assert(offsetof(DeepView, end_error_in_double) == 232, "DeepView::end_error_in_double");
-static_assert(offsetof(DeepView, limit) == 240, "DeepView::limit");
-static_assert(offsetof(DeepView, start_n) == 248, "DeepView::start_n");
-static_assert(offsetof(DeepView, start_m) == 256, "DeepView::start_m");
-static_assert(offsetof(DeepView, last) == 260, "DeepView::last");
-static_assert(offsetof(DeepView, tiny_count) == 264, "DeepView::tiny_count");
-static_assert(offsetof(DeepView, origin_count) == 268, "DeepView::origin_count");
-static_assert(offsetof(DeepView, smooth) == 272, "DeepView::smooth");
-static_assert(offsetof(DeepView, scale) == 276, "DeepView::scale");
-static_assert(offsetof(DeepView, start_unit) == 280, "DeepView::start_unit");
-static_assert(offsetof(DeepView, start_error_exponent) == 284, "DeepView::start_error_exponent");
-static_assert(offsetof(DeepView, end_error_exponent) == 288, "DeepView::end_error_exponent");
-static_assert(offsetof(DeepView, reserved) == 292, "DeepView::reserved");
+static_assert(offsetof(DeepView, over_margin) == 240, "DeepView::over_margin");
+static_assert(offsetof(DeepView, height) == 248, "DeepView::height");
+static_assert(offsetof(DeepView, pixel) == 256, "DeepView::pixel");
+static_assert(offsetof(DeepView, limit) == 288, "DeepView::limit");
+static_assert(offsetof(DeepView, start_n) == 296, "DeepView::start_n");
+static_assert(offsetof(DeepView, start_m) == 304, "DeepView::start_m");
+static_assert(offsetof(DeepView, last) == 308, "DeepView::last");
+static_assert(offsetof(DeepView, tiny_count) == 312, "DeepView::tiny_count");
+static_assert(offsetof(DeepView, origin_count) == 316, "DeepView::origin_count");
+static_assert(offsetof(DeepView, smooth) == 320, "DeepView::smooth");
+static_assert(offsetof(DeepView, scale) == 324, "DeepView::scale");
+static_assert(offsetof(DeepView, start_unit) == 328, "DeepView::start_unit");
+static_assert(offsetof(DeepView, start_error_exponent) == 332, "DeepView::start_error_exponent");
+static_assert(offsetof(DeepView, end_error_exponent) == 336, "DeepView::end_error_exponent");
+static_assert(offsetof(DeepView, reserved) == 340, "DeepView::reserved");
 
 // Pixels under way: those of whole rows. Arrays have `capacity` values of each kind, one kind after the other.
 struct DeepPixels {
@@ -685,8 +705,16 @@ struct DeepPixels {
     unsigned long long *trap_n;
     // Whether an attempt is under way, the rebase of the next, their number, and the units of the disc and of the orbit before.
     unsigned *trap_words;
+    // Derivatives by c with bounds on their errors (3), and those of the orbit before (3), and their units (2), where distances or slopes are wanted.
+    double *derivatives;
+    int *derivative_units;
     unsigned *dwell;
+    // The other values, each where it is wanted.
     double *smooth;
+    double *distance;
+    double *slope_right;
+    double *slope_up;
+    double *overflow;
     // The offset of the centre, and of half a pixel to the right and half a pixel up, as pairs, in units of 2^scale.
     double frame[12];
     unsigned width;
@@ -694,7 +722,7 @@ struct DeepPixels {
     unsigned capacity;
     unsigned reserved;
 };
-static_assert(sizeof(DeepPixels) == 192 && alignof(DeepPixels) == 8, "DeepPixels");
+static_assert(sizeof(DeepPixels) == 240 && alignof(DeepPixels) == 8, "DeepPixels");
 static_assert(offsetof(DeepPixels, columns) == 0, "DeepPixels::columns");
 static_assert(offsetof(DeepPixels, rows) == 8, "DeepPixels::rows");
 static_assert(offsetof(DeepPixels, orbits) == 16, "DeepPixels::orbits");
@@ -703,13 +731,19 @@ static_assert(offsetof(DeepPixels, words) == 32, "DeepPixels::words");
 static_assert(offsetof(DeepPixels, traps) == 40, "DeepPixels::traps");
 static_assert(offsetof(DeepPixels, trap_n) == 48, "DeepPixels::trap_n");
 static_assert(offsetof(DeepPixels, trap_words) == 56, "DeepPixels::trap_words");
-static_assert(offsetof(DeepPixels, dwell) == 64, "DeepPixels::dwell");
-static_assert(offsetof(DeepPixels, smooth) == 72, "DeepPixels::smooth");
-static_assert(offsetof(DeepPixels, frame) == 80, "DeepPixels::frame");
-static_assert(offsetof(DeepPixels, width) == 176, "DeepPixels::width");
-static_assert(offsetof(DeepPixels, height) == 180, "DeepPixels::height");
-static_assert(offsetof(DeepPixels, capacity) == 184, "DeepPixels::capacity");
-static_assert(offsetof(DeepPixels, reserved) == 188, "DeepPixels::reserved");
+static_assert(offsetof(DeepPixels, derivatives) == 64, "DeepPixels::derivatives");
+static_assert(offsetof(DeepPixels, derivative_units) == 72, "DeepPixels::derivative_units");
+static_assert(offsetof(DeepPixels, dwell) == 80, "DeepPixels::dwell");
+static_assert(offsetof(DeepPixels, smooth) == 88, "DeepPixels::smooth");
+static_assert(offsetof(DeepPixels, distance) == 96, "DeepPixels::distance");
+static_assert(offsetof(DeepPixels, slope_right) == 104, "DeepPixels::slope_right");
+static_assert(offsetof(DeepPixels, slope_up) == 112, "DeepPixels::slope_up");
+static_assert(offsetof(DeepPixels, overflow) == 120, "DeepPixels::overflow");
+static_assert(offsetof(DeepPixels, frame) == 128, "DeepPixels::frame");
+static_assert(offsetof(DeepPixels, width) == 224, "DeepPixels::width");
+static_assert(offsetof(DeepPixels, height) == 228, "DeepPixels::height");
+static_assert(offsetof(DeepPixels, capacity) == 232, "DeepPixels::capacity");
+static_assert(offsetof(DeepPixels, reserved) == 236, "DeepPixels::reserved");
 
 // The pixels of a launch.
 struct DeepLists {

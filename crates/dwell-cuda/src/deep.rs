@@ -20,7 +20,7 @@ mod faults;
 #[cfg(test)]
 mod host;
 pub(crate) mod layout;
-mod pixels;
+pub(crate) mod pixels;
 pub(crate) mod session;
 mod share;
 mod tables;

@@ -41,7 +41,7 @@ const FEWEST_SESSIONS: usize = 8;
 /// Computes on one CUDA device, and on the processors where the device fails.
 ///
 /// Dwells, smooth values and pictures are those of [`CpuEngine`], bit for bit, unless a kernel that infers was chosen.
-/// Other channels than [`Self::CHANNELS`], and colours by them or by histogram, are left to the processors, and so are
+/// Other channels than [`Self::CHANNELS`] and, of deep views, [`Self::DEEP_CHANNELS`], and colours by them or by histogram, are left to the processors, and so are
 /// pictures with layers, which the processors paint: from the device's channels where it computes all of them.
 ///
 /// Calls from several threads run at once: each takes a device session of its own out of a pool, and no lock is held
@@ -63,6 +63,9 @@ pub struct CudaEngine {
 impl CudaEngine {
     /// The channels that a device computes; tasks with others are left to the processors.
     pub const CHANNELS: ChannelSet = ChannelSet::SMOOTH;
+
+    /// The channels that devices compute of deep views, beside the dwells.
+    pub const DEEP_CHANNELS: ChannelSet = deep::pixels::channels();
 
     /// An engine on a device; `cpu` computes whatever the device does not.
     ///

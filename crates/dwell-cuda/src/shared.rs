@@ -186,6 +186,14 @@ constants! {
     DEEP_MOST_STEPS: u32 = deep::MOST_STEPS;
     /// Bits after the point of a smooth value.
     DEEP_SMOOTH_BITS: u32 = values::SMOOTH_BITS;
+    /// Bits after the point of the base-2 logarithm of a distance.
+    DEEP_DISTANCE_BITS: u32 = values::DISTANCE_BITS;
+    /// Bits after the point of a component of a slope.
+    DEEP_SLOPE_BITS: u32 = values::SLOPE_BITS;
+    /// A relative error of w or of a derivative with which no distance is decided.
+    DEEP_FAR_TOO_MUCH: f64 = deep::FAR_TOO_MUCH;
+    /// The greatest count of a dwell.
+    DEEP_MOST_COUNT: u64 = u32::MAX as u64;
     /// The level of the shortest blocks.
     DEEP_FIRST_LEVEL: u32 = blocks::FIRST;
     /// The share of |Q| (|z| + e) for roundings.

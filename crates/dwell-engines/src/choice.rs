@@ -30,8 +30,13 @@ impl Work {
     /// otherwise, and pictures that they finish before a device has started.
     fn suits_a_device(self) -> bool {
         matches!(self.strategy, Strategy::Auto | Strategy::EveryPixel | Strategy::Proven)
-            && CudaEngine::CHANNELS.includes(self.channels)
+            && self.channels_of_devices().includes(self.channels)
             && self.pixels >= if self.is_deep() { FEWEST_DEEP_PIXELS } else { FEWEST_PIXELS }
+    }
+
+    /// The channels that a device computes.
+    fn channels_of_devices(self) -> ChannelSet {
+        if self.is_deep() { CudaEngine::DEEP_CHANNELS } else { CudaEngine::CHANNELS }
     }
 
     /// Whether dwells are proved, which takes longer.
@@ -151,6 +156,7 @@ mod tests {
         assert!(!Work { strategy: Strategy::BoundaryTrace, ..work }.suits_a_device());
         assert!(!Work { strategy: Strategy::MarianiSilver, ..work }.suits_a_device(), "a device infers other pixels");
         assert!(!Work { channels: ChannelSet::DISTANCE, ..work }.suits_a_device());
+        assert!(Work { channels: ChannelSet::DISTANCE, number: NumberKind::Exact, ..work }.suits_a_device());
         let deep = Work { number: NumberKind::Exact, ..work };
         assert!(deep.suits_a_device() && Work { pixels: 1920 * 1080, ..deep }.suits_a_device());
         assert!(!Work { pixels: 480 * 270, ..deep }.suits_a_device());

@@ -4,8 +4,8 @@
 //! milliseconds, whatever the limit, and warps are full. The host reads after each how many go on.
 
 use super::layout::DeepPixels;
-use super::pixels::{COUNTERS, Pixels};
-use super::session::{DeepRows, DeepSession};
+use super::pixels::{CHANNELS, COUNTERS, Pixels};
+use super::session::{DeepSession, Part};
 use super::share;
 use super::tables::Tables;
 use crate::driver::{Context, Device, Event, Fault, Pinned, Stream};
@@ -13,7 +13,7 @@ use crate::kernel::{DeepDecide, Kernel};
 use crate::modules::Modules;
 use crate::pool::SessionPool;
 use crate::shared::{BLOCK_THREADS, WARP_COLUMNS, WARP_ROWS};
-use dwell::{Attempted, Cancel, DeepAttempt, DeepPoints, DeepTable, DeviceReport};
+use dwell::{Attempted, Cancel, ChannelSet, DeepAttempt, DeepPoints, DeepTable, DeviceReport};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -41,7 +41,8 @@ const OPEN: [usize; 2] = [2, 3];
 /// Buffers and kernels on a CUDA device.
 pub(crate) struct CudaDeepSession {
     stream: Stream,
-    kernels: [Kernel<DeepDecide>; 2],
+    /// In f64 and in pairs of it, without derivatives and with them.
+    kernels: [[Kernel<DeepDecide>; 2]; 2],
     occupancy: f64,
     pixels: Pixels,
     tables: Tables,
@@ -71,14 +72,18 @@ impl CudaDeepSession {
         pixels: usize,
         memory: &SessionPool,
     ) -> Result<Self, Fault> {
-        let kernels = [modules.deep("deep_f64")?, modules.deep("deep_pairs")?];
+        let mut kernel = |name: &str| modules.deep(name);
+        let kernels = [
+            [kernel("deep_f64")?, kernel("deep_pairs")?],
+            [kernel("deep_f64_derived")?, kernel("deep_pairs_derived")?],
+        ];
         let (stream, memory) = (Stream::new(context)?, Pixels::new(context, pixels, memory)?);
         // Values of pixels that are left open are copied like the others.
         memory.dwell.clear(0..pixels, &stream)?;
-        memory.smooth.clear(0..pixels, &stream)?;
+        CHANNELS.into_iter().try_for_each(|channel| memory.values(channel).clear(0..pixels, &stream))?;
         Ok(Self {
             stream,
-            occupancy: kernels[0].occupancy(BLOCK_THREADS, device)?.part,
+            occupancy: kernels[0][0].occupancy(BLOCK_THREADS, device)?.part,
             kernels,
             pixels: memory,
             tables: Tables::new(context)?,
@@ -136,7 +141,8 @@ impl DeepSession for CudaDeepSession {
         let begun = Instant::now();
         let Self { stream, pixels, tables, pinned, began, ended, .. } = self;
         let in_pairs = matches!(attempt.table, DeepTable::InPairs(_));
-        let kernel = self.kernels[usize::from(in_pairs)];
+        let is_derived = attempt.setting.units.is_some();
+        let kernel = self.kernels[usize::from(is_derived)][usize::from(in_pairs)];
         let view = tables.view(attempt, memory, stream)?;
         self.done.copy_seconds += begun.elapsed().as_secs_f64();
         let task = pixels.task();
@@ -182,37 +188,54 @@ impl DeepSession for CudaDeepSession {
         self.done.kernel_seconds += attempted.seconds;
         attempted.decided = u64::from(open.saturating_sub(left));
         let made = (attempted.steps, attempted.blocks);
-        attempted.share_of_peak = share::of_peak(&self.device, in_pairs, made, attempted.seconds);
+        attempted.share_of_peak = share::of_peak(&self.device, (in_pairs, is_derived), made, attempted.seconds);
         self.open = Open { list: Some(of_open), count: left };
         Ok(attempted)
     }
 
-    fn finish(&mut self, with_smooth: bool) -> Result<DeepRows<'_>, Fault> {
+    fn finish(&mut self, channels: ChannelSet, store: &mut dyn FnMut(Part, &[u8])) -> Result<Vec<u32>, Fault> {
         self.context.enter()?;
         let Self { stream, pixels, pinned, began, ended, .. } = self;
         let task = pixels.task();
         let count = task.width as usize * task.height as usize;
-        let of_smooth = if with_smooth { count } else { 0 };
         let open = self.open.count as usize;
-        let [smooth_at, open_at] = [4 * count, 4 * count + 8 * of_smooth];
+        // What is copied at once fits into the pinned memory: the dwells with the open ones, and the values of a channel.
+        let list_at = 4 * count;
         began.record(stream)?;
         pixels.dwell.copy_to(0..count, pinned, 0, stream)?;
-        pixels.smooth.copy_to(0..of_smooth, pinned, smooth_at, stream)?;
         if let Some(list) = self.open.list {
-            pixels.list(list).copy_to(0..open, pinned, open_at, stream)?;
+            pixels.list(list).copy_to(0..open, pinned, list_at, stream)?;
+        }
+        let mut values_at = list_at + (4 * open).next_multiple_of(8);
+        let mut first = channels.iter();
+        let mut waits = first.next();
+        if let Some(channel) = waits {
+            pixels.values(channel).copy_to(0..count, pinned, values_at, stream)?;
         }
         ended.record(stream)?;
         pinned.wait()?;
         self.done.copy_seconds += ended.seconds_since(began)?;
-        let end = open_at + 4 * open;
-        self.done.copied_bytes += end as u64;
         let bytes = pinned.bytes();
-        let list = &bytes[open_at..end];
-        let open = match self.open.list {
-            Some(_) => (0..open).map(|number| word(list, number)).collect(),
+        store(Part::Dwells, &bytes[..list_at]);
+        let open: Vec<u32> = match self.open.list {
+            Some(_) => (0..open).map(|number| word(&bytes[list_at..], number)).collect(),
             None => (0..self.open.count).collect(),
         };
-        Ok(DeepRows { dwell: &bytes[..smooth_at], smooth: &bytes[smooth_at..open_at], open })
+        while let Some(channel) = waits {
+            store(Part::Values(channel), &pinned.bytes()[values_at..values_at + 8 * count]);
+            waits = first.next();
+            if let Some(channel) = waits {
+                values_at = 0;
+                began.record(stream)?;
+                pixels.values(channel).copy_to(0..count, pinned, 0, stream)?;
+                ended.record(stream)?;
+                pinned.wait()?;
+                self.done.copy_seconds += ended.seconds_since(began)?;
+            }
+        }
+        let of_values = 8 * channels.iter().count() * count;
+        self.done.copied_bytes += (list_at + 4 * open.len() + of_values) as u64;
+        Ok(open)
     }
 
     fn report(&mut self, report: &mut DeviceReport) {

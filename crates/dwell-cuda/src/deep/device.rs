@@ -1,11 +1,11 @@
 //! The device as [`CpuEngine::run_with_device`] sees it: it takes a session out of those that are kept, and turns faults into warnings.
 
-use super::session::{DeepSession, MOST_PIXELS};
+use super::session::{DeepSession, MOST_PIXELS, Part};
 use crate::driver::Fault;
 use crate::engine::{CudaEngine, copy};
 use dwell::{
-    Attempted, Cancel, ChannelSet, Control, CpuEngine, DeepAttempt, DeepDevice, DeepPoints, DeviceFailed, DeviceReport,
-    Engine, Error, FieldRowsMut, Notes, Outcome, Points, Requirements, Strategy, Task,
+    Attempted, Cancel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, DeepAttempt, DeepDevice, DeepPoints,
+    DeviceFailed, DeviceReport, Engine, Error, FieldRowsMut, Notes, Outcome, Points, Requirements, Strategy, Task,
 };
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -48,7 +48,7 @@ pub(crate) fn computes(task: &Task<'_>, channels: ChannelSet) -> bool {
     is_deep
         // Of deep views every pixel is computed: `Auto` comes to that.
         && matches!(task.strategy, Strategy::EveryPixel | Strategy::Auto)
-        && ChannelSet::SMOOTH.includes(task.channels)
+        && CudaEngine::DEEP_CHANNELS.includes(task.channels)
         && task.channels.includes(channels)
 }
 
@@ -167,12 +167,12 @@ impl DeepDevice for DeepCall<'_> {
         self.with(|session, engine| session.attempt(attempt, &engine.sessions, cancel))
     }
 
-    fn finish(&mut self, dwell: &mut [u32], smooth: &mut [f64]) -> Result<Vec<u32>, DeviceFailed> {
+    fn finish(&mut self, mut out: ChannelSlicesMut<'_>) -> Result<Vec<u32>, DeviceFailed> {
         self.with(|session, engine| {
-            let done = session.finish(!smooth.is_empty())?;
-            copy(engine.pool(), dwell, done.dwell);
-            copy(engine.pool(), smooth, done.smooth);
-            Ok(done.open)
+            session.finish(out.set(), &mut |part, bytes| match part {
+                Part::Dwells => copy(engine.pool(), out.dwell, bytes),
+                Part::Values(channel) => copy(engine.pool(), out[channel], bytes),
+            })
         })
     }
 

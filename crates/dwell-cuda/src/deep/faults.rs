@@ -1,6 +1,7 @@
 //! The engine over deep sessions that fail on request: results are the same after any fault at any operation.
 
-use super::session::{DeepRows, DeepSession};
+use super::pixels::CHANNELS;
+use super::session::{DeepSession, Part};
 use crate::driver::{Device, Fault};
 use crate::engine::{CudaEngine, Pieces};
 use crate::needs::{Capacity, Needs};
@@ -100,40 +101,33 @@ pub(super) fn processors() -> CpuEngine {
 /// A session that knows the values of all pixels of [`deep_plan`], and leaves some of them open.
 struct FakeSession {
     script: Arc<Mutex<Script>>,
-    truth: Arc<Truth>,
+    truth: Arc<Values>,
     capacity: usize,
     rows: Range<u32>,
-    dwell: Vec<u32>,
-    smooth: Vec<f64>,
-    open: Vec<u32>,
+    is_decided: Vec<bool>,
 }
 
-/// Dwells and smooth values.
-type Truth = (Vec<u32>, Vec<f64>);
+/// Dwells and the other values of [`CHANNELS`].
+pub(super) type Values = (Vec<u32>, [Vec<f64>; CHANNELS.len()]);
 
 /// Those of [`deep_plan`].
-fn truth() -> Arc<Truth> {
-    static TRUTH: OnceLock<Arc<Truth>> = OnceLock::new();
-    let field = || {
-        let (dwell, smooth, _) = field_of(&processors(), &deep_plan(), ChannelSet::SMOOTH);
-        Arc::new((dwell, smooth))
-    };
-    Arc::clone(TRUTH.get_or_init(field))
+fn truth() -> Arc<Values> {
+    static TRUTH: OnceLock<Arc<Values>> = OnceLock::new();
+    let channels = ChannelSet::SMOOTH.and(ChannelSet::DISTANCE);
+    Arc::clone(TRUTH.get_or_init(|| Arc::new(field_of(&processors(), &deep_plan(), channels).0)))
 }
 
 impl FakeSession {
+    fn open(&self) -> Vec<u32> {
+        let open = self.is_decided.iter().zip(0..).filter(|(is_decided, _)| !**is_decided);
+        open.map(|(_, pixel)| pixel).collect()
+    }
+
     fn decide(&mut self, in_f64: bool) {
-        let first = self.rows.start as usize * WIDTH;
-        let (dwell, smooth) = (&mut self.dwell, &mut self.smooth);
-        self.open.retain(|pixel| {
+        for (pixel, is_decided) in self.is_decided.iter_mut().enumerate() {
             // Some are left to later attempts, and some to the processors.
-            if pixel % 7 == 3 || pixel % 5 == 1 && in_f64 {
-                return true;
-            }
-            let place = *pixel as usize;
-            (dwell[place], smooth[place]) = (self.truth.0[first + place], self.truth.1[first + place]);
-            false
-        });
+            *is_decided |= pixel % 7 != 3 && (pixel % 5 != 1 || !in_f64);
+        }
     }
 }
 
@@ -146,9 +140,7 @@ impl DeepSession for FakeSession {
         Script::step(&self.script)?;
         let pixels = points.columns().len() * rows.len();
         assert!(pixels <= self.capacity);
-        // What is not decided has any value.
-        (self.dwell, self.smooth) = (vec![77; pixels], vec![7.7; pixels]);
-        self.open = (0..u32::try_from(pixels).unwrap()).collect();
+        self.is_decided = vec![false; pixels];
         self.rows = rows;
         Ok(())
     }
@@ -162,17 +154,28 @@ impl DeepSession for FakeSession {
                 return Ok(Attempted::default());
             }
         }
-        let before = self.open.len();
+        let before = self.open().len();
         self.decide(matches!(attempt.table, DeepTable::InF64(_)));
         // So many steps that the processors would take longer for what is left.
-        let decided = (before - self.open.len()) as u64;
+        let decided = (before - self.open().len()) as u64;
         Ok(Attempted { decided, seconds: 0.01, steps: 1 << 40, ..Attempted::default() })
     }
 
-    fn finish(&mut self, with_smooth: bool) -> Result<DeepRows<'_>, Fault> {
+    fn finish(&mut self, channels: ChannelSet, store: &mut dyn FnMut(Part, &[u8])) -> Result<Vec<u32>, Fault> {
         Script::step(&self.script)?;
-        let smooth = if with_smooth { bytemuck::cast_slice(&self.smooth) } else { &[] };
-        Ok(DeepRows { dwell: bytemuck::cast_slice(&self.dwell), smooth, open: self.open.clone() })
+        let first = self.rows.start as usize * WIDTH;
+        let pixels = self.is_decided.iter().enumerate();
+        // What is not decided has any value.
+        let dwell =
+            pixels.clone().map(|(pixel, is_decided)| if *is_decided { self.truth.0[first + pixel] } else { 77 });
+        store(Part::Dwells, bytemuck::cast_slice(&dwell.collect::<Vec<u32>>()));
+        for (channel, truth) in
+            CHANNELS.into_iter().zip(&self.truth.1).filter(|(channel, _)| channels.contains(*channel))
+        {
+            let values = pixels.clone().map(|(pixel, is_decided)| if *is_decided { truth[first + pixel] } else { 7.7 });
+            store(Part::Values(channel), bytemuck::cast_slice(&values.collect::<Vec<f64>>()));
+        }
+        Ok(self.open())
     }
 
     fn report(&mut self, _: &mut DeviceReport) {}
@@ -189,15 +192,7 @@ fn engine(script: Script) -> (CudaEngine, Arc<Mutex<Script>>) {
         let script = Arc::clone(&of_device);
         // In several pieces.
         let capacity = (pixels >> 11).max(64 * 11);
-        Ok(Box::new(FakeSession {
-            script,
-            truth: truth(),
-            capacity,
-            rows: 0..0,
-            dwell: Vec::new(),
-            smooth: Vec::new(),
-            open: Vec::new(),
-        }))
+        Ok(Box::new(FakeSession { script, truth: truth(), capacity, rows: 0..0, is_decided: Vec::new() }))
     });
     (engine, script)
 }
@@ -216,25 +211,27 @@ fn deep_plan() -> Plan {
 }
 
 /// The field of a plan, and what was noted.
-pub(super) fn field_of(engine: &dyn Engine, plan: &Plan, channels: ChannelSet) -> (Vec<u32>, Vec<f64>, Notes) {
+pub(super) fn field_of(engine: &dyn Engine, plan: &Plan, channels: ChannelSet) -> (Values, Notes) {
     let size = plan.size();
     let pixels = size.pixels() as usize;
-    let with_smooth = channels.contains(Channel::Smooth);
-    let (mut dwell, mut smooth) = (vec![1; pixels], vec![1.0; if with_smooth { pixels } else { 0 }]);
+    let mut dwell = vec![1; pixels];
+    let mut values = CHANNELS.map(|channel| vec![1.0; if channels.contains(channel) { pixels } else { 0 }]);
     let mut slices = ChannelSlicesMut::of_dwells(&mut dwell);
-    slices[Channel::Smooth] = &mut smooth;
+    for (channel, values) in CHANNELS.into_iter().zip(&mut values) {
+        slices[channel] = values;
+    }
     let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
     let task = Task { plan, strategy: Strategy::Auto, channels };
     let rows = FieldRowsMut::new(size.width, 0..size.height, slices).unwrap();
     let notes = engine.run(&task, rows, &control).unwrap().notes;
-    (dwell, smooth, notes)
+    ((dwell, values), notes)
 }
 
 #[test]
 fn deep_fields_are_equal_after_any_fault() {
     let plan = deep_plan();
-    for channels in [ChannelSet::NONE, ChannelSet::SMOOTH] {
-        let (dwell, smooth, _) = field_of(&processors(), &plan, channels);
+    for channels in [ChannelSet::NONE, ChannelSet::SMOOTH, ChannelSet::SMOOTH.and(ChannelSet::DISTANCE)] {
+        let (field, _) = field_of(&processors(), &plan, channels);
         let mut reached = 0;
         for fault in [Fault::Memory, Fault::Lost("an injected fault".to_owned())] {
             for lasting in [false, true] {
@@ -244,8 +241,8 @@ fn deep_fields_are_equal_after_any_fault() {
                     let (engine, script) = engine(Script { fails, lasting, ..Script::default() });
                     // Twice, so that state left by a fault shows.
                     let notes = [(); 2].map(|()| {
-                        let (own, own_smooth, notes) = field_of(&engine, &plan, channels);
-                        assert!(own == dwell && own_smooth == smooth, "{what}");
+                        let (own, notes) = field_of(&engine, &plan, channels);
+                        assert!(own == field, "{what}");
                         notes
                     });
                     let script = script.lock().unwrap();
@@ -274,7 +271,7 @@ fn deep_fields_are_equal_after_any_fault() {
 #[test]
 fn a_device_decides_most_of_a_deep_view_in_tiers() {
     let (engine, _) = engine(Script::default());
-    let notes = field_of(&engine, &deep_plan(), ChannelSet::NONE).2;
+    let notes = field_of(&engine, &deep_plan(), ChannelSet::NONE).1;
     let deep = notes.deep.unwrap();
     let first = deep.tiers[0];
     assert_eq!((first.device_samples, first.samples), (64 * 36, 64 * 36), "{deep:?}");
@@ -288,15 +285,14 @@ fn a_device_decides_most_of_a_deep_view_in_tiers() {
 
 #[test]
 fn what_a_device_does_not_compute_is_left_to_the_processors() {
-    // Slopes and distances, and a limit above 32 bits.
-    let plan = deep_plan();
-    let long = plan_of(plan.view(), 1 << 33);
-    for (plan, channels) in [(&plan, ChannelSet::DISTANCE), (&long, ChannelSet::of_dwells(1 << 33))] {
+    // The cycles of points that stay.
+    let plan = plan_of(&deep_plan().view().clone().sized(Size::new(6, 4).unwrap()), 4000);
+    for channels in [ChannelSet::NONE.with(Channel::Period), ChannelSet::SMOOTH.with(Channel::FinalRe)] {
         let (engine, script) = engine(Script::default());
-        let task = Task { plan, strategy: Strategy::EveryPixel, channels };
+        let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
         let field = |engine: &dyn Engine| dwell::field(&task, engine, &Limits::default(), &Cancel::default()).unwrap();
         let (own, truth) = (field(&engine), field(&processors()));
-        assert!(own.dwell() == truth.dwell() && own.distance() == truth.distance());
+        assert!(own.dwell() == truth.dwell() && own.smooth() == truth.smooth());
         assert_eq!(script.lock().unwrap().done, 0);
     }
 }

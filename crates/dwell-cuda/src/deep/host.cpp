@@ -3,32 +3,28 @@
 
 #include "deep_pixel.cuh"
 
-// Decides pixels one after the other, in launches of so many operations: for each its ending, as in deep_orbit.cuh, and its dwell and smooth value.
-template <class T> static void decide(const DeepView& v, const DeepPixels& p, unsigned operations, int* endings) {
+// Decides pixels one after the other, in launches of so many operations: for each its ending, as in deep_orbit.cuh, and its dwell and other values.
+template <class T, bool DERIVED> static void decide(const DeepView& v, const DeepPixels& p, unsigned operations, int* endings) {
     for (unsigned pixel = 0; pixel < p.width * p.height; pixel++) {
         const Complex<T> c = offset_of<T>(p, pixel % p.width, pixel / p.width);
-        Orbit<T> o;
+        Orbit<T, DERIVED> o;
         Counts counts = {0, 0};
-        double smooth = 0;
+        Values values = {};
         Ending ending = begin(v, c, o);
         for (unsigned word = 0; word < 3; word++) p.trap_words[word * p.capacity + pixel] = 0;
         while (ending == GOES_ON) {
-            ending = iterate(v, p, pixel, c, o, operations, counts, smooth);
+            ending = iterate(v, p, pixel, c, o, operations, counts, values);
             if (ending == GOES_ON) {
                 store(p, pixel, o);
-                o = load<T>(p, pixel);
+                o = load<T, DERIVED>(p, pixel);
             }
         }
         endings[pixel] = ending;
-        p.dwell[pixel] = ending == ESCAPES ? (unsigned)o.n : 0;
-        p.smooth[pixel] = ending == ESCAPES ? smooth : 0.0;
+        store_values<DERIVED>(v, p, pixel, ending == ESCAPES ? o.n : 0, ending == ESCAPES ? values : Values{});
     }
 }
 
-extern "C" void dwell_deep_on_host(const DeepView* v, const DeepPixels* p, unsigned in_pairs, unsigned operations, int* endings) {
-    if (in_pairs) {
-        decide<Pair>(*v, *p, operations, endings);
-    } else {
-        decide<double>(*v, *p, operations, endings);
-    }
+extern "C" void dwell_deep_on_host(const DeepView* v, const DeepPixels* p, unsigned in_pairs, unsigned derived, unsigned operations, int* endings) {
+    const auto decide_in = in_pairs ? (derived ? decide<Pair, true> : decide<Pair, false>) : (derived ? decide<double, true> : decide<double, false>);
+    decide_in(*v, *p, operations, endings);
 }

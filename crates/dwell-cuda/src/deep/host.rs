@@ -4,12 +4,14 @@
 
 use super::faults::{TestDevice, field_of, plan_of, processors};
 use super::layout::{self, DeepOrigin, DeepPixels, DeepTiny, DeepView, WideBlock};
-use super::session::{DeepRows, DeepSession};
+use super::pixels::CHANNELS;
+use super::session::{DeepSession, Part};
 use crate::driver::{Address, Fault};
 use crate::host::compiled;
 use crate::pool::SessionPool;
 use dwell::{
-    Attempted, Cancel, ChannelSet, DeepAttempt, DeepPoints, DeepTable, DeviceReport, Location, Size, Tier, View,
+    Attempted, Cancel, Channel, ChannelSet, DeepAttempt, DeepPoints, DeepTable, DeviceReport, Location, Size, Tier,
+    View,
 };
 use dwell_kernels::deep::blocks::Table;
 use dwell_kernels::deep::mantissa::Mantissa;
@@ -23,7 +25,7 @@ const ESCAPES: i32 = 1;
 const STAYS: i32 = 2;
 
 /// `dwell_deep_on_host` of host.cpp.
-type Decide = unsafe extern "C" fn(*const DeepView<'_>, *const DeepPixels<'_>, u32, u32, *mut i32);
+type Decide = unsafe extern "C" fn(*const DeepView<'_>, *const DeepPixels<'_>, u32, u32, u32, *mut i32);
 
 /// The compiled code; `None` where there is no C++ compiler.
 fn code() -> Option<&'static Library> {
@@ -38,7 +40,8 @@ struct Rows {
     rows: Vec<i64>,
     frame: [f64; 12],
     dwell: Vec<u32>,
-    smooth: Vec<f64>,
+    /// Of [`CHANNELS`].
+    values: [Vec<f64>; CHANNELS.len()],
     open: Vec<u32>,
 }
 
@@ -74,13 +77,16 @@ impl HostSession {
             wide: Address::of_host(&wide).read_only(),
             ..layout::view(table, setting)
         };
-        let Rows { columns, rows, frame, dwell, smooth, open } = &mut self.rows;
+        let Rows { columns, rows, frame, dwell, values, open } = &mut self.rows;
         let pixels = columns.len() * rows.len();
         let count = |len: usize| u32::try_from(len).unwrap();
         let (mut orbits, mut n, mut words) = (vec![0.0; 5 * pixels], vec![0_u64; pixels], vec![0_u32; 3 * pixels]);
         let (mut traps, mut trap_n) = (vec![0.0; 10 * pixels], vec![0_u64; pixels]);
         let mut trap_words = vec![0_u32; 5 * pixels];
-        let (mut dwells, mut smooths, mut endings) = (vec![0; pixels], vec![0.0; pixels], vec![0; pixels]);
+        let (mut derivatives, mut derivative_units) = (vec![0.0; 6 * pixels], vec![0_i32; 2 * pixels]);
+        let (mut dwells, mut endings) = (vec![0; pixels], vec![0; pixels]);
+        let mut found = CHANNELS.map(|_| vec![0.0; pixels]);
+        let [smooth, distance, slope_right, slope_up, overflow] = found.each_mut().map(|of| Address::of_host_mut(of));
         let task = DeepPixels {
             columns: Address::of_host(columns).read_only(),
             rows: Address::of_host(rows).read_only(),
@@ -90,8 +96,14 @@ impl HostSession {
             traps: Address::of_host_mut(&mut traps),
             trap_n: Address::of_host_mut(&mut trap_n),
             trap_words: Address::of_host_mut(&mut trap_words),
+            derivatives: Address::of_host_mut(&mut derivatives),
+            derivative_units: Address::of_host_mut(&mut derivative_units),
             dwell: Address::of_host_mut(&mut dwells),
-            smooth: Address::of_host_mut(&mut smooths),
+            smooth,
+            distance,
+            slope_right,
+            slope_up,
+            overflow,
             frame: *frame,
             width: count(columns.len()),
             height: count(rows.len()),
@@ -100,14 +112,16 @@ impl HostSession {
         };
         // SAFETY: the function of that name has this type.
         let decide = unsafe { self.code.get::<Decide>(b"dwell_deep_on_host\0") }.unwrap();
+        let is_derived = setting.units.is_some().into();
         // SAFETY: all arrays live, and have the lengths that the structs say.
-        unsafe { decide(&view, &task, count(T::PARTS - 1), self.operations, endings.as_mut_ptr()) };
+        unsafe { decide(&view, &task, count(T::PARTS - 1), is_derived, self.operations, endings.as_mut_ptr()) };
         let before = open.len();
         open.retain(|pixel| {
             let pixel = *pixel as usize;
             let is_decided = [ESCAPES, STAYS].contains(&endings[pixel]);
             if is_decided {
-                (dwell[pixel], smooth[pixel]) = (dwells[pixel], smooths[pixel]);
+                dwell[pixel] = dwells[pixel];
+                values.iter_mut().zip(&found).for_each(|(values, found)| values[pixel] = found[pixel]);
             }
             !is_decided
         });
@@ -133,7 +147,8 @@ impl DeepSession for HostSession {
             frame[4 * number..4 * number + 4].copy_from_slice(&parts);
         }
         let open = (0..u32::try_from(pixels).unwrap()).collect();
-        self.rows = Rows { columns, rows, frame, dwell: vec![0; pixels], smooth: vec![0.0; pixels], open };
+        let values = CHANNELS.map(|_| vec![0.0; pixels]);
+        self.rows = Rows { columns, rows, frame, dwell: vec![0; pixels], values, open };
         Ok(())
     }
 
@@ -148,29 +163,36 @@ impl DeepSession for HostSession {
         Ok(Attempted { decided, seconds: 1e-3, steps: MANY_STEPS, ..Attempted::default() })
     }
 
-    fn finish(&mut self, with_smooth: bool) -> Result<DeepRows<'_>, Fault> {
-        let Rows { dwell, smooth, open, .. } = &self.rows;
-        let smooth = if with_smooth { bytemuck::cast_slice(smooth) } else { &[] };
-        Ok(DeepRows { dwell: bytemuck::cast_slice(dwell), smooth, open: open.clone() })
+    fn finish(&mut self, channels: ChannelSet, store: &mut dyn FnMut(Part, &[u8])) -> Result<Vec<u32>, Fault> {
+        let Rows { dwell, values, open, .. } = &self.rows;
+        store(Part::Dwells, bytemuck::cast_slice(dwell));
+        for (channel, values) in CHANNELS.into_iter().zip(values).filter(|(channel, _)| channels.contains(*channel)) {
+            store(Part::Values(channel), bytemuck::cast_slice(values));
+        }
+        Ok(open.clone())
     }
 
     fn report(&mut self, _: &mut DeviceReport) {}
 }
+
+/// Distances and slopes.
+const SLOPES: ChannelSet = ChannelSet::DISTANCE.with(Channel::SlopeRight).with(Channel::SlopeUp);
 
 /// Compares a view with the processors, and returns the least share of pixels that a tier of deltas decided where one alone does.
 fn check(view: &View, limit: u64) -> Option<f64> {
     let code = code()?;
     let plan = plan_of(view, limit);
     let mut least: f64 = 1.0;
-    for channels in [ChannelSet::NONE, ChannelSet::SMOOTH] {
-        let (dwell, smooth, truth) = field_of(&processors(), &plan, channels);
-        let first = if channels == ChannelSet::NONE { Tier::F64Coarse } else { Tier::F64Medium };
+    let of_limit = ChannelSet::of_dwells(limit);
+    for channels in [ChannelSet::NONE, ChannelSet::SMOOTH, SLOPES.and(ChannelSet::SMOOTH)] {
+        let channels = channels.and(of_limit);
+        let (field, truth) = field_of(&processors(), &plan, channels);
+        let first = if channels == of_limit { Tier::F64Coarse } else { Tier::F64Medium };
         for (tier, operations) in [(None, 1000), (Some(first), 7), (Some(Tier::PairsFine), 64)] {
             let session = move || HostSession { code, operations, tier, rows: Rows::default() };
             let engine = TestDevice::engine(move || Box::new(session()));
-            let (own, own_smooth, notes) = field_of(&engine, &plan, channels);
-            assert!(own == dwell, "{tier:?} {view:?}");
-            assert!(own_smooth == smooth, "{tier:?} {view:?}");
+            let (own, notes) = field_of(&engine, &plan, channels);
+            assert!(own == field, "{tier:?} {channels:?} {view:?}");
             let deep = notes.deep.unwrap();
             let of_device = deep.tiers.iter().filter(|of_tier| of_tier.device_samples > 0);
             let decided = of_device.map(|of_tier| of_tier.decided).max().unwrap_or(0);
@@ -204,6 +226,8 @@ fn kernels_prove_the_dwells_of_the_processors() {
         ("-1.76877883727888640", "0", "1e22", "0", 900),
         ("-1.768778833", "-0.001738996", "5e3", "10", 1_000_000),
         ("3e9", "1e9", "1e3", "0", 50),
+        // Dwells of more than 32 bits.
+        ("-1.76877883727888640", "0", "1e22", "40", 1 << 33),
     ] {
         let mut view = View::centred(re, im, zoom).unwrap().sized(size);
         view.rotation = rotation.parse().unwrap();

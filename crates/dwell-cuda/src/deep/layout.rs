@@ -3,10 +3,11 @@
 use crate::driver::{Address, ConstAddress};
 use crate::shared::shared_struct;
 use dwell_kernels::deep::blocks::{REACH, Table};
-use dwell_kernels::deep::device_constants::{UNDERFLOW, UNITS};
+use dwell_kernels::deep::device_constants::{UNDERFLOW, UNITS, over_margin};
 use dwell_kernels::deep::mantissa::Mantissa;
 use dwell_kernels::deep::orbit::Setting;
 use dwell_kernels::deep::reference::Reference;
+use dwell_kernels::deep::values::Units;
 
 shared_struct! {
     /// A Z_m below 2^-300: parts of both numbers, each with its second one, and the power of two.
@@ -68,6 +69,11 @@ shared_struct! {
         /// The error of the last Z, as m 2^e and in double.
         pub(crate) end_error: f64,
         pub(crate) end_error_in_double: f64,
+        /// 1 over what |c| is away from the greatest, at least; the height of the view in units of 2^scale; and the steps of a pixel to the right and of one up, in a
+        /// common unit. Where distances and slopes are wanted.
+        pub(crate) over_margin: f64,
+        pub(crate) height: f64,
+        pub(crate) pixel: [f64; 4],
         pub(crate) limit: u64,
         pub(crate) start_n: u64,
         pub(crate) start_m: u32,
@@ -101,8 +107,16 @@ shared_struct! {
         pub(crate) trap_n: Address<'a, u64>,
         /// Whether an attempt is under way, the rebase of the next, their number, and the units of the disc and of the orbit before.
         pub(crate) trap_words: Address<'a, u32>,
+        /// Derivatives by c with bounds on their errors (3), and those of the orbit before (3), and their units (2), where distances or slopes are wanted.
+        pub(crate) derivatives: Address<'a, f64>,
+        pub(crate) derivative_units: Address<'a, i32>,
         pub(crate) dwell: Address<'a, u32>,
+        /// The other values, each where it is wanted.
         pub(crate) smooth: Address<'a, f64>,
+        pub(crate) distance: Address<'a, f64>,
+        pub(crate) slope_right: Address<'a, f64>,
+        pub(crate) slope_up: Address<'a, f64>,
+        pub(crate) overflow: Address<'a, f64>,
         /// The offset of the centre, and of half a pixel to the right and half a pixel up, as pairs, in units of 2^scale.
         pub(crate) frame: [f64; 12],
         pub(crate) width: u32,
@@ -182,7 +196,7 @@ pub(super) fn wide_blocks<T: Mantissa>(table: &Table<T>) -> impl Iterator<Item =
 /// The numbers of a view, without its arrays.
 pub(super) fn view<T: Mantissa>(table: &Table<T>, setting: &Setting<'_>) -> DeepView<'static> {
     let (reference, start) = (setting.reference, table.start_parts(setting.limit, setting.scale));
-    let u = UNITS[T::PARTS - 1];
+    let (u, units) = (UNITS[T::PARTS - 1], setting.units);
     let unit = if setting.scale > -1000 { 2_f64.powi(setting.scale) } else { 0.0 };
     let mut coefficients = [0.0; 12];
     for (number, parts) in start.coefficients.iter().enumerate() {
@@ -209,6 +223,9 @@ pub(super) fn view<T: Mantissa>(table: &Table<T>, setting: &Setting<'_>) -> Deep
         escape: setting.escape,
         end_error: reference.end_error.parts().0,
         end_error_in_double: reference.end_error.to_f64(),
+        over_margin: units.map_or(0.0, |units| over_margin(units.farthest)),
+        height: units.map_or(0.0, |units| units.height),
+        pixel: units.map_or([0.0; 4], |Units { pixel: [right, up], .. }| [right.re, right.im, up.re, up.im]),
         limit: setting.limit,
         start_n: start.n,
         start_m: count(start.m),

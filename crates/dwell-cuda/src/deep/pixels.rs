@@ -4,7 +4,7 @@ use super::layout::{DeepLists, DeepPixels};
 use crate::driver::{Address, Buffer, ConstAddress, Context, Fault, Stream};
 use crate::pool::{Reservation, SessionPool};
 use crate::upload::Upload;
-use dwell::DeepPoints;
+use dwell::{Channel, ChannelSet, DeepPoints};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,13 +13,29 @@ const OF_ORBIT: usize = 5;
 const OF_WORDS: usize = 3;
 const OF_TRAP: usize = 10;
 const OF_TRAP_WORDS: usize = 5;
+const OF_DERIVATIVES: usize = 6;
+const OF_DERIVATIVE_UNITS: usize = 2;
+/// The values that a pixel may have beside its dwell.
+pub(super) const CHANNELS: [Channel; 5] =
+    [Channel::Smooth, Channel::Distance, Channel::SlopeRight, Channel::SlopeUp, Channel::Overflow];
 /// Lists of pixels: two for those that go on, and two for those that are not decided.
 const LISTS: usize = 4;
 /// Words of 32 bits of the counters: how many go on, how many are not decided, steps and blocks (two words each).
 pub(super) const COUNTERS: usize = 6;
 
+/// All of [`CHANNELS`].
+pub(crate) const fn channels() -> ChannelSet {
+    let (mut all, mut number) = (ChannelSet::NONE, 0);
+    while number < CHANNELS.len() {
+        all = all.with(CHANNELS[number]);
+        number += 1;
+    }
+    all
+}
+
 /// Bytes of a pixel.
-const BYTES: usize = 8 * (OF_ORBIT + OF_TRAP + 3) + 4 * (OF_WORDS + OF_TRAP_WORDS + LISTS + 1);
+const BYTES: usize = 8 * (OF_ORBIT + OF_TRAP + OF_DERIVATIVES + CHANNELS.len() + 2)
+    + 4 * (OF_WORDS + OF_TRAP_WORDS + OF_DERIVATIVE_UNITS + LISTS + 1);
 
 /// Memory for so many pixels.
 pub(super) struct Pixels {
@@ -30,7 +46,10 @@ pub(super) struct Pixels {
     trap_n: Buffer<u64>,
     trap_words: Buffer<u32>,
     pub(super) dwell: Buffer<u32>,
-    pub(super) smooth: Buffer<f64>,
+    derivatives: Buffer<f64>,
+    derivative_units: Buffer<i32>,
+    /// Of [`CHANNELS`].
+    values: [Buffer<f64>; CHANNELS.len()],
     lists: [Buffer<u32>; LISTS],
     pub(super) counters: Buffer<u32>,
     offsets: Upload,
@@ -44,7 +63,7 @@ pub(super) struct Pixels {
 impl Pixels {
     pub(super) fn new(context: &Arc<Context>, pixels: usize, memory: &SessionPool) -> Result<Self, Fault> {
         let reservation = memory.reserve((pixels * BYTES) as u64)?;
-        let list = || Buffer::new(context, pixels);
+        let (list, values) = (|| Buffer::new(context, pixels), || Buffer::new(context, pixels));
         Ok(Self {
             orbits: Buffer::new(context, OF_ORBIT * pixels)?,
             n: Buffer::new(context, pixels)?,
@@ -53,7 +72,9 @@ impl Pixels {
             trap_n: Buffer::new(context, pixels)?,
             trap_words: Buffer::new(context, OF_TRAP_WORDS * pixels)?,
             dwell: Buffer::new(context, pixels)?,
-            smooth: Buffer::new(context, pixels)?,
+            derivatives: Buffer::new(context, OF_DERIVATIVES * pixels)?,
+            derivative_units: Buffer::new(context, OF_DERIVATIVE_UNITS * pixels)?,
+            values: [values()?, values()?, values()?, values()?, values()?],
             lists: [list()?, list()?, list()?, list()?],
             counters: Buffer::new(context, COUNTERS)?,
             offsets: Upload::new(context, 1 << 16)?,
@@ -65,6 +86,12 @@ impl Pixels {
 
     pub(super) fn capacity(&self) -> usize {
         self.n.len()
+    }
+
+    /// The values of a channel, which is one of [`CHANNELS`].
+    pub(super) fn values(&self, channel: Channel) -> &Buffer<f64> {
+        let number = CHANNELS.iter().position(|own| *own == channel);
+        &self.values[number.unwrap_or(0)]
     }
 
     /// A list.
@@ -101,7 +128,13 @@ impl Pixels {
             trap_n: self.trap_n.address(),
             trap_words: self.trap_words.address(),
             dwell: self.dwell.address(),
-            smooth: self.smooth.address(),
+            derivatives: self.derivatives.address(),
+            derivative_units: self.derivative_units.address(),
+            smooth: self.values(Channel::Smooth).address(),
+            distance: self.values(Channel::Distance).address(),
+            slope_right: self.values(Channel::SlopeRight).address(),
+            slope_up: self.values(Channel::SlopeUp).address(),
+            overflow: self.values(Channel::Overflow).address(),
             frame: self.frame,
             width: count(width),
             height: count(height),

@@ -3,21 +3,19 @@
 
 use crate::driver::Fault;
 use crate::pool::SessionPool;
-use dwell::{Attempted, Cancel, DeepAttempt, DeepPoints, DeviceReport};
+use dwell::{Attempted, Cancel, Channel, ChannelSet, DeepAttempt, DeepPoints, DeviceReport};
 use std::ops::Range;
 
 /// The pixels of a session, at most: those of a picture of 1920 x 1080. More would not keep a device busier.
 pub(crate) const MOST_PIXELS: usize = 1 << 21;
 
-/// Pixels that are done, as far as they are decided.
-#[derive(Clone, Debug)]
-pub(crate) struct DeepRows<'a> {
-    /// Dwells.
-    pub(crate) dwell: &'a [u8],
-    /// Smooth values, where they are wanted.
-    pub(crate) smooth: &'a [u8],
-    /// The numbers of those that are not decided.
-    pub(crate) open: Vec<u32>,
+/// What of the pixels a session delivers at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Their dwells.
+    Dwells,
+    /// Their values of a channel.
+    Values(Channel),
 }
 
 /// State opened on a device for pixels of deep views.
@@ -29,8 +27,8 @@ pub(crate) trait DeepSession: Send {
     /// Makes an attempt at the open pixels, with memory for its blocks out of `memory`.
     fn attempt(&mut self, attempt: &DeepAttempt<'_>, memory: &SessionPool, cancel: &Cancel)
     -> Result<Attempted, Fault>;
-    /// Waits for the results. With `with_smooth`, the last attempt was made for smooth values.
-    fn finish(&mut self, with_smooth: bool) -> Result<DeepRows<'_>, Fault>;
+    /// Waits for the results, of pixels that are decided, and has their bytes stored, of others any. Returns the numbers of the open pixels. The attempts were made for these channels.
+    fn finish(&mut self, channels: ChannelSet, store: &mut dyn FnMut(Part, &[u8])) -> Result<Vec<u32>, Fault>;
     /// Adds the work since the last call to a report.
     fn report(&mut self, report: &mut DeviceReport);
 }

@@ -6,6 +6,8 @@ use crate::driver::Device;
 /// `kernels/deep_number.cuh` have them. A sum of pairs takes 20, a product 8.
 const OF_STEP: [u64; 2] = [31, 215];
 const OF_BLOCK: [u64; 2] = [61, 707];
+/// What derivatives add to these, in f64 whatever the number: `kernels/deep_derivative.cuh`.
+const OF_DERIVATIVE: [u64; 2] = [18, 52];
 
 /// Operations of f64 that a multiprocessor begins in a cycle, by its compute capability (CUDA C++ Programming Guide, throughput of native arithmetic instructions).
 fn in_a_cycle(capability: (u32, u32)) -> Option<u32> {
@@ -18,9 +20,16 @@ fn in_a_cycle(capability: (u32, u32)) -> Option<u32> {
 }
 
 /// The share of the greatest rate of f64 with which a device made steps and blocks in so many seconds; 0 where that rate is not known.
-pub(super) fn of_peak(device: &Device, in_pairs: bool, (steps, blocks): (u64, u64), seconds: f64) -> f64 {
+pub(super) fn of_peak(
+    device: &Device,
+    (in_pairs, is_derived): (bool, bool),
+    (steps, blocks): (u64, u64),
+    seconds: f64,
+) -> f64 {
     let number = usize::from(in_pairs);
-    let operations = steps as f64 * OF_STEP[number] as f64 + blocks as f64 * OF_BLOCK[number] as f64;
+    let [of_step, of_block] = OF_DERIVATIVE.map(|more| if is_derived { more } else { 0 });
+    let operations =
+        steps as f64 * (OF_STEP[number] + of_step) as f64 + blocks as f64 * (OF_BLOCK[number] + of_block) as f64;
     let cycles = f64::from(device.clock_khz) * 1e3 * seconds;
     let most = f64::from(in_a_cycle(device.capability).unwrap_or(0)) * f64::from(device.multiprocessors) * cycles;
     if most > 0.0 { operations / most } else { 0.0 }
@@ -47,12 +56,14 @@ mod tests {
     #[test]
     fn a_share_is_that_of_the_greatest_rate_of_the_generation() {
         // 1.28e13 operations a second, of which these are 3.1e10 in a hundredth.
-        let share = |capability| of_peak(&device(capability), false, (1_000_000_000, 0), 0.01);
+        let share = |capability| of_peak(&device(capability), (false, false), (1_000_000_000, 0), 0.01);
         assert!((share((9, 0)) - 31.0 / 128.0).abs() < 1e-12);
         assert!((share((8, 0)) - 31.0 / 64.0).abs() < 1e-12);
-        let of_pairs = of_peak(&device((9, 0)), true, (0, 1_000_000), 0.01);
+        let of_pairs = of_peak(&device((9, 0)), (true, false), (0, 1_000_000), 0.01);
         assert!((of_pairs - 0.707 / 128.0).abs() < 1e-12);
-        for unknown in [share((42, 0)), of_peak(&device((9, 0)), false, (1, 1), 0.0)] {
+        let with_derivatives = of_peak(&device((9, 0)), (false, true), (1_000_000_000, 0), 0.01);
+        assert!((with_derivatives - 49.0 / 128.0).abs() < 1e-12);
+        for unknown in [share((42, 0)), of_peak(&device((9, 0)), (false, false), (1, 1), 0.0)] {
             assert_eq!(unknown.to_bits(), 0.0_f64.to_bits());
         }
     }

@@ -1,7 +1,7 @@
 //! The constants of the orbits of [`mod@orbit`], for engines that iterate them on a device.
 
 use super::mantissa::{Dd, Mantissa};
-use super::{derivative, orbit, values};
+use super::{blocks, derivative, orbit, values};
 
 /// u of a number.
 pub const UNITS: [f64; 2] = [<f64 as Mantissa>::UNIT, <Dd as Mantissa>::UNIT];
@@ -23,6 +23,14 @@ pub const FIRST_ATTEMPT: u32 = orbit::FIRST_ATTEMPT as u32;
 pub const FAR_SQUARED: f64 = values::FAR_SQUARED;
 /// The greatest number of further steps to there.
 pub const MOST_STEPS: u32 = values::MOST_STEPS as u32;
+
+/// A relative error of w or of a derivative with which no distance is decided.
+pub const FAR_TOO_MUCH: f64 = values::TOO_MUCH;
+/// What is multiplied by the remainder of a polynomial for that of its derivative by c, for |c| up to this: 1 over what is left to the greatest |c|.
+#[must_use]
+pub fn over_margin(farthest: f64) -> f64 {
+    UP / (blocks::REACH - farthest)
+}
 
 const _: () = {
     assert!(orbit::FIRST_ATTEMPT <= u32::MAX as u64);

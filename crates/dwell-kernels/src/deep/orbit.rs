@@ -50,6 +50,7 @@ mod wide;
 use super::blocks::{REACH, Table};
 use super::cells::Cells;
 use super::derivative::{Derivative, UNDERFLOW, UP, WideDerivative};
+use super::device_constants::over_margin;
 use super::extended::{Bound, Extended, power_of_two};
 use super::mantissa::{Complex, Mantissa};
 use super::reference::Reference;
@@ -222,7 +223,7 @@ impl<'a, T: Mantissa, const DERIVED: bool> Orbit<'a, T, DERIVED> {
             of_c: 4.0 * T::UNIT * REACH * unit + UNDERFLOW,
             relative: 2.0 * T::UNIT * REACH,
             of_modulus: 8.0 * setting.escape_radius * T::UNIT,
-            over_margin: setting.units.map_or(0.0, |units| UP / (REACH - units.farthest)),
+            over_margin: setting.units.map_or(0.0, |units| over_margin(units.farthest)),
         }
     }
 

@@ -25,7 +25,7 @@ pub const DISTANCE_BITS: u32 = 8;
 /// Bits after the point of a slope's components.
 pub const SLOPE_BITS: u32 = 10;
 /// A relative error with which nothing is decided.
-const TOO_MUCH: f64 = 1e-3;
+pub(super) const TOO_MUCH: f64 = 1e-3;
 
 /// What distances and slopes are expressed in.
 #[derive(Clone, Copy, Debug)]

@@ -7,15 +7,13 @@ use crate::base::error::Error;
 use crate::deep::points::DeepPoints;
 use crate::deep::prepared::Prepared;
 use crate::deep::report::{Tier, TierReport};
+use crate::field::channels::ChannelSlicesMut;
 use dwell_kernels::deep::blocks::{self, Table};
 use dwell_kernels::deep::mantissa::Dd;
 use dwell_kernels::deep::orbit::Setting;
 use dwell_kernels::deep::reference::End;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The greatest limit up to which a device counts steps: dwells have 32 bits there.
-const MOST_LIMIT: u64 = u32::MAX as u64 - 1;
 
 /// The blocks of an attempt.
 #[derive(Clone, Debug)]
@@ -78,12 +76,12 @@ pub trait DeepDevice {
     /// When it fails, or has no memory for the blocks.
     fn attempt(&mut self, attempt: &DeepAttempt<'_>, cancel: &Cancel) -> Result<Attempted, DeviceFailed>;
 
-    /// Stores the dwells and, where they are wanted, the smooth values of all pixels that are decided, of others any, and returns the open ones, by their
+    /// Stores the dwells and the other values that are wanted of all pixels that are decided, of others any, and returns the open ones, by their
     /// numbers along the rows.
     ///
     /// # Errors
     /// When it fails.
-    fn finish(&mut self, dwell: &mut [u32], smooth: &mut [f64]) -> Result<Vec<u32>, DeviceFailed>;
+    fn finish(&mut self, out: ChannelSlicesMut<'_>) -> Result<Vec<u32>, DeviceFailed>;
 
     /// Notes rows that the processors compute.
     fn leaves(&mut self, rows: Range<u32>);
@@ -126,13 +124,13 @@ impl Next<'_> {
 }
 
 impl Course<'_> {
-    /// Whether a device can make attempts: for dwells and smooth values of views that are not decided as a whole, by pairs of f64 and blocks from 4 steps on, which its kernels know.
+    /// Whether a device can make attempts: for all values but those of cycles, of views that are not decided as a whole, by pairs of f64 and blocks from 4 steps on, which its kernels know.
     pub(crate) fn suits_a_device(&self) -> bool {
         let suits = |prepared: &Prepared| {
             let reference = &prepared.reference;
             reference.end != End::Trap && !reference.is_compressed() && prepared.first_level == blocks::FIRST
         };
-        self.prepared.as_deref().is_some_and(suits) && !self.slopes && !self.cycles && self.call.limit <= MOST_LIMIT
+        self.prepared.as_deref().is_some_and(suits) && !self.cycles
     }
 
     /// The number of the attempt of a device after another one, which it made at so many samples, as far as it pays. Blocks of the fourth degree are for the processors alone, and so are cells of the plane: where there are some, processors make what follows sooner.

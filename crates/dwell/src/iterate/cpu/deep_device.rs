@@ -11,7 +11,6 @@ use crate::deep::rest::Rest;
 use crate::deep::tiers::device::DeepDevice;
 use crate::deep::tiers::{Course, DeepBuffers};
 use crate::field::FieldRowsMut;
-use crate::field::channels::Channel;
 use crate::iterate::engine::{Engine, Notes, Outcome, Task, Times};
 use crate::plan::points::Points;
 use std::time::{Duration, Instant};
@@ -87,9 +86,7 @@ impl CpuEngine {
             last = Some(number);
         }
         let Some(last) = last else { return Ok(None) };
-        let mut out = rows.channels_mut();
-        let (dwell, values) = out.parts_mut();
-        let Ok(list) = device.finish(dwell, values[Channel::Smooth as usize]) else { return Ok(None) };
+        let Ok(list) = device.finish(rows.channels_mut()) else { return Ok(None) };
         control.progress.add(pixels.saturating_sub(list.len() as u64));
         let mut end = |mut buffers: Box<super::deep::TileBuffers>| {
             self.end_deep(&mut buffers, points, notes);
