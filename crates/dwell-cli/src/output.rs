@@ -100,7 +100,11 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         }
         return ExitCode::from(2);
     }
-    let print = || error.print().and_then(|()| io::stdout().flush());
+    let print = || match error.print().and_then(|()| io::stdout().flush()) {
+        // A help text is no result: a reader such as `head` has seen what it wanted.
+        Err(source) if source.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
+    };
     match Stream::Output.check().and_then(|()| print().map_err(|source| Stream::Output.error(source))) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -62,11 +62,27 @@ fn a_file_size_limit_leaves_the_old_file() {
 fn a_closed_pipe_is_code_4() {
     let folder = Folder::new();
     for line in ["render --size 2000x2000 -o - --format ppm", "locations", "man"] {
-        let mut child =
-            folder.command().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        drop(child.stdout.take());
-        let ran = Ran::from(child.wait_with_output().unwrap());
+        let ran = into_a_closed_pipe(&folder, line);
         assert_eq!(ran.code, 4, "{line}: {}", ran.err);
+    }
+}
+
+/// With its standard output closed before it writes.
+#[cfg(unix)]
+fn into_a_closed_pipe(folder: &Folder, line: &str) -> Ran {
+    let mut child =
+        folder.command().args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    Ran::from(child.wait_with_output().unwrap())
+}
+
+#[test]
+#[cfg(unix)]
+fn a_help_text_may_be_cut_off() {
+    let folder = Folder::new();
+    for line in ["--help", "render --help", "-h", "--version"] {
+        let ran = into_a_closed_pipe(&folder, line);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{line}");
     }
 }
 

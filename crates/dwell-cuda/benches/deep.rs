@@ -1,6 +1,6 @@
 //! Compares deep views on the device of this machine with the processors, value by value, and measures both.
 //!
-//! `cargo bench -p dwell-cuda --bench deep -- PART...` runs the named parts of `places`, `random[:N]`, `times[:PLACE,PLACE...]` and `cancel`; all of them if none
+//! `cargo bench -p dwell-cuda --bench deep -- PART...` runs the named parts of `places`, `random[:N]`, `formulas`, `times[:PLACE,PLACE...]`, `times-of-formulas` and `cancel`; all of them if none
 //! is named. Without a device it prints the reason and succeeds.
 
 #![expect(
@@ -10,8 +10,8 @@
 )]
 
 use dwell::{
-    Cancel, Channel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, Engine, Error, FieldRowsMut, Formula, Level,
-    Limits, Location, Notes, NumberKind, Plan, Progress, Settings, Size, Strategy, Task, View,
+    Cancel, Channel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, Engine, Error, FieldRowsMut, Fold, Formula,
+    Level, Limits, Location, Notes, NumberKind, Plan, Progress, Settings, Size, Strategy, Task, View,
 };
 use dwell_cuda::{CudaEngine, Device, Options};
 use std::time::{Duration, Instant};
@@ -33,6 +33,67 @@ const PLACES: [(&str, u32); 13] = [
     ("rf-dragon", 191),
     ("rf-e8000", 8000),
 ];
+/// Views of other formulas and Julia sets: the formula, the constant of a Julia set, the centre, the greatest exponent of a zoom, and the limit.
+type OfFormula = ((Fold, u32), Option<[&'static str; 2]>, [&'static str; 2], u32, u64);
+/// (Points whose orbits meet a repelling cycle, and repelling fixed points of Julia sets, to 60 digits; the first two are near minibrots.)
+const FORMULAS: [OfFormula; 9] = [
+    ((Fold::Absolute, 2), None, ["-1.8600000000000000000003", "0"], 22, 10_000),
+    (
+        (Fold::Absolute, 2),
+        None,
+        [
+            "-1.7440482698167536417604576579052554413467486576835753243",
+            "-0.0176772055672213554941585900118889558372676633599361089",
+        ],
+        50,
+        116_600,
+    ),
+    ((Fold::Absolute, 3), None, ["-1.41421356237309504880168872420969807856967187537694807317667", "0"], 50, 3000),
+    (
+        (Fold::None, 3),
+        None,
+        [
+            "0.340625019316606640194394244037830888977210102549125303119702",
+            "1.271229878418706239135612991021064976728414328226777678213679",
+        ],
+        50,
+        3000,
+    ),
+    ((Fold::Conjugate, 2), None, ["-1.54368901269207636157085597180174798652520329765098393524080", "0"], 50, 3000),
+    ((Fold::Conjugate, 4), None, ["-1.25992104989487316476721060727822835057025146470150798008197", "0"], 50, 3000),
+    (
+        (Fold::None, 2),
+        Some(["-0.8", "0.156"]),
+        [
+            "1.527503118643534610789746402444915337566745947811708160339875",
+            "-0.07591217835228786707181419482634804636642219484797802253973",
+        ],
+        50,
+        5000,
+    ),
+    (
+        (Fold::None, 5),
+        Some(["0.6", "0.55"]),
+        [
+            "-0.08775958978371231317004809317876442563528905743608650994781",
+            "-1.12234930131758694017224892745921911230056013417531795546444",
+        ],
+        50,
+        1000,
+    ),
+    (
+        (Fold::Absolute, 2),
+        Some(["-1.5", "-0.1"]),
+        [
+            "1.823415054753385070927333974570679265107799938079681861953193",
+            "0.037781042176006807657577480517250180856657023058650753377803",
+        ],
+        50,
+        1000,
+    ),
+];
+/// Those that are measured: their number, and the zoom.
+const MEASURED_FORMULAS: [(usize, &str); 3] = [(0, "1e17"), (1, "3.286e45"), (6, "1e40")];
 /// What is compared, and what is measured.
 const CHANNELS: [Channel; 5] =
     [Channel::Smooth, Channel::Distance, Channel::SlopeRight, Channel::SlopeUp, Channel::Overflow];
@@ -60,16 +121,27 @@ fn main() {
     if wants("places") {
         for (place, _) in PLACES {
             let (view, limit) = place_of(place);
-            engines.compare(place, &view.sized(Size::new(192, 108).unwrap()), limit);
+            engines.compare(place, &view.sized(Size::new(192, 108).unwrap()), &squares(limit));
         }
     }
     if wants("random") {
         let count = value("random").and_then(|count| count.parse().ok()).unwrap_or(200);
         random(&engines, count);
     }
+    if wants("formulas") {
+        of_formulas(&engines);
+    }
+    if wants("times-of-formulas") {
+        for (number, zoom) in MEASURED_FORMULAS {
+            let (view, settings) = formula_at(&FORMULAS[number], zoom);
+            let size = Size::new(1920, 1080).unwrap();
+            engines.measure(&format!("{} {zoom}", name_of(&settings)), &plan(&view.sized(size), &settings));
+        }
+    }
     if wants("times") {
         for place in value("times").as_deref().unwrap_or(MEASURED).split(',') {
-            engines.measure(place);
+            let (view, limit) = place_of(place);
+            engines.measure(place, &plan(&view.sized(Size::new(1920, 1080).unwrap()), &squares(limit)));
         }
     }
     if wants("cancel") {
@@ -88,9 +160,25 @@ fn place_of(name: &str) -> (View, u64) {
     (scene.view, scene.settings.limit)
 }
 
-fn plan(view: &View, limit: u64) -> Plan {
-    let settings = Settings { limit, number: NumberKind::Exact, formula: Formula::MANDELBROT, ..Settings::default() };
-    Plan::new(view, &settings, &LIMITS).unwrap()
+/// z^2 + c in exact arithmetic.
+fn squares(limit: u64) -> Settings {
+    Settings { limit, number: NumberKind::Exact, formula: Formula::MANDELBROT, ..Settings::default() }
+}
+
+/// The view and the settings of a formula.
+fn formula_at(&((fold, power), julia, [re, im], _, limit): &OfFormula, zoom: &str) -> (View, Settings) {
+    let julia = julia.map(|parts| parts.map(|part| part.parse().unwrap()));
+    let formula = Formula::new(fold, power).unwrap();
+    (View::centred(re, im, zoom).unwrap(), Settings { formula, julia, ..squares(limit) })
+}
+
+fn name_of(settings: &Settings) -> String {
+    let of_julia = if settings.julia.is_some() { ", a Julia set" } else { "" };
+    format!("{} of power {}{of_julia}", settings.formula.name(), settings.formula.power())
+}
+
+fn plan(view: &View, settings: &Settings) -> Plan {
+    Plan::new(view, settings, &LIMITS).unwrap()
 }
 
 /// Dwells, and the values of each channel of [`CHANNELS`].
@@ -138,8 +226,8 @@ impl Engines {
     }
 
     /// Compares the values of a view.
-    fn compare(&self, name: &str, view: &View, limit: u64) {
-        let plan = plan(view, limit);
+    fn compare(&self, name: &str, view: &View, settings: &Settings) {
+        let plan = plan(view, settings);
         let mut wrong = 0;
         let mut said = String::new();
         for (_, channels) in SETS {
@@ -160,15 +248,13 @@ impl Engines {
     }
 
     /// Measures both engines with the reference and the blocks made, and the device with them copied.
-    fn measure(&self, name: &str) {
-        let (view, limit) = place_of(name);
-        let plan = plan(&view.sized(Size::new(1920, 1080).unwrap()), limit);
+    fn measure(&self, name: &str, plan: &Plan) {
         for (of, channels) in SETS {
             let runs = |engine: &dyn Engine, count: usize| {
-                let first = field(engine, &plan, channels);
-                let mut best = field(engine, &plan, channels);
+                let first = field(engine, plan, channels);
+                let mut best = field(engine, plan, channels);
                 for _ in 2..count {
-                    let next = field(engine, &plan, channels);
+                    let next = field(engine, plan, channels);
                     best = if next.2 < best.2 { next } else { best };
                 }
                 (best, first.2)
@@ -188,7 +274,7 @@ impl Engines {
     fn cancel(&self) {
         for (name, size) in [("rf-dragon", [1920, 1080]), ("kf-1e50", [8192, 4096])] {
             let (view, limit) = place_of(name);
-            let plan = plan(&view.sized(Size::new(size[0], size[1]).unwrap()), limit);
+            let plan = plan(&view.sized(Size::new(size[0], size[1]).unwrap()), &squares(limit));
             let _ = field(&self.cuda, &plan.clone(), ChannelSet::NONE);
             let mut longest = Duration::ZERO;
             for after in [5, 20, 50, 100] {
@@ -216,6 +302,20 @@ impl Engines {
     }
 }
 
+/// Views of other formulas at several zooms, every other one turned.
+fn of_formulas(engines: &Engines) {
+    for formula in &FORMULAS {
+        for (number, zoom) in (14..=formula.3).step_by(6).enumerate() {
+            let (mut view, settings) = formula_at(formula, &format!("{}e{zoom}", 1 + number % 5));
+            if number % 2 == 1 {
+                view.rotation = format!("{}", 25 * number).parse().unwrap();
+            }
+            let name = format!("{} 1e{zoom}", name_of(&settings));
+            engines.compare(&name, &view.sized(Size::new(96, 54).unwrap()), &settings);
+        }
+    }
+}
+
 /// Views near the centres of places, at random zooms between 1e14 and theirs, half of them turned.
 fn random(engines: &Engines, count: usize) {
     let mut seed = 7_u64;
@@ -235,7 +335,8 @@ fn random(engines: &Engines, count: usize) {
         if number % 2 == 1 {
             view.rotation = format!("{}", (unit() * 340.0) as i32 - 170).parse().unwrap();
         }
-        engines.compare(&format!("{number} {place} 1e{}", zoom as u32), &view.sized(Size::new(96, 54).unwrap()), limit);
+        let name = format!("{number} {place} 1e{}", zoom as u32);
+        engines.compare(&name, &view.sized(Size::new(96, 54).unwrap()), &squares(limit));
         if began.elapsed() > Duration::from_secs(240) {
             println!("{} views, all equal", number + 1);
             return;

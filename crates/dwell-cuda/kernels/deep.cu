@@ -1,6 +1,7 @@
 // Dwells of deep views, proved: some operations of the orbit of each pixel of a list, 32 to a warp. Orbits that go on are kept by pixel, and
 // their pixels put on a list for the next launch, so that launches are short whatever the limit; those that are not decided are put on another, for
 // a tier that is more precise.
+#include "deep_formula.cuh"
 #include "deep_pixel.cuh"
 
 // Appends the pixels of the lanes that are marked to a list, with one atomic addition for the warp.
@@ -29,7 +30,7 @@ __device__ __forceinline__ bool pixel_at(const DeepPixels& p, unsigned place, un
     return column < p.width && row < p.height;
 }
 
-template <class T, bool DERIVED> __device__ __forceinline__ void decide(const DeepView& v, const DeepPixels& p, const DeepLists& l) {
+template <class T, bool DERIVED, class View> __device__ __forceinline__ void decide(const View& v, const DeepPixels& p, const DeepLists& l) {
     Counts counts = {0, 0};
     // Whole warps: all lanes of a warp take part in its ballots.
     for (unsigned long long from = (unsigned long long)blockIdx.x * BLOCK_THREADS + (threadIdx.x & ~31u); from < l.count;
@@ -69,12 +70,14 @@ template <class T, bool DERIVED> __device__ __forceinline__ void decide(const De
 }
 
 // The structs stay in constant memory, whose address is taken where functions are not inlined.
-#define KERNEL(name, number, derived)                                                                                          \
+#define KERNEL(name, View, number, derived)                                                                                          \
     extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)                                                           \
-        name(const __grid_constant__ DeepView v, const __grid_constant__ DeepPixels p, const __grid_constant__ DeepLists l) { \
+        name(const __grid_constant__ View v, const __grid_constant__ DeepPixels p, const __grid_constant__ DeepLists l) { \
         decide<number, derived>(v, p, l);                                                                                        \
     }
-KERNEL(deep_f64, double, false)
-KERNEL(deep_pairs, Pair, false)
-KERNEL(deep_f64_derived, double, true)
-KERNEL(deep_pairs_derived, Pair, true)
+KERNEL(deep_f64, DeepView, double, false)
+KERNEL(deep_pairs, DeepView, Pair, false)
+KERNEL(deep_f64_derived, DeepView, double, true)
+KERNEL(deep_pairs_derived, DeepView, Pair, true)
+KERNEL(deep_formula_f64, DeepFormula, double, false)
+KERNEL(deep_formula_pairs, DeepFormula, Pair, false)

@@ -28,7 +28,7 @@ struct Counts {
 };
 
 // Whether w is within R for certain, by |w|^2 and the bound on the error of w.
-__device__ __forceinline__ bool is_within(const DeepView& v, double square, double off) {
+template <class View> __device__ __forceinline__ bool is_within(const View& v, double square, double off) {
     const double doubt = Op<double>::fma(v.twice_radius + off, off, v.escape * (4 * DEEP_UNIT_OF_DOUBLE));
     return square <= Op<double>::fma(-DEEP_UP, doubt, v.escape);
 }
@@ -55,10 +55,11 @@ template <class T> __device__ __forceinline__ bool is_inside(Complex<T> w, doubl
 template <class T> __device__ __forceinline__ Complex<T> plain(const DeepView& v, Complex<T> c) { return scaled(c, v.unit); }
 
 // The smooth value of an orbit at w, which is beyond 256, after so many steps: whether it is certain.
-template <class T> __device__ __forceinline__ bool smooth_value(Complex<T> w, double off, unsigned long long n, Values& values) {
+template <class T>
+__device__ __forceinline__ bool smooth_value(Complex<T> w, double off, unsigned long long n, double per_log2_power, Values& values) {
     const double norm = square(w);
     const double relative = 2 * off / sqrt(norm) + off * off / norm + 1e-15;
-    const double fraction = dwell_log2(dwell_log2(norm) / 16.0);
+    const double fraction = dwell_log2(dwell_log2(norm) / 16.0) * per_log2_power;
     const double doubt = 0.14 * relative + 2e-14;
     double low;
     if (!nearest(fraction, doubt, DEEP_SMOOTH_BITS, low)) return false;
@@ -77,7 +78,7 @@ __device__ __noinline__ Ending at_escape(const DeepView& v, Complex<T> c, Comple
     c = reference_at<T>(v, 1) + plain(v, c);
     for (unsigned more = 0; more < DEEP_MOST_STEPS; more++) {
         if (is_outside(w, off, DEEP_FAR_SQUARED)) {
-            if (v.smooth && !smooth_value(w, off, n + more, values)) return UNDECIDED;
+            if (v.smooth && !smooth_value(w, off, n + more, 1, values)) return UNDECIDED;
             if constexpr (DERIVED) {
                 if (!distance_and_slope(v, rounded(w), off, of.derivative, values)) return UNDECIDED;
             }
@@ -150,20 +151,24 @@ template <class T, bool DERIVED> __device__ __noinline__ Ending after_rebase(con
     return GOES_ON;
 }
 
+// Takes an orbit back to where the attempt under way began, if there is one: whether it did.
+template <class T, bool DERIVED> __device__ __forceinline__ bool goes_back(const DeepPixels& p, unsigned pixel, Orbit<T, DERIVED>& o) {
+    const Trap<T> trap(p, pixel);
+    if (o.rebases < DEEP_FIRST_ATTEMPT || trap.word(0) == 0) return false;
+    trap.word(0) = 0;
+    o.z = trap.complex(5);
+    o.e = trap.numbers[9 * trap.apart];
+    o.n = *trap.before_n;
+    o.unit = (int)trap.word(4);
+    if constexpr (DERIVED) o.derivative = load_derivative(p, pixel, 1);
+    o.m = 0;
+    return true;
+}
+
 // An orbit that is not within R for certain: the end of the attempt under way, or its own.
 template <class T, bool DERIVED>
 __device__ __forceinline__ Ending ends(const DeepView& v, const DeepPixels& p, unsigned pixel, Orbit<T, DERIVED>& o, Complex<T> c, Complex<T> w,
                                        double off, Values& values) {
-    const Trap<T> trap(p, pixel);
-    if (o.rebases >= DEEP_FIRST_ATTEMPT && trap.word(0) != 0) {
-        trap.word(0) = 0;
-        o.z = trap.complex(5);
-        o.e = trap.numbers[9 * trap.apart];
-        o.n = *trap.before_n;
-        o.unit = (int)trap.word(4);
-        if constexpr (DERIVED) o.derivative = load_derivative(p, pixel, 1);
-        o.m = 0;
-        return GOES_ON;
-    }
+    if (goes_back(p, pixel, o)) return GOES_ON;
     return at_escape<T, DERIVED>(v, c, w, off, o, o.n, values);
 }

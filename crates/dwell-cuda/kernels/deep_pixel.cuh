@@ -55,14 +55,15 @@ template <class T, bool DERIVED> __device__ __forceinline__ void store(const Dee
 }
 
 // A dwell as it is stored, a count and how many times 2^32 - 1 more: `stored` of the library.
-__device__ __forceinline__ void store_dwell(const DeepView& v, const DeepPixels& p, unsigned pixel, unsigned long long dwell) {
+template <class View>
+__device__ __forceinline__ void store_dwell(const View& v, const DeepPixels& p, unsigned pixel, unsigned long long dwell) {
     p.dwell[pixel] = dwell == 0 ? 0 : (unsigned)((dwell - 1) % DEEP_MOST_COUNT + 1);
     if (v.limit > DEEP_MOST_COUNT) p.overflow[pixel] = dwell == 0 ? 0.0 : (double)((dwell - 1) / DEEP_MOST_COUNT);
 }
 
 // Stores what is known of a pixel whose orbit has ended.
-template <bool DERIVED>
-__device__ __forceinline__ void store_values(const DeepView& v, const DeepPixels& p, unsigned pixel, unsigned long long dwell, const Values& values) {
+template <bool DERIVED, class View>
+__device__ __forceinline__ void store_values(const View& v, const DeepPixels& p, unsigned pixel, unsigned long long dwell, const Values& values) {
     store_dwell(v, p, pixel, dwell);
     if (v.smooth) p.smooth[pixel] = values.smooth;
     if constexpr (DERIVED) {
@@ -73,8 +74,8 @@ __device__ __forceinline__ void store_values(const DeepView& v, const DeepPixels
 }
 
 // At most `budget` operations of an orbit.
-template <class T, bool DERIVED>
-__device__ __forceinline__ Ending iterate(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, DERIVED>& o, unsigned budget,
+template <class T, bool DERIVED, class View>
+__device__ __forceinline__ Ending iterate(const View& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, DERIVED>& o, unsigned budget,
                                           Counts& counts, Values& values) {
     Ending ending = GOES_ON;
     while (ending == GOES_ON && budget > 0) {

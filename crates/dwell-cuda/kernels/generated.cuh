@@ -226,6 +226,15 @@ constexpr double DEEP_FAR_TOO_MUCH = 0.001;
 // The greatest count of a dwell.
 constexpr unsigned long long DEEP_MOST_COUNT = 0xffffffffull;
 
+// The least delta of a formula that is stepped in the range of double.
+constexpr double DEEP_FORMULA_NARROW = 1.5e-241;
+
+// The level of the shortest blocks of a formula.
+constexpr int DEEP_FORMULA_FIRST_LEVEL = 2;
+
+// Numbers of double of the coefficients of such a block, for each part of a number.
+constexpr int DEEP_FORMULA_NUMBERS = 8;
+
 // The level of the shortest blocks.
 constexpr int DEEP_FIRST_LEVEL = 2;
 
@@ -689,6 +698,95 @@ static_assert(offsetof(DeepView, start_unit) == 328, "DeepView::start_unit");
 static_assert(offsetof(DeepView, start_error_exponent) == 332, "DeepView::start_error_exponent");
 static_assert(offsetof(DeepView, end_error_exponent) == 336, "DeepView::end_error_exponent");
 static_assert(offsetof(DeepView, reserved) == 340, "DeepView::reserved");
+
+// A Z_m with a part that is not 0 and below 2^-300: each part with what is left of it beyond double, and its power of two.
+struct DeepTinyParts {
+    double parts[4];
+    unsigned m;
+    int exponents[2];
+    unsigned reserved;
+};
+static_assert(sizeof(DeepTinyParts) == 48 && alignof(DeepTinyParts) == 8, "DeepTinyParts");
+static_assert(offsetof(DeepTinyParts, parts) == 0, "DeepTinyParts::parts");
+static_assert(offsetof(DeepTinyParts, m) == 32, "DeepTinyParts::m");
+static_assert(offsetof(DeepTinyParts, exponents) == 36, "DeepTinyParts::exponents");
+static_assert(offsetof(DeepTinyParts, reserved) == 44, "DeepTinyParts::reserved");
+
+// What all pixels of a deep view of a formula have in common in an attempt.
+struct DeepFormula {
+    // Of each Z_m its parts in double, and upper bounds on its modulus and its error.
+    const double *entries;
+    // What is left of both parts beyond double.
+    const double *low;
+    // Powers of two that are upper bounds on the errors.
+    const int *errors;
+    // In the order of m.
+    const DeepTinyParts *tiny;
+    // The radius of each block, 0 where there is none, its numbers, and those of S and T, null where these are left out.
+    const double *radii;
+    const double *blocks;
+    const double *of_c;
+    // The centre, or the constant of a Julia set, as pairs.
+    double c[4];
+    // What offsets are multiplied by for their value in the plane.
+    double unit;
+    // The roundings of |w|, and those of a step relative to |z| M^(N-1).
+    double of_modulus;
+    double of_power;
+    // The least M of a step in the range of double.
+    double near;
+    double twice_radius;
+    double escape;
+    // The radius of a disc about the last Z of the critical orbit of a Julia set that stays; 0 where there is none.
+    double stays;
+    double per_log2_power;
+    unsigned long long limit;
+    // The first block of each level of the critical orbit and of that of the centre, and how many there are.
+    unsigned firsts[64];
+    unsigned counts[64];
+    // The last m of the critical orbit, and the first and the last one of that of the centre of a Julia set, 2^32 - 1 where there is none.
+    unsigned last;
+    unsigned centre_first;
+    unsigned centre_last;
+    unsigned tiny_count;
+    unsigned power;
+    unsigned fold;
+    unsigned is_julia;
+    // Whether smooth values are wanted.
+    unsigned smooth;
+    int scale;
+    unsigned reserved;
+};
+static_assert(sizeof(DeepFormula) == 712 && alignof(DeepFormula) == 8, "DeepFormula");
+static_assert(offsetof(DeepFormula, entries) == 0, "DeepFormula::entries");
+static_assert(offsetof(DeepFormula, low) == 8, "DeepFormula::low");
+static_assert(offsetof(DeepFormula, errors) == 16, "DeepFormula::errors");
+static_assert(offsetof(DeepFormula, tiny) == 24, "DeepFormula::tiny");
+static_assert(offsetof(DeepFormula, radii) == 32, "DeepFormula::radii");
+static_assert(offsetof(DeepFormula, blocks) == 40, "DeepFormula::blocks");
+static_assert(offsetof(DeepFormula, of_c) == 48, "DeepFormula::of_c");
+static_assert(offsetof(DeepFormula, c) == 56, "DeepFormula::c");
+static_assert(offsetof(DeepFormula, unit) == 88, "DeepFormula::unit");
+static_assert(offsetof(DeepFormula, of_modulus) == 96, "DeepFormula::of_modulus");
+static_assert(offsetof(DeepFormula, of_power) == 104, "DeepFormula::of_power");
+static_assert(offsetof(DeepFormula, near) == 112, "DeepFormula::near");
+static_assert(offsetof(DeepFormula, twice_radius) == 120, "DeepFormula::twice_radius");
+static_assert(offsetof(DeepFormula, escape) == 128, "DeepFormula::escape");
+static_assert(offsetof(DeepFormula, stays) == 136, "DeepFormula::stays");
+static_assert(offsetof(DeepFormula, per_log2_power) == 144, "DeepFormula::per_log2_power");
+static_assert(offsetof(DeepFormula, limit) == 152, "DeepFormula::limit");
+static_assert(offsetof(DeepFormula, firsts) == 160, "DeepFormula::firsts");
+static_assert(offsetof(DeepFormula, counts) == 416, "DeepFormula::counts");
+static_assert(offsetof(DeepFormula, last) == 672, "DeepFormula::last");
+static_assert(offsetof(DeepFormula, centre_first) == 676, "DeepFormula::centre_first");
+static_assert(offsetof(DeepFormula, centre_last) == 680, "DeepFormula::centre_last");
+static_assert(offsetof(DeepFormula, tiny_count) == 684, "DeepFormula::tiny_count");
+static_assert(offsetof(DeepFormula, power) == 688, "DeepFormula::power");
+static_assert(offsetof(DeepFormula, fold) == 692, "DeepFormula::fold");
+static_assert(offsetof(DeepFormula, is_julia) == 696, "DeepFormula::is_julia");
+static_assert(offsetof(DeepFormula, smooth) == 700, "DeepFormula::smooth");
+static_assert(offsetof(DeepFormula, scale) == 704, "DeepFormula::scale");
+static_assert(offsetof(DeepFormula, reserved) == 708, "DeepFormula::reserved");
 
 // Pixels under way: those of whole rows. Arrays have `capacity` values of each kind, one kind after the other.
 struct DeepPixels {

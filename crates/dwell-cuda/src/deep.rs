@@ -7,8 +7,8 @@
 //! | `session.rs` | the interface between that and a device session |
 //! | `cuda.rs` | a session on a CUDA device: pixels under way, and launches |
 //! | `pixels.rs` | memory for the pixels under way |
-//! | `tables.rs` | references and blocks on the device |
-//! | `layout.rs` | what kernels are given |
+//! | `tables.rs`, `tables/` | references and blocks on the device: of z^2 + c, and of other formulas and Julia sets |
+//! | `layout.rs`, `formula_layout.rs` | what kernels are given |
 //! | `share.rs` | the share of a device's peak rate that orbits take |
 //! | `faults.rs` | in tests, sessions that fail at any operation |
 //! | `host.rs`, `host.cpp` | in tests, a session that runs the kernels' code on the host |
@@ -17,6 +17,7 @@ pub(crate) mod cuda;
 pub(crate) mod device;
 #[cfg(test)]
 mod faults;
+pub(crate) mod formula_layout;
 #[cfg(test)]
 mod host;
 pub(crate) mod layout;

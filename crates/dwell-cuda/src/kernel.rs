@@ -7,6 +7,7 @@
 
 #![expect(unsafe_code, reason = "kernels have no types of their own; each block says why it is sound")]
 
+use crate::deep::formula_layout::{DeepFormula, DeepTinyParts};
 use crate::deep::layout::{DeepLists, DeepOrigin, DeepPixels, DeepTiny, DeepView, WideBlock};
 use crate::driver::{Address, ConstAddress, Fault, Function, Occupancy, Stream};
 use crate::launch::LaunchDivision;
@@ -42,7 +43,7 @@ macro_rules! shared_parameters {
     };
 }
 shared_parameters!(BlockProof, ProofLists<'_>, Corners, RectangleList<'_>, LaunchDivision<'_>, PaintTask<'_>, PeakRule);
-shared_parameters!(DeepView<'_>, DeepPixels<'_>, DeepLists<'_>);
+shared_parameters!(DeepView<'_>, DeepFormula<'_>, DeepPixels<'_>, DeepLists<'_>);
 // SAFETY: as above, for f32 and f64, the only numbers.
 unsafe impl<N: dwell_kernels::Kernels> Parameter for Task<'_, N> {}
 // SAFETY: as above.
@@ -63,7 +64,7 @@ macro_rules! plain_values {
         )+
     };
 }
-plain_values!(DeepTiny, DeepOrigin, WideBlock);
+plain_values!(DeepTiny, DeepTinyParts, DeepOrigin, WideBlock);
 
 /// A launch's arguments, in the order of the kernel's parameters.
 pub(crate) trait Arguments {
@@ -135,8 +136,10 @@ signatures! {
     SmoothValues<N>(Task<'a, N>, Address<'a, f64>, f64);
     /// `paint_bytes`, `paint_words`, `paint_averages`.
     Paint(PaintTask<'a>);
-    /// `deep_f64`, `deep_pairs`: the view, pixels, and lists.
+    /// `deep_f64`, `deep_pairs`, and `_derived` of both: the view, pixels, and lists.
     DeepDecide(DeepView<'a>, DeepPixels<'a>, DeepLists<'a>);
+    /// `deep_formula_f64`, `deep_formula_pairs`: the view, pixels, and lists.
+    DeepDecideFormula(DeepFormula<'a>, DeepPixels<'a>, DeepLists<'a>);
     /// `peak`: the rule, steps, a sum for each thread, and cycles of each block.
     Peak<N>(PeakRule, u32, Address<'a, N>, Address<'a, u64>);
 }

@@ -4,8 +4,8 @@
 
 use crate::driver::{Context, Fault, Function, Module};
 use crate::kernel::{
-    CdpDivide, DeepDecide, Kernel, LevelsBorder, LevelsGrid, LevelsLeaf, Paint, Peak, Proven, ProvenLate, ProvenRest,
-    Rows, Signature, SmoothValues, TunedFirst, TunedStage,
+    CdpDivide, DeepDecide, DeepDecideFormula, Kernel, LevelsBorder, LevelsGrid, LevelsLeaf, Paint, Peak, Proven,
+    ProvenLate, ProvenRest, Rows, Signature, SmoothValues, TunedFirst, TunedStage,
 };
 use dwell_kernels::Kernels;
 use std::collections::HashMap;
@@ -211,10 +211,16 @@ impl Modules {
         unsafe { self.kernel(KernelFile::Peak, &name) }
     }
 
-    /// `deep_f64` or `deep_pairs` of deep.cu.
+    /// `deep_f64` or `deep_pairs` of deep.cu, or `_derived` of either.
     pub(crate) fn deep(&mut self, name: &str) -> Result<Kernel<DeepDecide>, Fault> {
         // SAFETY: takes (DeepView v, DeepPixels p, DeepLists l); writes of the pixels of the lists what is kept of each, within the
         // capacity of the pixels, and to the lists at most as many as there are.
+        unsafe { self.kernel(KernelFile::Deep, name) }
+    }
+
+    /// `deep_formula_f64` or `deep_formula_pairs` of deep.cu.
+    pub(crate) fn deep_formula(&mut self, name: &str) -> Result<Kernel<DeepDecideFormula>, Fault> {
+        // SAFETY: takes (DeepFormula v, DeepPixels p, DeepLists l); writes as those of `deep`.
         unsafe { self.kernel(KernelFile::Deep, name) }
     }
 
@@ -294,6 +300,9 @@ mod tests {
         let check = |name: &str| assert!(record.contains(&format!("\n{name} = ")), "{name}");
         check("deep_f64");
         check("deep_pairs");
+        for name in ["deep_f64_derived", "deep_pairs_derived", "deep_formula_f64", "deep_formula_pairs"] {
+            check(name);
+        }
         let squares = ["square_fused", "square_separate"];
         for rule in squares.into_iter().chain(["ship_fused", "tricorn_fused", "power_fused", "power_separate"]) {
             for with_ends in [false, true] {

@@ -12,6 +12,7 @@ mod structs;
 pub(crate) use cpp::{AnyNumber, CppType, Field, SharedStruct};
 pub(crate) use structs::shared_struct;
 
+use crate::deep::formula_layout::{DeepFormula, DeepTinyParts};
 use crate::deep::layout::{self, DeepLists, DeepOrigin, DeepPixels, DeepTiny, DeepView, WideBlock};
 use crate::launch::LaunchDivision;
 use crate::lists::{Corners, RectangleList, Survivors};
@@ -21,7 +22,7 @@ use crate::proof::{BlockProof, CellList, ProofLists};
 use crate::task::Task;
 use cpp::Value;
 use dwell::{Depth, Fold, Scale};
-use dwell_kernels::deep::{blocks, device_constants as deep, reference, values};
+use dwell_kernels::deep::{blocks, device_constants as deep, formulas, reference, values};
 use dwell_kernels::{log2, smooth};
 
 /// Defines constants, and lists them with their documentation for the header.
@@ -194,6 +195,12 @@ constants! {
     DEEP_FAR_TOO_MUCH: f64 = deep::FAR_TOO_MUCH;
     /// The greatest count of a dwell.
     DEEP_MOST_COUNT: u64 = u32::MAX as u64;
+    /// The least delta of a formula that is stepped in the range of double.
+    DEEP_FORMULA_NARROW: f64 = deep::NARROW_OF_FORMULA;
+    /// The level of the shortest blocks of a formula.
+    DEEP_FORMULA_FIRST_LEVEL: u32 = formulas::blocks::FIRST;
+    /// Numbers of double of the coefficients of such a block, for each part of a number.
+    DEEP_FORMULA_NUMBERS: u32 = formulas::blocks::NUMBERS as u32;
     /// The level of the shortest blocks.
     DEEP_FIRST_LEVEL: u32 = blocks::FIRST;
     /// The share of |Q| (|z| + e) for roundings.
@@ -298,6 +305,10 @@ pub fn header() -> String {
     cpp::checks::<WideBlock>(&mut out, "WideBlock");
     cpp::definition::<DeepView<'_>>(&mut out, false);
     cpp::checks::<DeepView<'_>>(&mut out, "DeepView");
+    cpp::definition::<DeepTinyParts>(&mut out, false);
+    cpp::checks::<DeepTinyParts>(&mut out, "DeepTinyParts");
+    cpp::definition::<DeepFormula<'_>>(&mut out, false);
+    cpp::checks::<DeepFormula<'_>>(&mut out, "DeepFormula");
     cpp::definition::<DeepPixels<'_>>(&mut out, false);
     cpp::checks::<DeepPixels<'_>>(&mut out, "DeepPixels");
     cpp::definition::<DeepLists<'_>>(&mut out, false);

@@ -74,7 +74,7 @@ pub use deep::kept::KeepReferences;
 pub use deep::pending::Pending;
 pub use deep::points::DeepPoints;
 pub use deep::report::{DeepReport, Tier, TierReport};
-pub use deep::tiers::device::{Attempted, DeepAttempt, DeepDevice, DeepTable, DeviceFailed};
+pub use deep::tiers::device::{Attempted, DeepAttempt, DeepBlocks, DeepDevice, DeepTable, DeepWork, DeviceFailed};
 pub use encode::Format;
 #[cfg(feature = "png")]
 pub use encode::png_bytes;

@@ -7,13 +7,13 @@ use super::layout::DeepPixels;
 use super::pixels::{CHANNELS, COUNTERS, Pixels};
 use super::session::{DeepSession, Part};
 use super::share;
-use super::tables::Tables;
+use super::tables::{Tables, View};
 use crate::driver::{Context, Device, Event, Fault, Pinned, Stream};
-use crate::kernel::{DeepDecide, Kernel};
+use crate::kernel::{DeepDecide, DeepDecideFormula, Kernel};
 use crate::modules::Modules;
 use crate::pool::SessionPool;
 use crate::shared::{BLOCK_THREADS, WARP_COLUMNS, WARP_ROWS};
-use dwell::{Attempted, Cancel, ChannelSet, DeepAttempt, DeepPoints, DeepTable, DeviceReport};
+use dwell::{Attempted, Cancel, ChannelSet, DeepAttempt, DeepPoints, DeepWork, DeviceReport};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -43,6 +43,8 @@ pub(crate) struct CudaDeepSession {
     stream: Stream,
     /// In f64 and in pairs of it, without derivatives and with them.
     kernels: [[Kernel<DeepDecide>; 2]; 2],
+    /// Of other formulas than z^2 + c, and of Julia sets, in f64 and in pairs of it.
+    of_formulas: [Kernel<DeepDecideFormula>; 2],
     occupancy: f64,
     pixels: Pixels,
     tables: Tables,
@@ -77,6 +79,7 @@ impl CudaDeepSession {
             [kernel("deep_f64")?, kernel("deep_pairs")?],
             [kernel("deep_f64_derived")?, kernel("deep_pairs_derived")?],
         ];
+        let of_formulas = [modules.deep_formula("deep_formula_f64")?, modules.deep_formula("deep_formula_pairs")?];
         let (stream, memory) = (Stream::new(context)?, Pixels::new(context, pixels, memory)?);
         // Values of pixels that are left open are copied like the others.
         memory.dwell.clear(0..pixels, &stream)?;
@@ -85,6 +88,7 @@ impl CudaDeepSession {
             stream,
             occupancy: kernels[0][0].occupancy(BLOCK_THREADS, device)?.part,
             kernels,
+            of_formulas,
             pixels: memory,
             tables: Tables::new(context)?,
             // Dwells, smooth values and the numbers of those that are open.
@@ -140,9 +144,9 @@ impl DeepSession for CudaDeepSession {
         self.context.enter()?;
         let begun = Instant::now();
         let Self { stream, pixels, tables, pinned, began, ended, .. } = self;
-        let in_pairs = matches!(attempt.table, DeepTable::InPairs(_));
-        let is_derived = attempt.setting.units.is_some();
+        let (in_pairs, is_derived) = (attempt.is_in_pairs(), attempt.is_derived());
         let kernel = self.kernels[usize::from(is_derived)][usize::from(in_pairs)];
+        let of_formula = self.of_formulas[usize::from(in_pairs)];
         let view = tables.view(attempt, memory, stream)?;
         self.done.copy_seconds += begun.elapsed().as_secs_f64();
         let task = pixels.task();
@@ -162,7 +166,11 @@ impl DeepSession for CudaDeepSession {
             lists.operations = operations;
             lists.begins = u32::from(number == 0);
             began.record(stream)?;
-            kernel.launch(stream, [count.div_ceil(BLOCK_THREADS), 1], [BLOCK_THREADS, 1], (view, task, lists))?;
+            let (blocks, threads) = ([count.div_ceil(BLOCK_THREADS), 1], [BLOCK_THREADS, 1]);
+            match view {
+                View::Squares(view) => kernel.launch(stream, blocks, threads, (view, task, lists))?,
+                View::Formula(view) => of_formula.launch(stream, blocks, threads, (view, task, lists))?,
+            }
             ended.record(stream)?;
             pixels.counters.copy_to(0..COUNTERS, pinned, 0, stream)?;
             pixels.counters.clear(0..1, stream)?;
@@ -188,7 +196,11 @@ impl DeepSession for CudaDeepSession {
         self.done.kernel_seconds += attempted.seconds;
         attempted.decided = u64::from(open.saturating_sub(left));
         let made = (attempted.steps, attempted.blocks);
-        attempted.share_of_peak = share::of_peak(&self.device, (in_pairs, is_derived), made, attempted.seconds);
+        let operations = match &attempt.work {
+            DeepWork::Squares { .. } => share::of_squares((in_pairs, is_derived)),
+            DeepWork::Formula { setting, .. } => share::of_formula(in_pairs, setting.formula.power()),
+        };
+        attempted.share_of_peak = share::of_peak(&self.device, operations, made, attempted.seconds);
         self.open = Open { list: Some(of_open), count: left };
         Ok(attempted)
     }

@@ -9,7 +9,7 @@ use crate::options::Options;
 use crate::pool::SessionPool;
 use crate::session::{DeviceSession, OpenSession, SessionSpec};
 use dwell::{
-    Attempted, Cancel, Channel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, DeepAttempt, DeepPoints, DeepTable,
+    Attempted, Cancel, Channel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, DeepAttempt, DeepPoints,
     DeviceReport, Engine, Error, FieldRowsMut, Level, Limits, Notes, NumberKind, Plan, Progress, Settings, Size,
     Strategy, Task, View,
 };
@@ -155,7 +155,7 @@ impl DeepSession for FakeSession {
             }
         }
         let before = self.open().len();
-        self.decide(matches!(attempt.table, DeepTable::InF64(_)));
+        self.decide(!attempt.is_in_pairs());
         // So many steps that the processors would take longer for what is left.
         let decided = (before - self.open().len()) as u64;
         Ok(Attempted { decided, seconds: 0.01, steps: 1 << 40, ..Attempted::default() })

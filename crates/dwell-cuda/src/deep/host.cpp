@@ -1,10 +1,11 @@
 // The orbits of deep.cu on the host, from the same headers. For tests without a device.
 #include "host/operations.hpp"
 
+#include "deep_formula.cuh"
 #include "deep_pixel.cuh"
 
 // Decides pixels one after the other, in launches of so many operations: for each its ending, as in deep_orbit.cuh, and its dwell and other values.
-template <class T, bool DERIVED> static void decide(const DeepView& v, const DeepPixels& p, unsigned operations, int* endings) {
+template <class T, bool DERIVED, class View> static void decide(const View& v, const DeepPixels& p, unsigned operations, int* endings) {
     for (unsigned pixel = 0; pixel < p.width * p.height; pixel++) {
         const Complex<T> c = offset_of<T>(p, pixel % p.width, pixel / p.width);
         Orbit<T, DERIVED> o;
@@ -25,6 +26,15 @@ template <class T, bool DERIVED> static void decide(const DeepView& v, const Dee
 }
 
 extern "C" void dwell_deep_on_host(const DeepView* v, const DeepPixels* p, unsigned in_pairs, unsigned derived, unsigned operations, int* endings) {
-    const auto decide_in = in_pairs ? (derived ? decide<Pair, true> : decide<Pair, false>) : (derived ? decide<double, true> : decide<double, false>);
-    decide_in(*v, *p, operations, endings);
+    using Decide = void (*)(const DeepView&, const DeepPixels&, unsigned, int*);
+    const Decide in_number[2][2] = {{decide<double, false>, decide<double, true>}, {decide<Pair, false>, decide<Pair, true>}};
+    in_number[in_pairs][derived](*v, *p, operations, endings);
+}
+
+extern "C" void dwell_deep_formula_on_host(const DeepFormula* v, const DeepPixels* p, unsigned in_pairs, unsigned operations, int* endings) {
+    if (in_pairs) {
+        decide<Pair, false>(*v, *p, operations, endings);
+    } else {
+        decide<double, false>(*v, *p, operations, endings);
+    }
 }

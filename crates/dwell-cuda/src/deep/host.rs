@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "a function of a shared library has no types; each block says why it is sound")]
 
 use super::faults::{TestDevice, field_of, plan_of, processors};
+use super::formula_layout::{self, DeepFormula, DeepTinyParts};
 use super::layout::{self, DeepOrigin, DeepPixels, DeepTiny, DeepView, WideBlock};
 use super::pixels::CHANNELS;
 use super::session::{DeepSession, Part};
@@ -10,10 +11,12 @@ use crate::driver::{Address, Fault};
 use crate::host::compiled;
 use crate::pool::SessionPool;
 use dwell::{
-    Attempted, Cancel, Channel, ChannelSet, DeepAttempt, DeepPoints, DeepTable, DeviceReport, Location, Size, Tier,
-    View,
+    Attempted, Cancel, Channel, ChannelSet, DeepAttempt, DeepBlocks, DeepPoints, DeepTable, DeepWork, DeviceReport,
+    Fold, Formula, Limits, Location, NumberKind, Plan, Settings, Size, Tier, View,
 };
 use dwell_kernels::deep::blocks::Table;
+use dwell_kernels::deep::formulas::Setting as FormulaSetting;
+use dwell_kernels::deep::formulas::blocks::Blocks;
 use dwell_kernels::deep::mantissa::Mantissa;
 use dwell_kernels::deep::orbit::Setting;
 use libloading::Library;
@@ -24,8 +27,9 @@ use std::sync::OnceLock;
 const ESCAPES: i32 = 1;
 const STAYS: i32 = 2;
 
-/// `dwell_deep_on_host` of host.cpp.
+/// `dwell_deep_on_host` and `dwell_deep_formula_on_host` of host.cpp.
 type Decide = unsafe extern "C" fn(*const DeepView<'_>, *const DeepPixels<'_>, u32, u32, u32, *mut i32);
+type DecideFormula = unsafe extern "C" fn(*const DeepFormula<'_>, *const DeepPixels<'_>, u32, u32, *mut i32);
 
 /// The compiled code; `None` where there is no C++ compiler.
 fn code() -> Option<&'static Library> {
@@ -77,9 +81,54 @@ impl HostSession {
             wide: Address::of_host(&wide).read_only(),
             ..layout::view(table, setting)
         };
-        let Rows { columns, rows, frame, dwell, values, open } = &mut self.rows;
+        let (in_pairs, is_derived) = (count(T::PARTS - 1), setting.units.is_some().into());
+        let operations = self.operations;
+        // SAFETY: the function of that name has this type.
+        let decide = unsafe { self.code.get::<Decide>(b"dwell_deep_on_host\0") }.unwrap();
+        self.rows.decide(|task, endings| {
+            // SAFETY: all arrays live, and have the lengths that the structs say.
+            unsafe { decide(&view, task, in_pairs, is_derived, operations, endings.as_mut_ptr()) };
+        })
+    }
+
+    /// As above, of a formula.
+    fn decide_formula<T: Mantissa>(&mut self, blocks: &Blocks<T>, setting: &FormulaSetting<'_>) -> u64 {
+        let orbits = setting.orbits;
+        let entries: Vec<f64> = orbits.values().flatten().collect();
+        let low: Vec<f64> = orbits.low_parts().iter().flatten().copied().collect();
+        let tiny: Vec<DeepTinyParts> = formula_layout::tiny(orbits).collect();
+        let radii: Vec<f64> = blocks.lists().flat_map(|list| list.radii).copied().collect();
+        let lines: Vec<f64> = blocks.lists().flat_map(|list| list.lines()).flatten().copied().collect();
+        let of_c: Vec<f64> = blocks.lists().flat_map(|list| list.terms_of_c()).flatten().copied().collect();
+        let view = DeepFormula {
+            entries: Address::of_host(&entries).read_only(),
+            low: Address::of_host(&low).read_only(),
+            errors: Address::of_host(orbits.error_exponents()).read_only(),
+            tiny: Address::of_host(&tiny).read_only(),
+            radii: Address::of_host(&radii).read_only(),
+            blocks: Address::of_host(&lines).read_only(),
+            of_c: if of_c.is_empty() { Address::NULL } else { Address::of_host(&of_c) }.read_only(),
+            ..formula_layout::view(blocks, setting)
+        };
+        let (in_pairs, operations) = (count(T::PARTS - 1), self.operations);
+        // SAFETY: the function of that name has this type.
+        let decide = unsafe { self.code.get::<DecideFormula>(b"dwell_deep_formula_on_host\0") }.unwrap();
+        self.rows.decide(|task, endings| {
+            // SAFETY: all arrays live, and have the lengths that the structs say.
+            unsafe { decide(&view, task, in_pairs, operations, endings.as_mut_ptr()) };
+        })
+    }
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap()
+}
+
+impl Rows {
+    /// Has the open pixels iterated, and takes over what is decided of them: how many are.
+    fn decide(&mut self, iterate: impl FnOnce(&DeepPixels<'_>, &mut [i32])) -> u64 {
+        let Rows { columns, rows, frame, dwell, values, open } = self;
         let pixels = columns.len() * rows.len();
-        let count = |len: usize| u32::try_from(len).unwrap();
         let (mut orbits, mut n, mut words) = (vec![0.0; 5 * pixels], vec![0_u64; pixels], vec![0_u32; 3 * pixels]);
         let (mut traps, mut trap_n) = (vec![0.0; 10 * pixels], vec![0_u64; pixels]);
         let mut trap_words = vec![0_u32; 5 * pixels];
@@ -110,11 +159,7 @@ impl HostSession {
             capacity: count(pixels),
             reserved: 0,
         };
-        // SAFETY: the function of that name has this type.
-        let decide = unsafe { self.code.get::<Decide>(b"dwell_deep_on_host\0") }.unwrap();
-        let is_derived = setting.units.is_some().into();
-        // SAFETY: all arrays live, and have the lengths that the structs say.
-        unsafe { decide(&view, &task, count(T::PARTS - 1), is_derived, self.operations, endings.as_mut_ptr()) };
+        iterate(&task, &mut endings);
         let before = open.len();
         open.retain(|pixel| {
             let pixel = *pixel as usize;
@@ -156,9 +201,11 @@ impl DeepSession for HostSession {
         if self.tier.is_some_and(|tier| tier != attempt.tier) {
             return Ok(Attempted::default());
         }
-        let decided = match &attempt.table {
-            DeepTable::InF64(table) => self.decide(table, &attempt.setting),
-            DeepTable::InPairs(table) => self.decide(table, &attempt.setting),
+        let decided = match &attempt.work {
+            DeepWork::Squares { setting, table: DeepTable::InF64(table) } => self.decide(table, setting),
+            DeepWork::Squares { setting, table: DeepTable::InPairs(table) } => self.decide(table, setting),
+            DeepWork::Formula { setting, blocks: DeepBlocks::InF64(blocks) } => self.decide_formula(blocks, setting),
+            DeepWork::Formula { setting, blocks: DeepBlocks::InPairs(blocks) } => self.decide_formula(blocks, setting),
         };
         Ok(Attempted { decided, seconds: 1e-3, steps: MANY_STEPS, ..Attempted::default() })
     }
@@ -178,20 +225,24 @@ impl DeepSession for HostSession {
 /// Distances and slopes.
 const SLOPES: ChannelSet = ChannelSet::DISTANCE.with(Channel::SlopeRight).with(Channel::SlopeUp);
 
-/// Compares a view with the processors, and returns the least share of pixels that a tier of deltas decided where one alone does.
+/// Compares a view of z^2 + c with the processors, and returns the least share of pixels that a tier of deltas decided where one alone does.
 fn check(view: &View, limit: u64) -> Option<f64> {
-    let code = code()?;
-    let plan = plan_of(view, limit);
+    check_plan(&plan_of(view, limit), &[ChannelSet::NONE, ChannelSet::SMOOTH, SLOPES.and(ChannelSet::SMOOTH)])
+}
+
+/// As [`check`], of any view, for values of these channels.
+fn check_plan(plan: &Plan, sets: &[ChannelSet]) -> Option<f64> {
+    let (code, view) = (code()?, plan.view());
     let mut least: f64 = 1.0;
-    let of_limit = ChannelSet::of_dwells(limit);
-    for channels in [ChannelSet::NONE, ChannelSet::SMOOTH, SLOPES.and(ChannelSet::SMOOTH)] {
+    let of_limit = ChannelSet::of_dwells(plan.limit());
+    for channels in sets {
         let channels = channels.and(of_limit);
-        let (field, truth) = field_of(&processors(), &plan, channels);
+        let (field, truth) = field_of(&processors(), plan, channels);
         let first = if channels == of_limit { Tier::F64Coarse } else { Tier::F64Medium };
         for (tier, operations) in [(None, 1000), (Some(first), 7), (Some(Tier::PairsFine), 64)] {
             let session = move || HostSession { code, operations, tier, rows: Rows::default() };
             let engine = TestDevice::engine(move || Box::new(session()));
-            let (own, notes) = field_of(&engine, &plan, channels);
+            let (own, notes) = field_of(&engine, plan, channels);
             assert!(own == field, "{tier:?} {channels:?} {view:?}");
             let deep = notes.deep.unwrap();
             let of_device = deep.tiers.iter().filter(|of_tier| of_tier.device_samples > 0);
@@ -249,5 +300,62 @@ fn kernels_prove_deep_places() {
         if let Some(least) = check(&view, limit) {
             assert!(least > 0.5, "{name}: {least}");
         }
+    }
+}
+
+#[test]
+fn kernels_prove_the_dwells_of_other_formulas_and_of_julia_sets() {
+    let size = Size::new(37, 23).unwrap();
+    let sets = [ChannelSet::NONE, ChannelSet::SMOOTH];
+    let centre_of_ship = [
+        "-1.7440482698167536417604576579052554413467486576835753243",
+        "-0.0176772055672213554941585900118889558372676633599361089",
+    ];
+    for ((fold, power), julia, [re, im], zoom, rotation, limit) in [
+        ((Fold::Absolute, 2), None, ["-1.8600000000000000000003", "0"], "1e17", "0", 4000),
+        ((Fold::Absolute, 2), None, centre_of_ship, "3.286e45", "20", 116_600),
+        // Points whose orbits meet a repelling cycle, and repelling fixed points of Julia sets.
+        ((Fold::Absolute, 3), None, ["-1.41421356237309504880168872421", "0"], "1e21", "0", 500),
+        (
+            (Fold::None, 3),
+            None,
+            ["0.34062501931660664019439424404", "1.27122987841870623913561299102"],
+            "1e22",
+            "0",
+            500,
+        ),
+        ((Fold::Conjugate, 2), None, ["-1.543689012692076361570855971802", "0.00000000000000001"], "1e16", "15", 2000),
+        (
+            (Fold::None, 2),
+            Some(["-0.8", "0.156"]),
+            ["1.527503118643534610789746402444915", "-0.07591217835228786707181419482635"],
+            "1e25",
+            "35",
+            3000,
+        ),
+        (
+            (Fold::None, 5),
+            Some(["0.6", "0.55"]),
+            ["-0.08775958978371231317004809317876", "-1.12234930131758694017224892745922"],
+            "1e19",
+            "0",
+            1000,
+        ),
+        (
+            (Fold::Absolute, 2),
+            Some(["-1.5", "-0.1"]),
+            ["1.823415054753385070927333974570679", "0.03778104217600680765757748051725"],
+            "1e20",
+            "0",
+            1000,
+        ),
+    ] {
+        let mut view = View::centred(re, im, zoom).unwrap().sized(size);
+        view.rotation = rotation.parse().unwrap();
+        let julia = julia.map(|parts: [&str; 2]| parts.map(|part| part.parse().unwrap()));
+        let formula = Formula::new(fold, power).unwrap();
+        let settings = Settings { limit, number: NumberKind::Exact, formula, julia, ..Settings::default() };
+        let plan = Plan::new(&view, &settings, &Limits::default()).unwrap();
+        check_plan(&plan, &sets);
     }
 }

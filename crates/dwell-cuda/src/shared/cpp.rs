@@ -1,5 +1,6 @@
 //! Types, values and structs of Rust as C++ text.
 
+use crate::deep::formula_layout::DeepTinyParts;
 use crate::deep::layout::{DeepOrigin, DeepTiny, WideBlock};
 use crate::driver::{Address, ConstAddress};
 use crate::lists::Corners;
@@ -99,6 +100,7 @@ cpp_types! {
     Corners: "Rectangle"
     CellList<'_>: "CellList"
     DeepTiny: "DeepTiny"
+    DeepTinyParts: "DeepTinyParts"
     DeepOrigin: "DeepOrigin"
     WideBlock: "WideBlock"
 }

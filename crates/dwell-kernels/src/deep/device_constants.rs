@@ -1,7 +1,7 @@
 //! The constants of the orbits of [`mod@orbit`], for engines that iterate them on a device.
 
 use super::mantissa::{Dd, Mantissa};
-use super::{blocks, derivative, orbit, values};
+use super::{blocks, derivative, formulas, orbit, values};
 
 /// u of a number.
 pub const UNITS: [f64; 2] = [<f64 as Mantissa>::UNIT, <Dd as Mantissa>::UNIT];
@@ -30,6 +30,21 @@ pub const FAR_TOO_MUCH: f64 = values::TOO_MUCH;
 #[must_use]
 pub fn over_margin(farthest: f64) -> f64 {
     UP / (blocks::REACH - farthest)
+}
+
+/// The least delta of a formula that is stepped in the range of f64.
+pub const NARROW_OF_FORMULA: f64 = formulas::NARROW;
+
+/// The least M with which deltas of a power are stepped in the range of f64.
+#[must_use]
+pub fn near_of_formula(power: u32) -> f64 {
+    formulas::near(power)
+}
+
+/// The roundings of a step of a power, in units of u |z| M^(N-1).
+#[must_use]
+pub fn roundings_of_formula(power: u32) -> f64 {
+    formulas::power::roundings(power)
 }
 
 const _: () = {

@@ -34,6 +34,7 @@ mod fixed;
 mod folds;
 mod lanes;
 pub mod orbits;
+pub mod parts;
 mod pixel;
 pub mod points;
 pub(super) mod power;
@@ -53,10 +54,10 @@ use orbits::Orbits;
 use std::sync::atomic::AtomicBool;
 
 /// The least delta that vectors step: 2^-800. What is added for results below the range of f64, 10^-290, is below 2^-160 of it.
-const NARROW: f64 = 1.5e-241;
+pub(super) const NARROW: f64 = 1.5e-241;
 
 /// The least M with which vectors step: M^(N-1) is at least 2^-150, so that products stay above 2^-960.
-fn near(power: u32) -> f64 {
+pub(super) fn near(power: u32) -> f64 {
     crate::deep::extended::power_of_two(-150 / (power.cast_signed() - 1))
 }
 

@@ -136,6 +136,11 @@ impl Shared {
 }
 
 impl PreparedOrbits {
+    /// The orbits.
+    pub(super) fn orbits(&self) -> &Orbits {
+        &self.orbits
+    }
+
     /// What the orbits are, without tiers.
     pub(super) fn report(&self) -> DeepReport {
         let used = self.blocks.used();
@@ -185,7 +190,12 @@ impl PreparedOrbits {
         T::blocks_of_formula(level, &BlockSetting { setting: self.setting(aim, control), tolerance, watch })
     }
 
-    fn setting<'a>(&'a self, Aim { points, limit, smooth, slopes }: Aim<'_>, control: Control<'a>) -> Setting<'a> {
+    /// What pixels are iterated with.
+    pub(super) fn setting<'a>(
+        &'a self,
+        Aim { points, limit, smooth, slopes }: Aim<'_>,
+        control: Control<'a>,
+    ) -> Setting<'a> {
         let shared = &points.shared;
         Setting {
             formula: shared.map().formula,

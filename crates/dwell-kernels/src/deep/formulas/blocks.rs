@@ -39,6 +39,7 @@ mod merge;
 mod tests;
 
 use super::orbits::Orbits;
+use super::parts::BlockList;
 use super::{NARROW, Setting};
 use crate::deep::blocks::REACH;
 use crate::deep::extended::Bound;
@@ -46,17 +47,18 @@ use crate::deep::mantissa::Mantissa;
 use crate::deep::{NoTable, Watch};
 use crate::level::{Kernel, Level};
 use entry::Entry;
+pub use entry::NUMBERS;
 pub(super) use entry::{Before, WideEntry};
 use fearless_simd::Simd;
 pub(super) use in_lanes::{BlockInLanes, DeltaInLanes, modulus_of};
 use merge::{Block, Steps};
 
 /// The lowest level that is kept: blocks of 2^FIRST steps.
-const FIRST: u32 = 2;
+pub const FIRST: u32 = 2;
 /// The lowest level that is kept for deltas below the range of f64, which long blocks take.
 const FIRST_WIDE: u32 = 4;
 /// The scale below which blocks are also kept for deltas below the range of f64.
-const WIDE_BELOW: i32 = -700;
+pub const WIDE_BELOW: i32 = -700;
 /// The scale above which S and T are kept: growth by 2^40 within a block leaves in the finest tier, of 2^-88, some 2^-160 2^80 of the remainder.
 const WITH_C_ABOVE: i32 = -160;
 /// The radius of a block that cannot be used.
@@ -82,7 +84,7 @@ pub(super) struct Found<'a, T: Mantissa> {
 
 /// The blocks of one orbit, by length: those of each length one after the other.
 #[derive(Clone, Debug)]
-struct OfOrbit<T: Mantissa> {
+pub(super) struct OfOrbit<T: Mantissa> {
     /// The index of Z_1.
     first: usize,
     lengths: Vec<OfLength<T>>,
@@ -180,6 +182,18 @@ impl<T: Mantissa> OfOrbit<T> {
         }
     }
 
+    /// The blocks of each length.
+    pub(super) fn lists<'b>(&'b self, orbit: usize) -> impl Iterator<Item = BlockList<'b, T>> {
+        let list = move |(level, OfLength { radius, lines, of_c }): (u32, &'b OfLength<T>)| BlockList {
+            orbit,
+            level,
+            radii: radius,
+            lines,
+            of_c,
+        };
+        (FIRST..).zip(&self.lengths).map(list)
+    }
+
     /// The longest block at an index for deltas up to `reach`, of at most `most` steps, and its steps.
     #[inline(always)]
     fn longest(&self, at: usize, most: f64, reach: f64) -> Option<Found<'_, T>> {
@@ -264,10 +278,15 @@ impl<T: Mantissa> Blocks<T> {
         self.of(at)?.longest_wide(at, most, reach)
     }
 
+    /// Those of the critical orbit, and those of the orbit of the centre of a Julia set.
+    pub(super) fn of_orbits(&self) -> impl Iterator<Item = &OfOrbit<T>> {
+        [Some(&self.critical), self.centre.as_ref()].into_iter().flatten()
+    }
+
     /// All blocks in the range of f64: the index, steps, radius, and what lanes read.
     #[cfg(test)]
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, f64, Found<'_, T>)> {
-        [Some(&self.critical), self.centre.as_ref()].into_iter().flatten().flat_map(|orbit| {
+        self.of_orbits().flat_map(|orbit| {
             (FIRST..).zip(&orbit.lengths).flat_map(move |(level, of_length)| {
                 of_length.radius.iter().enumerate().filter(|(_, radius)| **radius > 0.0).map(move |(place, radius)| {
                     let lines = &of_length.lines[place];
@@ -280,7 +299,8 @@ impl<T: Mantissa> Blocks<T> {
 
     /// Whether S and T are kept.
     #[inline(always)]
-    pub(super) fn has_terms_of_c(&self) -> bool {
+    #[must_use]
+    pub fn has_terms_of_c(&self) -> bool {
         self.with_c
     }
 

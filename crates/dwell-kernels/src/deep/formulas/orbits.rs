@@ -45,9 +45,9 @@ pub struct Orbits {
     /// What is left of the parts.
     pub(super) low: Vec<[f64; 2]>,
     /// The exponents of bounds on the errors, for deltas below the range of f64.
-    errors: Vec<i32>,
+    pub(super) errors: Vec<i32>,
     /// Z with a part that is not 0 and below 2^-300, in the order of indices.
-    tiny: Vec<(u32, [Part<Dd>; 2])>,
+    pub(super) tiny: Vec<(u32, [Part<Dd>; 2])>,
     /// The index of the last Z of the critical orbit. Where it is 0, there is no reference, and deltas are values.
     pub(super) last: usize,
     /// The index of the first and of the last Z of the orbit of the centre.

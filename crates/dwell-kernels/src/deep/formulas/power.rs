@@ -83,7 +83,7 @@ pub(super) fn difference<R: Ring>(z: R, w: R, reference: R, power: u32) -> R {
 }
 
 /// K of the roundings of a step, K u |z| M^(N-1): see [`difference`].
-pub(super) fn roundings(power: u32) -> f64 {
+pub(in crate::deep) fn roundings(power: u32) -> f64 {
     let n = f64::from(power);
     5.0 * n * n + 2.0 * n
 }

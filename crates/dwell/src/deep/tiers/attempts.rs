@@ -188,8 +188,7 @@ impl Course<'_> {
         places: &[(u32, u32)],
     ) -> Result<TierReport, Error> {
         let Some(orbits) = &self.orbits else { return Ok(TierReport::new(tier)) };
-        let DeepCall { points, limit, .. } = self.call;
-        let aim = Aim { points, limit, smooth: self.smooth, slopes: self.slopes };
+        let aim = self.aim();
         let means = self.call.means();
         if tier == Tier::F64Steps || blocks.is_some_and(|tier| tier < Tier::IN_F64) {
             let blocks = blocks.map(|tier| orbits.in_f64(tier, aim, means)).transpose()?;
@@ -201,6 +200,12 @@ impl Course<'_> {
         let DeepBuffers { in_pairs, open, found, .. } = buffers;
         self.offsets(in_pairs, open, places)?;
         Ok(orbits.by_deltas((tier, blocks.as_deref()), (aim, means), in_pairs, found))
+    }
+
+    /// What pixels of other formulas and of Julia sets are iterated for.
+    pub(super) fn aim(&self) -> Aim<'_> {
+        let DeepCall { points, limit, .. } = self.call;
+        Aim { points, limit, smooth: self.smooth, slopes: self.slopes }
     }
 
     /// The offsets of the open pixels.

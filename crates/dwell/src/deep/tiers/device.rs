@@ -4,11 +4,14 @@ use super::attempts::add;
 use super::{Attempt, Course, DeepBuffers};
 use crate::base::cancel::Cancel;
 use crate::base::error::Error;
+use crate::deep::formulas::PreparedOrbits;
 use crate::deep::points::DeepPoints;
 use crate::deep::prepared::Prepared;
 use crate::deep::report::{Tier, TierReport};
 use crate::field::channels::ChannelSlicesMut;
 use dwell_kernels::deep::blocks::{self, Table};
+use dwell_kernels::deep::formulas::blocks::Blocks;
+use dwell_kernels::deep::formulas::{self, Setting as FormulaSetting};
 use dwell_kernels::deep::mantissa::Dd;
 use dwell_kernels::deep::orbit::Setting;
 use dwell_kernels::deep::reference::End;
@@ -24,15 +27,63 @@ pub enum DeepTable {
     InPairs(Arc<Table<Dd>>),
 }
 
+/// The blocks of an attempt at another formula than z^2 + c, or at a Julia set.
+#[derive(Clone, Debug)]
+pub enum DeepBlocks {
+    /// For deltas in f64.
+    InF64(Arc<Blocks<f64>>),
+    /// For deltas in pairs of f64.
+    InPairs(Arc<Blocks<Dd>>),
+}
+
+/// What pixels are iterated by.
+#[derive(Clone, Debug)]
+pub enum DeepWork<'a> {
+    /// z^2 + c in the parameter plane.
+    Squares {
+        /// What all pixels share.
+        setting: Setting<'a>,
+        /// The blocks, which are made of the setting's reference.
+        table: DeepTable,
+    },
+    /// Another formula, or a Julia set.
+    Formula {
+        /// What all pixels share.
+        setting: FormulaSetting<'a>,
+        /// The blocks, which are made of the setting's orbits.
+        blocks: DeepBlocks,
+    },
+}
+
 /// An attempt to decide pixels by deltas with the blocks of a tier.
 #[derive(Clone, Debug)]
 pub struct DeepAttempt<'a> {
     /// The tier.
     pub tier: Tier,
-    /// What all pixels share.
-    pub setting: Setting<'a>,
-    /// The blocks, which are made of the setting's reference.
-    pub table: DeepTable,
+    /// What is done.
+    pub work: DeepWork<'a>,
+}
+
+impl DeepAttempt<'_> {
+    /// Whether deltas are in pairs of f64.
+    #[must_use]
+    pub fn is_in_pairs(&self) -> bool {
+        let (DeepWork::Squares { table: DeepTable::InF64(_), .. }
+        | DeepWork::Formula { blocks: DeepBlocks::InF64(_), .. }) = &self.work
+        else {
+            return true;
+        };
+        false
+    }
+
+    /// Whether derivatives are wanted.
+    #[must_use]
+    pub fn is_derived(&self) -> bool {
+        match &self.work {
+            DeepWork::Squares { setting, .. } => setting.units.is_some(),
+            DeepWork::Formula { setting, .. } => setting.units.is_some(),
+        }
+    }
 }
 
 /// The device has failed, and noted why.
@@ -124,13 +175,26 @@ impl Next<'_> {
 }
 
 impl Course<'_> {
-    /// Whether a device can make attempts: for all values but those of cycles, of views that are not decided as a whole, by pairs of f64 and blocks from 4 steps on, which its kernels know.
+    /// Whether a device can make attempts: for all values but those of cycles, of views that are not decided as a whole, by pairs of f64 and blocks from 4 steps on, which its kernels know. Of other formulas than z^2 + c
+    /// and of Julia sets they have no derivatives, no blocks for deltas below the range of f64, and no deltas that are values.
     pub(crate) fn suits_a_device(&self) -> bool {
         let suits = |prepared: &Prepared| {
             let reference = &prepared.reference;
             reference.end != End::Trap && !reference.is_compressed() && prepared.first_level == blocks::FIRST
         };
-        self.prepared.as_deref().is_some_and(suits) && !self.cycles
+        let suits_as_formula = |prepared: &PreparedOrbits| {
+            let (orbits, shared) = (prepared.orbits(), &self.call.points.shared);
+            let is_julia = shared.map().julia.is_some();
+            let begins = if is_julia { orbits.of_centre().is_some() } else { orbits.has_reference() };
+            let has_blocks = matches!(self.attempts.first(), Some(Attempt::ByDeltas(_)));
+            begins
+                && has_blocks
+                && orbits.end != End::Trap
+                && shared.unit() >= formulas::blocks::WIDE_BELOW
+                && !self.slopes
+        };
+        !self.cycles
+            && (self.prepared.as_deref().is_some_and(suits) || self.orbits.as_deref().is_some_and(suits_as_formula))
     }
 
     /// The number of the attempt of a device after another one, which it made at so many samples, as far as it pays. Blocks of the fourth degree are for the processors alone, and so are cells of the plane: where there are some, processors make what follows sooner.
@@ -165,26 +229,45 @@ impl Course<'_> {
     /// # Errors
     /// [`Error::Interrupted`] after the call was cancelled; [`Error::Input`] when memory is exhausted.
     pub(crate) fn for_device(&self, number: usize) -> Result<Option<DeepAttempt<'_>>, Error> {
-        let (Some(Attempt::ByDeltas(tier)), Some(prepared)) = (self.attempts.get(number).copied(), &self.prepared)
-        else {
-            return Ok(None);
-        };
+        let Some(Attempt::ByDeltas(tier)) = self.attempts.get(number).copied() else { return Ok(None) };
         let (shared, means) = (&self.call.points.shared, self.call.means());
-        let table = if tier < Tier::IN_F64 {
-            DeepTable::InF64(prepared.in_f64(tier, shared, means)?)
-        } else {
-            DeepTable::InPairs(prepared.in_pairs(tier, shared, means)?)
+        let in_f64 = tier < Tier::IN_F64;
+        let work = match (&self.prepared, &self.orbits) {
+            (Some(prepared), _) => {
+                let table = if in_f64 {
+                    DeepTable::InF64(prepared.in_f64(tier, shared, means)?)
+                } else {
+                    DeepTable::InPairs(prepared.in_pairs(tier, shared, means)?)
+                };
+                DeepWork::Squares { setting: self.setting(prepared), table }
+            }
+            (None, Some(orbits)) => {
+                let aim = self.aim();
+                let blocks = if in_f64 {
+                    DeepBlocks::InF64(orbits.in_f64(tier, aim, means)?)
+                } else {
+                    DeepBlocks::InPairs(orbits.in_pairs(tier, aim, means)?)
+                };
+                DeepWork::Formula { setting: orbits.setting(aim, means.control), blocks }
+            }
+            (None, None) => return Ok(None),
         };
-        Ok(Some(DeepAttempt { tier: Tier::ALL[tier], setting: self.setting(prepared), table }))
+        Ok(Some(DeepAttempt { tier: Tier::ALL[tier], work }))
     }
 
     /// Notes what a device did with so many samples.
     pub(crate) fn note(&self, tier: Tier, samples: u64, attempted: Attempted, buffers: &mut DeepBuffers) {
         let Attempted { decided, seconds, steps, blocks, share_of_peak, .. } = attempted;
         let report = TierReport { samples, decided, steps, blocks, ..TierReport::new(tier) };
-        if let (Some(prepared), Some(number)) = (&self.prepared, Tier::ALL.iter().position(|other| *other == tier)) {
+        if let Some(number) = Tier::ALL.iter().position(|other| *other == tier) {
             // What blocks save is time, whichever engine takes it.
-            prepared.blocks.measured.add(number, &TierReport { seconds, ..report });
+            let of_tier = TierReport { seconds, ..report };
+            if let Some(prepared) = &self.prepared {
+                prepared.blocks.measured.add(number, &of_tier);
+            }
+            if let Some(orbits) = &self.orbits {
+                orbits.blocks.measured.add(number, &of_tier);
+            }
         }
         let of_device = TierReport {
             device_samples: samples,

@@ -17,7 +17,7 @@ use crate::deep::mantissa::{Complex, Mantissa};
 const EPSILON: f64 = 50.0 * U * U;
 
 /// The number of f64 of coefficients for each part of a number: A, Q, B and B', real and imaginary.
-pub(super) const NUMBERS: usize = 8;
+pub const NUMBERS: usize = 8;
 /// How many bounds follow them.
 const BOUNDS: usize = 7;
 /// The roundings of each term, in units of u: 1 of a coefficient, at most sqrt 5 of each of three products, and 4 sums.
