@@ -30,7 +30,7 @@ __device__ __forceinline__ bool pixel_at(const DeepPixels& p, unsigned place, un
     return column < p.width && row < p.height;
 }
 
-template <class T, bool DERIVED, class View> __device__ __forceinline__ void decide(const View& v, const DeepPixels& p, const DeepLists& l) {
+template <class T, class D, class View> __device__ __forceinline__ void decide(const View& v, const DeepPixels& p, const DeepLists& l) {
     Counts counts = {0, 0};
     // Whole warps: all lanes of a warp take part in its ballots.
     for (unsigned long long from = (unsigned long long)blockIdx.x * BLOCK_THREADS + (threadIdx.x & ~31u); from < l.count;
@@ -42,7 +42,7 @@ template <class T, bool DERIVED, class View> __device__ __forceinline__ void dec
         if (has_pixel) {
             if (l.list) pixel = l.list[place];
             const Complex<T> c = offset_of<T>(p, pixel % p.width, pixel / p.width);
-            Orbit<T, DERIVED> o;
+            Orbit<T, D> o;
             Ending ending = GOES_ON;
             Values values = {};
             if (l.begins) {
@@ -51,7 +51,7 @@ template <class T, bool DERIVED, class View> __device__ __forceinline__ void dec
                 p.trap_words[p.capacity + pixel] = 0;
                 p.trap_words[2ull * p.capacity + pixel] = 0;
             } else {
-                o = load<T, DERIVED>(p, pixel);
+                o = load<T, D>(p, pixel);
             }
             if (ending == GOES_ON) ending = iterate(v, p, pixel, c, o, l.operations, counts, values);
             goes_on = ending == GOES_ON;
@@ -59,7 +59,7 @@ template <class T, bool DERIVED, class View> __device__ __forceinline__ void dec
             if (goes_on) {
                 store(p, pixel, o);
             } else if (!is_open) {
-                store_values<DERIVED>(v, p, pixel, ending == ESCAPES ? o.n : 0, ending == ESCAPES ? values : Values{});
+                store_values<D>(v, p, pixel, ending == ESCAPES ? o.n : 0, ending == ESCAPES ? values : Values{});
             }
         }
         append(l.next, l.counts + 0, goes_on, pixel);
@@ -70,14 +70,16 @@ template <class T, bool DERIVED, class View> __device__ __forceinline__ void dec
 }
 
 // The structs stay in constant memory, whose address is taken where functions are not inlined.
-#define KERNEL(name, View, number, derived)                                                                                          \
+#define KERNEL(name, View, number, Of)                                                                                    \
     extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)                                                           \
         name(const __grid_constant__ View v, const __grid_constant__ DeepPixels p, const __grid_constant__ DeepLists l) { \
-        decide<number, derived>(v, p, l);                                                                                        \
+        decide<number, Of>(v, p, l);                                                                                      \
     }
-KERNEL(deep_f64, DeepView, double, false)
-KERNEL(deep_pairs, DeepView, Pair, false)
-KERNEL(deep_f64_derived, DeepView, double, true)
-KERNEL(deep_pairs_derived, DeepView, Pair, true)
-KERNEL(deep_formula_f64, DeepFormula, double, false)
-KERNEL(deep_formula_pairs, DeepFormula, Pair, false)
+KERNEL(deep_f64, DeepView, double, NoDerivative)
+KERNEL(deep_pairs, DeepView, Pair, NoDerivative)
+KERNEL(deep_f64_derived, DeepView, double, Derivative)
+KERNEL(deep_pairs_derived, DeepView, Pair, Derivative)
+KERNEL(deep_formula_f64, DeepFormula, double, NoDerivative)
+KERNEL(deep_formula_pairs, DeepFormula, Pair, NoDerivative)
+KERNEL(deep_formula_f64_derived, DeepFormula, double, Columns)
+KERNEL(deep_formula_pairs_derived, DeepFormula, Pair, Columns)

@@ -14,10 +14,16 @@ struct Derivative {
     int unit;
 };
 
-// What an orbit has of it, where it is iterated.
-template <bool DERIVED> struct WithDerivative {};
-template <> struct WithDerivative<true> {
-    Derivative derivative;
+// Where none is iterated.
+struct NoDerivative {};
+
+// What an orbit has of it. `IS` says whether there is one.
+template <class D> struct WithDerivative {
+    static constexpr bool IS = true;
+    D derivative;
+};
+template <> struct WithDerivative<NoDerivative> {
+    static constexpr bool IS = false;
 };
 
 // A relative error from which on a derivative is of no use. What is left out of a sum of terms of which one is below 2^-1000 of another is then below DEEP_UNDERFLOW.
@@ -84,14 +90,15 @@ __device__ __forceinline__ Derivative first_derivative(const DeepView& v, Comple
 }
 
 // What is kept of the derivative of a pixel: of its orbit (0), and of the orbit before an attempt to prove that it stays (1).
-__device__ __forceinline__ Derivative load_derivative(const DeepPixels& p, unsigned pixel, unsigned number) {
+#define DEEP_OF_DERIVATIVE 5
+__device__ __forceinline__ void load_derivative(const DeepPixels& p, unsigned pixel, unsigned number, Derivative& of) {
     const unsigned long long apart = p.capacity;
-    const double* from = p.derivatives + 3 * number * apart + pixel;
-    return {{from[0], from[apart]}, from[2 * apart], p.derivative_units[number * apart + pixel]};
+    const double* from = p.derivatives + DEEP_OF_DERIVATIVE * number * apart + pixel;
+    of = {{from[0], from[apart]}, from[2 * apart], p.derivative_units[number * apart + pixel]};
 }
 __device__ __forceinline__ void store_derivative(const DeepPixels& p, unsigned pixel, unsigned number, const Derivative& of) {
     const unsigned long long apart = p.capacity;
-    double* to = p.derivatives + 3 * number * apart + pixel;
+    double* to = p.derivatives + DEEP_OF_DERIVATIVE * number * apart + pixel;
     to[0] = of.d.re;
     to[apart] = of.d.im;
     to[2 * apart] = of.off;
@@ -122,29 +129,50 @@ __device__ __forceinline__ double power_of_units(long long units) {
     return value * power((int)whole);
 }
 
-// The distance and the slope of an orbit at w beyond 256, which is off by `off`: values.rs of the CPU kernels. Whether they are certain.
-__device__ __forceinline__ bool distance_and_slope(const DeepView& v, Complex<double> w, double off, Derivative of, Values& values) {
-    normalise(of);
-    const Complex<double> d = of.d;
-    const double off_w = off / sqrt(square(w)) * DEEP_UP, off_d = of.off / sqrt(square(d)) * DEEP_UP;
-    if (!(off_w < DEEP_FAR_TOO_MUCH && off_d < DEEP_FAR_TOO_MUCH)) return false;
+// An orbit beyond 256 with its derivative: the product of the gradient of |w| with |w|, what its terms amount to without cancellation, and relative errors.
+struct Far {
+    Complex<double> w;
+    double g, h, all, off_w, off_d;
+    // The base-2 logarithm of the derivative of |w| in units of 2^unit, and what that is off by.
+    double of_d, doubt_of_d;
+    int unit;
+};
+
+// The distance and the slope: values.rs of the CPU kernels. Whether they are certain.
+template <class View> __device__ __forceinline__ bool distance_and_slope(const View& v, const Far& far, Values& values) {
+    if (!(far.off_w < DEEP_FAR_TOO_MUCH && far.off_d < DEEP_FAR_TOO_MUCH)) return false;
     const double LN_2 = 0.693147180559945309417232121458;
-    const double half = dwell_log2(square(w)) * 0.5;
-    const double value = half + dwell_log2(half * LN_2) - dwell_log2(square(d)) * 0.5 - dwell_log2(v.height);
+    const double half = dwell_log2(square(far.w)) * 0.5;
+    const double value = half + dwell_log2(half * LN_2) - far.of_d - dwell_log2(v.height);
     double distance;
-    if (!nearest(value, 2 * off_w + 2 * off_d + 1e-12, DEEP_DISTANCE_BITS, distance)) return false;
-    const long long units = (long long)distance - ((long long)of.unit << DEEP_DISTANCE_BITS);
+    if (!nearest(value, 2 * far.off_w + 2 * far.doubt_of_d + 1e-12, DEEP_DISTANCE_BITS, distance)) return false;
+    const long long units = (long long)distance - ((long long)far.unit << DEEP_DISTANCE_BITS);
     if (units >> DEEP_DISTANCE_BITS < -1000 || units >> DEEP_DISTANCE_BITS > 900) return false;
     values.distance = power_of_units(units);
-    // The gradient of |w| is along w / D.
-    const double g = w.re * d.re + w.im * d.im, h = w.im * d.re - w.re * d.im;
-    const double right = g * v.pixel[0] + h * v.pixel[1], up = g * v.pixel[2] + h * v.pixel[3];
+    const double right = far.g * v.pixel[0] + far.h * v.pixel[1], up = far.g * v.pixel[2] + far.h * v.pixel[3];
     const double length = sqrt(right * right + up * up);
-    const double most = sqrt(g * g + h * h) * (fabs(v.pixel[0]) + fabs(v.pixel[1]) + fabs(v.pixel[2]) + fabs(v.pixel[3]));
-    const double doubt = 3 * (off_w + off_d + 1e-15) * most / length;
+    const double most = far.all * (fabs(v.pixel[0]) + fabs(v.pixel[1]) + fabs(v.pixel[2]) + fabs(v.pixel[3]));
+    const double doubt = 3 * (far.off_w + far.off_d + 1e-15) * most / length;
     double parts[2];
     if (!nearest(right / length, doubt, DEEP_SLOPE_BITS, parts[0]) || !nearest(up / length, doubt, DEEP_SLOPE_BITS, parts[1])) return false;
     // Without the sign of 0.
     for (unsigned part = 0; part < 2; part++) values.slope[part] = (parts[part] + 0.0) / (1 << DEEP_SLOPE_BITS);
     return true;
+}
+
+// Of a complex derivative the gradient of |w| is along w / D.
+__device__ __forceinline__ Far far_of(Complex<double> w, double off, Derivative of) {
+    normalise(of);
+    const Complex<double> d = of.d;
+    Far far;
+    far.w = w;
+    far.off_w = off / sqrt(square(w)) * DEEP_UP;
+    far.off_d = of.off / sqrt(square(d)) * DEEP_UP;
+    far.g = w.re * d.re + w.im * d.im;
+    far.h = w.im * d.re - w.re * d.im;
+    far.all = sqrt(far.g * far.g + far.h * far.h);
+    far.of_d = dwell_log2(square(d)) * 0.5;
+    far.doubt_of_d = far.off_d;
+    far.unit = of.unit;
+    return far;
 }

@@ -1,11 +1,8 @@
 // The orbit of one pixel of a deep view of another formula than z^2 + c or of a Julia set, as a delta from the reference, with a running bound on its error: formulas.rs
 // and its folder of the CPU kernels, whose derivation holds here, where products are off by less. The index of the reference is m.
 #pragma once
+#include "deep_columns.cuh"
 #include "deep_orbit.cuh"
-#include "deep_powers.cuh"
-
-// Of a formula no derivatives are iterated.
-template <class T> using FormulaOrbit = Orbit<T, false>;
 
 // What a value of the reference is known with, in the range of double.
 struct FormulaEntry {
@@ -73,7 +70,6 @@ __device__ __forceinline__ bool is_narrow(const DeepFormula& v, double size, dou
 __device__ __forceinline__ bool stays(const DeepFormula& v, unsigned m, Bound reach) { return m == v.last && v.stays > 0 && reach < bound(v.stays); }
 
 // The longest block at m for deltas up to `reach`, and its steps; its place among all blocks, or none.
-#define NO_BLOCK 0xffffffffu
 __device__ __forceinline__ unsigned longest(const DeepFormula& v, unsigned m, unsigned long long room, double reach, unsigned& steps) {
     const unsigned orbit = m >= v.centre_first ? 1 : 0;
     const unsigned after = m - (orbit ? v.centre_first : 1);
@@ -91,8 +87,55 @@ __device__ __forceinline__ unsigned longest(const DeepFormula& v, unsigned m, un
     return found;
 }
 
+// What a block gives for a derivative: |by z|, what that is in doubt by but for the roundings of coefficients, |Q|, the rest, and the sign of the imaginary part of zeta.
+struct OfBlock {
+    double modulus, doubt, of_q, rest, sign;
+};
+// A delta's |z| + e, and e.
+struct Reach {
+    double reach, e;
+};
+
+// The derivative after a block: formulas/blocks/in_lanes.rs of the CPU kernels.
+template <class T>
+__device__ __forceinline__ void block_derivative(const DeepFormula& v, unsigned number, OfBlock block, Complex<double> by_z, Complex<double> c,
+                                                 Complex<double> zeta, Reach delta, Columns& of) {
+    constexpr unsigned DOUBLES = 16 * Mantissa<T>::PARTS;
+    const auto term = [&](const double* from, unsigned place) {
+        return rounded(coefficient<T>(from + (unsigned long long)number * DOUBLES, place));
+    };
+    const Complex<double> conjugate = {c.re, -c.im};
+    const double u = DEEP_UNIT_OF_DOUBLE;
+    Complex<double> by_c = term(v.blocks, 2), by_conjugate = term(v.blocks, 3);
+    double of_a = taxicab(term(v.blocks, 0)) + 2 * block.of_q * delta.reach, of_b = taxicab(by_c) + taxicab(by_conjugate), of_s = 0;
+    if (v.of_c) {
+        const Complex<double> s0 = term(v.of_c, 0), s1 = term(v.of_c, 1), t0 = term(v.of_c, 2), t1 = term(v.of_c, 3), t2 = term(v.of_c, 4);
+        by_c = by_c + s0 * zeta + (t0 + t0) * c + t1 * conjugate;
+        by_conjugate = by_conjugate + s1 * zeta + t1 * c + (t2 + t2) * conjugate;
+        of_s = taxicab(s0) + taxicab(s1);
+        of_a += of_s * DEEP_REACH;
+        of_b += of_s * delta.reach + 2 * DEEP_REACH * (taxicab(t0) + taxicab(t1) + taxicab(t2));
+    }
+    const double doubt = block.doubt + 24 * u * of_a;
+    const double of_c = of_s * delta.e + 2 * v.over_margin * block.rest + 24 * u * of_b;
+    double most = 0;
+    for (unsigned column = 0; column < 2; column++) {
+        if (column == columns_of(v)) break;
+        const Complex<double> own = {of.d[column].re, block.sign * of.d[column].im};
+        const double of_this = (block.modulus + doubt) * of.off + doubt * taxicab(own) + of_c;
+        // A bound that is no number stays one, and decides nothing.
+        if (of_this > most || of_this != of_this) most = of_this;
+        // Along 1 the sum of both, along i the difference times i; nothing in a Julia set, where both are 0.
+        const Complex<double> by_pixel =
+            column == 0 ? by_c + by_conjugate : Complex<double>{by_conjugate.im - by_c.im, by_c.re - by_conjugate.re};
+        of.d[column] = by_z * own + by_pixel;
+    }
+    of.off = (most + DEEP_UNDERFLOW) * DEEP_UP;
+}
+
 // Applies a block; `reach` is |z| + e.
-template <class T> __device__ __forceinline__ void apply(const DeepFormula& v, unsigned number, Complex<T> c, double reach, FormulaOrbit<T>& o) {
+template <class T, class D>
+__device__ __forceinline__ void apply(const DeepFormula& v, unsigned number, Complex<T> c, double reach, Orbit<T, D>& o) {
     constexpr unsigned DOUBLES = 16 * Mantissa<T>::PARTS, BOUNDS = DEEP_FORMULA_NUMBERS * Mantissa<T>::PARTS;
     const double* block = v.blocks + (unsigned long long)number * DOUBLES;
     const double* bounds = block + BOUNDS;
@@ -106,9 +149,14 @@ template <class T> __device__ __forceinline__ void apply(const DeepFormula& v, u
         linear = linear + (coefficient<T>(terms, 0) * c + coefficient<T>(terms, 1) * conjugate);
         of_c = of_c + ((coefficient<T>(terms, 2) * c + coefficient<T>(terms, 3) * conjugate) * c + coefficient<T>(terms, 4) * conjugate * conjugate);
     }
-    const double growth = modulus_of(linear + of_z) + slack + of_q * (o.e + reach * DEEP_SHARE);
-    const double rest = ((bounds[3] * reach + bounds[2]) * reach + bounds[1]) * reach + bounds[0];
-    o.e = (growth * o.e + rest) * DEEP_UP;
+    const Complex<T> by_z = linear + of_z;
+    const double modulus = modulus_of(by_z), growth = modulus + slack + of_q * (o.e + reach * DEEP_SHARE);
+    const auto rest = [&](double reach) { return ((bounds[3] * reach + bounds[2]) * reach + bounds[1]) * reach + bounds[0]; };
+    if constexpr (WithDerivative<D>::IS) {
+        const double doubt = 2 * of_q * o.e + rest(2 * reach) / reach;
+        block_derivative<T>(v, number, {modulus, doubt, of_q, rest(reach), sign}, rounded(by_z), rounded(c), rounded(zeta), {reach, o.e}, o.derivative);
+    }
+    o.e = (growth * o.e + rest(reach)) * DEEP_UP;
     o.z = linear * zeta + of_c;
 }
 
@@ -118,12 +166,12 @@ template <class T> __device__ __forceinline__ Complex<T> constant(const DeepForm
 }
 
 // An orbit that is not within R for certain at n: the end of the attempt under way, or its own, with the smooth value where that is wanted.
-template <class T>
-__device__ __noinline__ Ending ends(const DeepFormula& v, const DeepPixels& p, unsigned pixel, FormulaOrbit<T>& o, Complex<T> offset, Complex<T> w,
+template <class T, class D>
+__device__ __noinline__ Ending ends(const DeepFormula& v, const DeepPixels& p, unsigned pixel, Orbit<T, D>& o, Complex<T> offset, Complex<T> w,
                                     double off, Values& values) {
     if (goes_back(p, pixel, o)) return GOES_ON;
     if (!is_outside(w, off, v.escape)) return UNDECIDED;
-    if (!v.smooth) return ESCAPES;
+    if (!v.smooth && !WithDerivative<D>::IS) return ESCAPES;
     const double u = Mantissa<T>::UNIT;
     Complex<T> c = constant<T>(v);
     double of_c = 4 * u * taxicab(c);
@@ -132,9 +180,21 @@ __device__ __noinline__ Ending ends(const DeepFormula& v, const DeepPixels& p, u
         of_c += 4 * u * (v.unit + taxicab(c));
     }
     for (unsigned more = 0; more < DEEP_MOST_STEPS; more++) {
-        if (is_outside(w, off, DEEP_FAR_SQUARED)) return smooth_value(w, off, o.n + more, v.per_log2_power, values) ? ESCAPES : UNDECIDED;
+        if (is_outside(w, off, DEEP_FAR_SQUARED)) {
+            if (v.smooth && !smooth_value(w, off, o.n + more, v.per_log2_power, values)) return UNDECIDED;
+            if constexpr (WithDerivative<D>::IS) {
+                if (!distance_and_slope(v, far_of(v, rounded(w), off, o.derivative), values)) return UNDECIDED;
+            }
+            return ESCAPES;
+        }
         if (!is_inside(w, off, DEEP_FAR_SQUARED, DEEP_FAR)) return UNDECIDED;
         const double modulus = above_sqrt(square(w)), n = v.power;
+        if constexpr (WithDerivative<D>::IS) {
+            const Complex<double> of_w = rounded(w);
+            const double of_parts = 4 * DEEP_UNIT_OF_DOUBLE;
+            const Signs signs = signs_of(of_w, off + of_parts * fabs(of_w.re), off + of_parts * fabs(of_w.im));
+            step_derivative(v, {of_w, 0}, modulus, off + of_parts * modulus, signs, o.derivative);
+        }
         const double of_step = (5 * n + 2) * u * of_real(modulus, v.power);
         off = (n * of_real(modulus + off, v.power - 1) * off + of_step + 2 * of_c + DEEP_UNDERFLOW) * DEEP_UP;
         w = raised(folded(v.fold, w), v.power) + c;
@@ -143,19 +203,20 @@ __device__ __noinline__ Ending ends(const DeepFormula& v, const DeepPixels& p, u
 }
 
 // Leaves the range of double: whether the delta is one that can be kept.
-template <class T> __device__ __forceinline__ bool leave_range(FormulaOrbit<T>& o) {
+template <class T, class D> __device__ __forceinline__ bool leave_range(Orbit<T, D>& o) {
     const double size = size_of(o.z);
     if (!(size > 0) || exponent(size) < -1000) return false;
     const int unit = exponent(size);
     o.z = scaled(o.z, power(-unit));
     o.e = o.e * power(-unit) * DEEP_UP + DEEP_UNDERFLOW;
     o.unit = unit;
+    if constexpr (WithDerivative<D>::IS) normalise(o.derivative);
     return true;
 }
 
 // Operations of an orbit in the range of double, as many as `budget`: until it is not, or ends.
-template <class T>
-__device__ __forceinline__ Ending narrow(const DeepFormula& v, const DeepPixels& p, unsigned pixel, Complex<T> c, FormulaOrbit<T>& o, unsigned& budget,
+template <class T, class D>
+__device__ __forceinline__ Ending narrow(const DeepFormula& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, D>& o, unsigned& budget,
                                          Counts& counts, Values& values) {
     const double u = Mantissa<T>::UNIT, n = v.power;
     const Complex<T> added = v.is_julia ? Complex<T>{} : scaled(c, v.unit);
@@ -193,13 +254,21 @@ __device__ __forceinline__ Ending narrow(const DeepFormula& v, const DeepPixels&
         if (!is_narrow(v, size_of(o.z), most)) return leave_range(o) ? GOES_ON : UNDECIDED;
         const double reach = (modulus_of(o.z) + o.e) * DEEP_UP;
         unsigned steps;
-        const unsigned block = longest(v, o.m, v.limit - o.n, reach, steps);
+        // The derivatives of blocks need twice as much within their radius.
+        const unsigned block = longest(v, o.m, v.limit - o.n, WithDerivative<D>::IS ? 2 * reach : reach, steps);
         if (block != NO_BLOCK) {
             apply(v, block, c, reach, o);
             o.m += steps;
             o.n += steps;
             counts.blocks++;
             continue;
+        }
+        if constexpr (WithDerivative<D>::IS) {
+            const Complex<double> of_w = rounded(w), of_z = rounded(reference);
+            const double of_parts = 4 * DEEP_UNIT_OF_DOUBLE, of_both = o.e + entry.error;
+            const Signs signs =
+                signs_of(of_w, of_both + of_parts * (fabs(of_w.re) + fabs(of_z.re)), of_both + of_parts * (fabs(of_w.im) + fabs(of_z.im)));
+            step_derivative(v, {of_w, 0}, modulus, o.e + of_parts * (modulus + entry.modulus), signs, o.derivative);
         }
         const Complex<T> of_delta = folded_delta(v.fold, o.z, w, reference);
         const double growth = n * of_real(modulus + o.e, v.power - 1);
@@ -214,9 +283,23 @@ __device__ __forceinline__ Ending narrow(const DeepFormula& v, const DeepPixels&
     return GOES_ON;
 }
 
+// The signs of w by parts, which may differ by more than any number has bits.
+template <class T> __device__ __forceinline__ Signs signs_of(Extended<T> z, Bound e, const Part<T> (&reference)[2], Bound error) {
+    Signs signs;
+    const T parts[2] = {z.m.re, z.m.im};
+    for (unsigned part = 0; part < 2; part++) {
+        const Extended<T> of_z = extended(Complex<T>{parts[part], T{}}, z.e), of_reference = extended(Complex<T>{reference[part].m, T{}}, reference[part].e);
+        const Extended<T> sum = of_reference + of_z;
+        const Bound off = e + (taxicab_of(of_reference) + taxicab_of(of_z)) * (4 * DEEP_UNIT_OF_DOUBLE) + error;
+        signs.negative[part] = is_negative(sum.m.re);
+        signs.certain[part] = off < modulus_of(sum);
+    }
+    return signs;
+}
+
 // Operations of an orbit of any magnitude, as many as `budget`, at least one: until it is in the range of double, or ends.
-template <class T>
-__device__ __noinline__ Ending wide(const DeepFormula& v, const DeepPixels& p, unsigned pixel, Complex<T> c, FormulaOrbit<T>& o, unsigned& budget,
+template <class T, class D>
+__device__ __noinline__ Ending wide(const DeepFormula& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, D>& o, unsigned& budget,
                                     Counts& counts, Values& values) {
     const double u = Mantissa<T>::UNIT, n = v.power;
     for (bool is_first = true; budget > 0; budget--, is_first = false) {
@@ -238,6 +321,7 @@ __device__ __noinline__ Ending wide(const DeepFormula& v, const DeepPixels& p, u
             o.z = in_range;
             o.e = in_double(e) + DEEP_UNDERFLOW;
             o.unit = 0;
+            if constexpr (WithDerivative<D>::IS) bring_into_range(o.derivative);
             return GOES_ON;
         }
         Part<T> parts[2] = {};
@@ -257,8 +341,15 @@ __device__ __noinline__ Ending wide(const DeepFormula& v, const DeepPixels& p, u
                 const Ending ending = after_rebase(p, pixel, o);
                 if (ending != GOES_ON) return ending;
             }
-            if (o.unit == 0) return GOES_ON;
+            if (o.unit == 0) {
+                if constexpr (WithDerivative<D>::IS) bring_into_range(o.derivative);
+                return GOES_ON;
+            }
             continue;
+        }
+        if constexpr (WithDerivative<D>::IS) {
+            const Bound h = e + (modulus_of(w) + modulus_of(reference)) * (4 * DEEP_UNIT_OF_DOUBLE);
+            step_derivative(v, {rounded(w.m), w.e}, above_sqrt(square(w.m)), h.in_unit(w.e), signs_of(z, e, parts, error), o.derivative);
         }
         const Extended<T> of_delta = o.m == 0 ? folded(v.fold, z) : folded_delta(v.fold, z, parts);
         const Extended<T> product = difference(of_delta, folded(v.fold, w), folded(v.fold, reference), v.power);
@@ -276,13 +367,16 @@ __device__ __noinline__ Ending wide(const DeepFormula& v, const DeepPixels& p, u
         o.m++;
         o.n++;
         counts.steps++;
-        if (o.unit == 0) return GOES_ON;
+        if (o.unit == 0) {
+            if constexpr (WithDerivative<D>::IS) bring_into_range(o.derivative);
+            return GOES_ON;
+        }
     }
     return GOES_ON;
 }
 
 // Begins an orbit: false where its delta is 0, which is left to the processors.
-template <class T> __device__ __forceinline__ Ending begin(const DeepFormula& v, Complex<T> c, FormulaOrbit<T>& o) {
+template <class T, class D> __device__ __forceinline__ Ending begin(const DeepFormula& v, Complex<T> c, Orbit<T, D>& o) {
     const Extended<T> z = extended(c, v.scale);
     o.z = z.m;
     o.unit = z.e;
@@ -290,5 +384,9 @@ template <class T> __device__ __forceinline__ Ending begin(const DeepFormula& v,
     o.n = 1;
     o.m = v.is_julia ? v.centre_first : 1;
     o.rebases = 0;
+    if constexpr (WithDerivative<D>::IS) {
+        o.derivative = first_columns(v);
+        if (o.unit == 0) bring_into_range(o.derivative);
+    }
     return size_of(z.m) > 0 ? GOES_ON : UNDECIDED;
 }

@@ -2,12 +2,11 @@
 #pragma once
 #include "deep_orbit.cuh"
 
-// The longest block at m for deltas up to `reach`, and its steps; null where none is valid.
-__device__ __forceinline__ const double* longest(const DeepView& v, unsigned m, unsigned long long room, double reach, unsigned doubles,
-                                                 unsigned& steps) {
+// The longest block at m for deltas up to `reach`, and its steps; its number, or none.
+__device__ __forceinline__ unsigned longest(const DeepView& v, unsigned m, unsigned long long room, double reach, unsigned& steps) {
     const unsigned origin = origin_of(m);
     const DeepOrigin of = v.origins[origin];
-    if (!(reach <= of.shortest)) return nullptr;
+    if (!(reach <= of.shortest)) return NO_BLOCK;
     // Radii fall with the length: steps of 1, 2, 4... up to one that is too long, and bisection. Each is a load that waits for the one before, and at 0 there are up to 64 lengths.
     const double* radii = v.radii + of.first;
     unsigned length = 1, beyond = 2;
@@ -25,12 +24,23 @@ __device__ __forceinline__ const double* longest(const DeepView& v, unsigned m, 
         }
     }
     while (length > 0 && (steps = steps_of(v, origin, length - 1)) > room) length--;
-    return length > 0 ? v.blocks + (unsigned long long)(of.first + length - 1) * doubles : nullptr;
+    return length > 0 ? of.first + length - 1 : NO_BLOCK;
+}
+
+// The terms of the third and the fourth degree of a block, in double: they are small beside A z (`operations.rs` of the CPU kernels).
+__device__ __forceinline__ Complex<Pair> above_the_second_degree(const double* terms, Complex<double> z, Complex<double> c) {
+    const auto term = [&](unsigned number) { return coefficient<double>(terms, number); };
+    const Complex<double> of_z = multiply_add(term(4), z, multiply_add(term(5), c, term(0)));
+    const Complex<double> by_square = multiply_add(of_z, z, multiply_add(term(6), c, term(1)) * c);
+    const Complex<double> by_c = multiply_add(multiply_add(term(7), c, term(2)), z, multiply_add(term(8), c, term(3)) * c);
+    const Complex<double> sum = by_square * (z * z) + by_c * (c * c);
+    return {{sum.re, 0.0}, {sum.im, 0.0}};
 }
 
 // Applies a block; `reach` is |z| + e.
-template <class T, bool DERIVED>
-__device__ __forceinline__ void apply(const DeepView& v, const double* block, Complex<T> c, double reach, Orbit<T, DERIVED>& o) {
+template <class T, class D>
+__device__ __forceinline__ void apply(const DeepView& v, unsigned number, Complex<T> c, double reach, Orbit<T, D>& o) {
+    const double* block = v.blocks + (unsigned long long)number * Block<T>::DOUBLES;
     const Complex<T> a = coefficient<T>(block, 0), b = coefficient<T>(block, 1), q = coefficient<T>(block, 2), s = coefficient<T>(block, 3),
                      t = coefficient<T>(block, 4);
     const double2* bounds = reinterpret_cast<const double2*>(block + Block<T>::BOUNDS);
@@ -41,7 +51,7 @@ __device__ __forceinline__ void apply(const DeepView& v, const double* block, Co
     const double growth = modulus + slack_q.x + slack_q.y * Op<double>::fma(reach, DEEP_SHARE, o.e);
     const auto rest = [&](double reach) { return Op<double>::fma(Op<double>::fma(Op<double>::fma(k23.y, reach, k23.x), reach, k01.y), reach, k01.x); };
     const double k = rest(reach);
-    if constexpr (DERIVED) {
+    if constexpr (WithDerivative<D>::IS) {
         Derivative& of = o.derivative;
         const Complex<double> of_b = rounded(b), of_s = rounded(s), of_t = rounded(t);
         const Complex<double> by_c = multiply_add(of_s, rounded(o.z), multiply_add(of_t + of_t, rounded(c), of_b));
@@ -52,15 +62,21 @@ __device__ __forceinline__ void apply(const DeepView& v, const double* block, Co
         of.d = rounded(by_z) * of.d + by_c;
     }
     o.e = Op<double>::fma(growth, o.e, k) * DEEP_UP;
-    o.z = multiply_add(linear, o.z, multiply_add(t, c, b) * c);
+    const Complex<T> z = multiply_add(linear, o.z, multiply_add(t, c, b) * c);
+    // No table of double has terms above the second degree.
+    if constexpr (Mantissa<T>::PARTS == 2 && !WithDerivative<D>::IS) {
+        o.z = v.higher ? z + above_the_second_degree(v.higher + (unsigned long long)number * DEEP_OF_HIGHER, rounded(o.z), rounded(c)) : z;
+    } else {
+        o.z = z;
+    }
 }
 
 // Operations of an orbit in the range of double, as many as `budget`: until it is below the range, or ends.
-template <class T, bool DERIVED>
-__device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, DERIVED>& o, unsigned& budget,
+template <class T, class D>
+__device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, D>& o, unsigned& budget,
                                          Counts& counts, Values& values) {
     // The derivatives of blocks need twice as much within their radius.
-    const double needed = DERIVED ? 2 : 1;
+    const double needed = WithDerivative<D>::IS ? 2 : 1;
     const Complex<T> of_c = plain(v, c);
     for (; budget > 0; budget--) {
         Complex<T> z_m = reference_at<T>(v, o.m);
@@ -96,14 +112,15 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
             o.z = scaled(o.z, power(-unit));
             o.e = o.e * power(-unit) * DEEP_UP + DEEP_UNDERFLOW;
             o.unit = unit;
-            if constexpr (DERIVED) normalise(o.derivative);
+            if constexpr (WithDerivative<D>::IS) normalise(o.derivative);
             return GOES_ON;
         }
         const unsigned long long room = v.limit - o.n;
         if (may_begin_block(o.m) && v.last - o.m > (1u << DEEP_FIRST_LEVEL) && room > (1u << DEEP_FIRST_LEVEL)) {
             const double reach = (above_sqrt(z_square) + o.e) * DEEP_UP;
             unsigned steps;
-            if (const double* block = longest(v, o.m, room, needed * reach, Block<T>::DOUBLES, steps)) {
+            const unsigned block = longest(v, o.m, room, needed * reach, steps);
+            if (block != NO_BLOCK) {
                 apply(v, block, c, reach, o);
                 o.m += steps;
                 o.n += steps;
@@ -114,7 +131,7 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
         const Complex<T> t = z_m + w;
         const double modulus = above_sqrt(w_square), growth = Op<double>::fma(2.0, modulus, o.e);
         const double roundings = Op<double>::fma(9 * Mantissa<T>::UNIT * taxicab(o.z), taxicab(t), v.of_c);
-        if constexpr (DERIVED) step_derivative(v, rounded(w), modulus, o.e, o.derivative);
+        if constexpr (WithDerivative<D>::IS) step_derivative(v, rounded(w), modulus, o.e, o.derivative);
         o.e = Op<double>::fma(growth, o.e, roundings) * DEEP_UP;
         o.z = multiply_add(o.z, t, of_c);
         o.m++;

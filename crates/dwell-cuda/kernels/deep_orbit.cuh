@@ -11,7 +11,7 @@
 #include "deep_derivative.cuh"
 
 // An orbit. In the range of double `unit` is 0; below it z and e are in units of 2^unit.
-template <class T, bool DERIVED> struct Orbit : WithDerivative<DERIVED> {
+template <class T, class D> struct Orbit : WithDerivative<D> {
     Complex<T> z;
     double e;
     unsigned long long n;
@@ -70,22 +70,22 @@ __device__ __forceinline__ bool smooth_value(Complex<T> w, double off, unsigned 
 
 // An orbit that is not within R for certain at n, with w off by at most `off`: its values where they are wanted (escape.rs and values.rs of the
 // CPU kernels).
-template <class T, bool DERIVED>
-__device__ __noinline__ Ending at_escape(const DeepView& v, Complex<T> c, Complex<T> w, double off, WithDerivative<DERIVED> of, unsigned long long n,
+template <class T, class D>
+__device__ __noinline__ Ending at_escape(const DeepView& v, Complex<T> c, Complex<T> w, double off, WithDerivative<D> of, unsigned long long n,
                                          Values& values) {
     if (!is_outside(w, off, v.escape)) return UNDECIDED;
-    if (!v.smooth && !DERIVED) return ESCAPES;
+    if (!v.smooth && !WithDerivative<D>::IS) return ESCAPES;
     c = reference_at<T>(v, 1) + plain(v, c);
     for (unsigned more = 0; more < DEEP_MOST_STEPS; more++) {
         if (is_outside(w, off, DEEP_FAR_SQUARED)) {
             if (v.smooth && !smooth_value(w, off, n + more, 1, values)) return UNDECIDED;
-            if constexpr (DERIVED) {
-                if (!distance_and_slope(v, rounded(w), off, of.derivative, values)) return UNDECIDED;
+            if constexpr (WithDerivative<D>::IS) {
+                if (!distance_and_slope(v, far_of(rounded(w), off, of.derivative), values)) return UNDECIDED;
             }
             return ESCAPES;
         }
         if (!is_inside(w, off, DEEP_FAR_SQUARED, DEEP_FAR)) return UNDECIDED;
-        if constexpr (DERIVED) step_derivative_wide(v, {rounded(w), 0}, off, of.derivative);
+        if constexpr (WithDerivative<D>::IS) step_derivative_wide(v, {rounded(w), 0}, off, of.derivative);
         const double modulus = above_sqrt(square(w));
         off = ((2 * modulus + off) * off + 9 * Mantissa<T>::UNIT * taxicab(w) * taxicab(w) + 8 * Mantissa<T>::UNIT * taxicab(c) + v.of_c) *
               DEEP_UP;
@@ -116,7 +116,7 @@ template <class T> struct Trap {
 };
 
 // After a rebase that may end or begin an attempt.
-template <class T, bool DERIVED> __device__ __noinline__ Ending after_rebase(const DeepPixels& p, unsigned pixel, Orbit<T, DERIVED>& o) {
+template <class T, class D> __device__ __noinline__ Ending after_rebase(const DeepPixels& p, unsigned pixel, Orbit<T, D>& o) {
     const Trap<T> trap(p, pixel);
     // All are 0 at first.
     unsigned next = trap.word(1), number = trap.word(2);
@@ -141,7 +141,7 @@ template <class T, bool DERIVED> __device__ __noinline__ Ending after_rebase(con
         trap.numbers[9 * trap.apart] = o.e;
         *trap.before_n = o.n;
         trap.word(4) = (unsigned)o.unit;
-        if constexpr (DERIVED) store_derivative(p, pixel, 1, o.derivative);
+        if constexpr (WithDerivative<D>::IS) store_derivative(p, pixel, 1, o.derivative);
     }
     trap.word(0) = 1;
     trap.word(3) = (unsigned)o.unit;
@@ -152,7 +152,7 @@ template <class T, bool DERIVED> __device__ __noinline__ Ending after_rebase(con
 }
 
 // Takes an orbit back to where the attempt under way began, if there is one: whether it did.
-template <class T, bool DERIVED> __device__ __forceinline__ bool goes_back(const DeepPixels& p, unsigned pixel, Orbit<T, DERIVED>& o) {
+template <class T, class D> __device__ __forceinline__ bool goes_back(const DeepPixels& p, unsigned pixel, Orbit<T, D>& o) {
     const Trap<T> trap(p, pixel);
     if (o.rebases < DEEP_FIRST_ATTEMPT || trap.word(0) == 0) return false;
     trap.word(0) = 0;
@@ -160,15 +160,15 @@ template <class T, bool DERIVED> __device__ __forceinline__ bool goes_back(const
     o.e = trap.numbers[9 * trap.apart];
     o.n = *trap.before_n;
     o.unit = (int)trap.word(4);
-    if constexpr (DERIVED) o.derivative = load_derivative(p, pixel, 1);
+    if constexpr (WithDerivative<D>::IS) load_derivative(p, pixel, 1, o.derivative);
     o.m = 0;
     return true;
 }
 
 // An orbit that is not within R for certain: the end of the attempt under way, or its own.
-template <class T, bool DERIVED>
-__device__ __forceinline__ Ending ends(const DeepView& v, const DeepPixels& p, unsigned pixel, Orbit<T, DERIVED>& o, Complex<T> c, Complex<T> w,
+template <class T, class D>
+__device__ __forceinline__ Ending ends(const DeepView& v, const DeepPixels& p, unsigned pixel, Orbit<T, D>& o, Complex<T> c, Complex<T> w,
                                        double off, Values& values) {
     if (goes_back(p, pixel, o)) return GOES_ON;
-    return at_escape<T, DERIVED>(v, c, w, off, o, o.n, values);
+    return at_escape<T, D>(v, c, w, off, o, o.n, values);
 }

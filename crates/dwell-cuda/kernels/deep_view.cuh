@@ -68,6 +68,10 @@ template <> __device__ __forceinline__ Complex<Pair> coefficient<Pair>(const dou
     return {{re.x, re.y}, {im.x, im.y}};
 }
 
+// Stands for the number of a block that there is not, and doubles of the terms above the second degree.
+#define NO_BLOCK 0xffffffffu
+#define DEEP_OF_HIGHER 24
+
 // Doubles of a block.
 template <class T> struct Block {
     static constexpr unsigned DOUBLES = 16 * Mantissa<T>::PARTS;

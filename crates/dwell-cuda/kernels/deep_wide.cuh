@@ -3,7 +3,7 @@
 #include "deep_orbit.cuh"
 
 // A delta z 2^k, off by at most e 2^k, of any size other than 0: with the larger part of z in [1, 2). False where z is 0.
-template <class T, bool DERIVED> __device__ __forceinline__ bool set_delta(Orbit<T, DERIVED>& o, Complex<T> z, double e, int k) {
+template <class T, class D> __device__ __forceinline__ bool set_delta(Orbit<T, D>& o, Complex<T> z, double e, int k) {
     const double size = size_of(z);
     if (!(size > 0)) return false;
     const int of_z = exponent(size);
@@ -14,8 +14,8 @@ template <class T, bool DERIVED> __device__ __forceinline__ bool set_delta(Orbit
 }
 
 // Rebases where the orbit is smaller than its delta, or the reference ends: whether it did. `ending` says whether the orbit goes on.
-template <class T, bool DERIVED>
-__device__ __forceinline__ bool rebase_wide(const DeepView& v, const DeepPixels& p, unsigned pixel, Orbit<T, DERIVED>& o, bool at_end, Ending& ending) {
+template <class T, class D>
+__device__ __forceinline__ bool rebase_wide(const DeepView& v, const DeepPixels& p, unsigned pixel, Orbit<T, D>& o, bool at_end, Ending& ending) {
     Extended<T> exact;
     const bool has_value = reference_extended(v, o.m, exact);
     const int unit = has_value && exact.e > o.unit ? exact.e : o.unit;
@@ -43,8 +43,8 @@ template <class T> __device__ __forceinline__ Extended<T> coefficient_of(const W
 }
 
 // The longest block at m for deltas up to `reach` units; null where there is none.
-template <class T, bool DERIVED>
-__device__ __forceinline__ const WideBlock* longest_wide(const DeepView& v, const Orbit<T, DERIVED>& o, double reach, unsigned& steps) {
+template <class T, class D>
+__device__ __forceinline__ const WideBlock* longest_wide(const DeepView& v, const Orbit<T, D>& o, double reach, unsigned& steps) {
     if (!v.wide_numbers || !may_begin_block(o.m)) return nullptr;
     const unsigned origin = origin_of(o.m);
     if (origin >= v.origin_count) return nullptr;
@@ -86,8 +86,8 @@ __device__ __forceinline__ void block_derivative(const DeepView& v, const WideBl
     normalise(of);
 }
 
-template <class T, bool DERIVED>
-__device__ __forceinline__ bool apply_wide(const DeepView& v, const WideBlock& block, Complex<T> c, Orbit<T, DERIVED>& o) {
+template <class T, class D>
+__device__ __forceinline__ bool apply_wide(const DeepView& v, const WideBlock& block, Complex<T> c, Orbit<T, D>& o) {
     const int k = o.unit;
     const Complex<T> z = o.z;
     const double e = o.e;
@@ -110,22 +110,22 @@ __device__ __forceinline__ bool apply_wide(const DeepView& v, const WideBlock& b
             reach +
         bound_of(block, 0).in_unit(g);
     const double by_c = (bound_of(block, DEEP_BOUND_BY_C).in_unit(g) + bound_of(block, DEEP_BOUND_S).in_unit(g - k) * reach) * v.relative;
-    if constexpr (DERIVED) block_derivative(v, block, {rounded(linear + q_z), l}, rounded(c), {rounded(z), k}, e, o.derivative);
+    if constexpr (WithDerivative<D>::IS) block_derivative(v, block, {rounded(linear + q_z), l}, rounded(c), {rounded(z), k}, e, o.derivative);
     return set_delta(o, result, (derivative * e * of_linear + truncation + by_c) * DEEP_UP, g);
 }
 
 // Operations of an orbit below the range of double, as many as `budget`: until it is within the range, or ends.
-template <class T, bool DERIVED>
-__device__ __noinline__ Ending wide(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, DERIVED>& o, unsigned& budget,
+template <class T, class D>
+__device__ __noinline__ Ending wide(const DeepView& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, D>& o, unsigned& budget,
                                     Counts& counts, Values& values) {
-    const double u = Mantissa<T>::UNIT, needed = DERIVED ? 2 : 1;
+    const double u = Mantissa<T>::UNIT, needed = WithDerivative<D>::IS ? 2 : 1;
     for (; budget > 0; budget--) {
         if (o.unit > DEEP_SMALL_EXPONENT) {
             // All parts and bounds that matter are within the range.
             o.z = scaled(o.z, power(o.unit));
             o.e = o.e * power(o.unit) + DEEP_UNDERFLOW;
             o.unit = 0;
-            if constexpr (DERIVED) bring_into_range(o.derivative);
+            if constexpr (WithDerivative<D>::IS) bring_into_range(o.derivative);
             return GOES_ON;
         }
         const Complex<T> z_m = reference_at<T>(v, o.m);
@@ -170,7 +170,7 @@ __device__ __noinline__ Ending wide(const DeepView& v, const DeepPixels& p, unsi
                 t = {sum.m, sum.e + 1};
             }
         }
-        if constexpr (DERIVED) step_derivative_wide(v, {rounded(sum.m), sum.e}, o.e * power(o.unit - sum.e), o.derivative);
+        if constexpr (WithDerivative<D>::IS) step_derivative_wide(v, {rounded(sum.m), sum.e}, o.e * power(o.unit - sum.e), o.derivative);
         // z t in units of 2^k, c in units of 2^scale, the sum in the larger.
         const int k = o.unit + t.e, unit = max(k, v.scale);
         const double of_product = power(k - unit), of_c = power(v.scale - unit);

@@ -622,6 +622,8 @@ struct DeepView {
     // The radius of each block, and its numbers.
     const double *radii;
     const double *blocks;
+    // The terms of the third and the fourth degree of each block; null where there are none.
+    const double *higher;
     // Steps of the blocks from m = 0.
     const unsigned *from_zero;
     // The number of the block for deltas below the range of double at each place, counted from 1; null where there are none.
@@ -663,41 +665,42 @@ struct DeepView {
     int end_error_exponent;
     unsigned reserved;
 };
-static_assert(sizeof(DeepView) == 344 && alignof(DeepView) == 8, "DeepView");
+static_assert(sizeof(DeepView) == 352 && alignof(DeepView) == 8, "DeepView");
 static_assert(offsetof(DeepView, high) == 0, "DeepView::high");
 static_assert(offsetof(DeepView, low) == 8, "DeepView::low");
 static_assert(offsetof(DeepView, tiny) == 16, "DeepView::tiny");
 static_assert(offsetof(DeepView, origins) == 24, "DeepView::origins");
 static_assert(offsetof(DeepView, radii) == 32, "DeepView::radii");
 static_assert(offsetof(DeepView, blocks) == 40, "DeepView::blocks");
-static_assert(offsetof(DeepView, from_zero) == 48, "DeepView::from_zero");
-static_assert(offsetof(DeepView, wide_numbers) == 56, "DeepView::wide_numbers");
-static_assert(offsetof(DeepView, wide) == 64, "DeepView::wide");
-static_assert(offsetof(DeepView, start) == 72, "DeepView::start");
-static_assert(offsetof(DeepView, start_error) == 168, "DeepView::start_error");
-static_assert(offsetof(DeepView, unit) == 176, "DeepView::unit");
-static_assert(offsetof(DeepView, of_c) == 184, "DeepView::of_c");
-static_assert(offsetof(DeepView, relative) == 192, "DeepView::relative");
-static_assert(offsetof(DeepView, of_modulus) == 200, "DeepView::of_modulus");
-static_assert(offsetof(DeepView, twice_radius) == 208, "DeepView::twice_radius");
-static_assert(offsetof(DeepView, escape) == 216, "DeepView::escape");
-static_assert(offsetof(DeepView, end_error) == 224, "DeepView::end_error");
-static_assert(offsetof(DeepView, end_error_in_double) == 232, "DeepView::end_error_in_double");
-static_assert(offsetof(DeepView, over_margin) == 240, "DeepView::over_margin");
-static_assert(offsetof(DeepView, height) == 248, "DeepView::height");
-static_assert(offsetof(DeepView, pixel) == 256, "DeepView::pixel");
-static_assert(offsetof(DeepView, limit) == 288, "DeepView::limit");
-static_assert(offsetof(DeepView, start_n) == 296, "DeepView::start_n");
-static_assert(offsetof(DeepView, start_m) == 304, "DeepView::start_m");
-static_assert(offsetof(DeepView, last) == 308, "DeepView::last");
-static_assert(offsetof(DeepView, tiny_count) == 312, "DeepView::tiny_count");
-static_assert(offsetof(DeepView, origin_count) == 316, "DeepView::origin_count");
-static_assert(offsetof(DeepView, smooth) == 320, "DeepView::smooth");
-static_assert(offsetof(DeepView, scale) == 324, "DeepView::scale");
-static_assert(offsetof(DeepView, start_unit) == 328, "DeepView::start_unit");
-static_assert(offsetof(DeepView, start_error_exponent) == 332, "DeepView::start_error_exponent");
-static_assert(offsetof(DeepView, end_error_exponent) == 336, "DeepView::end_error_exponent");
-static_assert(offsetof(DeepView, reserved) == 340, "DeepView::reserved");
+static_assert(offsetof(DeepView, higher) == 48, "DeepView::higher");
+static_assert(offsetof(DeepView, from_zero) == 56, "DeepView::from_zero");
+static_assert(offsetof(DeepView, wide_numbers) == 64, "DeepView::wide_numbers");
+static_assert(offsetof(DeepView, wide) == 72, "DeepView::wide");
+static_assert(offsetof(DeepView, start) == 80, "DeepView::start");
+static_assert(offsetof(DeepView, start_error) == 176, "DeepView::start_error");
+static_assert(offsetof(DeepView, unit) == 184, "DeepView::unit");
+static_assert(offsetof(DeepView, of_c) == 192, "DeepView::of_c");
+static_assert(offsetof(DeepView, relative) == 200, "DeepView::relative");
+static_assert(offsetof(DeepView, of_modulus) == 208, "DeepView::of_modulus");
+static_assert(offsetof(DeepView, twice_radius) == 216, "DeepView::twice_radius");
+static_assert(offsetof(DeepView, escape) == 224, "DeepView::escape");
+static_assert(offsetof(DeepView, end_error) == 232, "DeepView::end_error");
+static_assert(offsetof(DeepView, end_error_in_double) == 240, "DeepView::end_error_in_double");
+static_assert(offsetof(DeepView, over_margin) == 248, "DeepView::over_margin");
+static_assert(offsetof(DeepView, height) == 256, "DeepView::height");
+static_assert(offsetof(DeepView, pixel) == 264, "DeepView::pixel");
+static_assert(offsetof(DeepView, limit) == 296, "DeepView::limit");
+static_assert(offsetof(DeepView, start_n) == 304, "DeepView::start_n");
+static_assert(offsetof(DeepView, start_m) == 312, "DeepView::start_m");
+static_assert(offsetof(DeepView, last) == 316, "DeepView::last");
+static_assert(offsetof(DeepView, tiny_count) == 320, "DeepView::tiny_count");
+static_assert(offsetof(DeepView, origin_count) == 324, "DeepView::origin_count");
+static_assert(offsetof(DeepView, smooth) == 328, "DeepView::smooth");
+static_assert(offsetof(DeepView, scale) == 332, "DeepView::scale");
+static_assert(offsetof(DeepView, start_unit) == 336, "DeepView::start_unit");
+static_assert(offsetof(DeepView, start_error_exponent) == 340, "DeepView::start_error_exponent");
+static_assert(offsetof(DeepView, end_error_exponent) == 344, "DeepView::end_error_exponent");
+static_assert(offsetof(DeepView, reserved) == 348, "DeepView::reserved");
 
 // A Z_m with a part that is not 0 and below 2^-300: each part with what is left of it beyond double, and its power of two.
 struct DeepTinyParts {
@@ -728,6 +731,11 @@ struct DeepFormula {
     const double *of_c;
     // The centre, or the constant of a Julia set, as pairs.
     double c[4];
+    // 1 over what the offsets are away from the greatest, at least, 0 in a Julia set; the height of the view in units of 2^scale; and the steps of a pixel to the right and of one up, in a
+    // common unit. Where distances and slopes are wanted.
+    double over_margin;
+    double height;
+    double pixel[4];
     // What offsets are multiplied by for their value in the plane.
     double unit;
     // The roundings of |w|, and those of a step relative to |z| M^(N-1).
@@ -757,7 +765,7 @@ struct DeepFormula {
     int scale;
     unsigned reserved;
 };
-static_assert(sizeof(DeepFormula) == 712 && alignof(DeepFormula) == 8, "DeepFormula");
+static_assert(sizeof(DeepFormula) == 760 && alignof(DeepFormula) == 8, "DeepFormula");
 static_assert(offsetof(DeepFormula, entries) == 0, "DeepFormula::entries");
 static_assert(offsetof(DeepFormula, low) == 8, "DeepFormula::low");
 static_assert(offsetof(DeepFormula, errors) == 16, "DeepFormula::errors");
@@ -766,27 +774,30 @@ static_assert(offsetof(DeepFormula, radii) == 32, "DeepFormula::radii");
 static_assert(offsetof(DeepFormula, blocks) == 40, "DeepFormula::blocks");
 static_assert(offsetof(DeepFormula, of_c) == 48, "DeepFormula::of_c");
 static_assert(offsetof(DeepFormula, c) == 56, "DeepFormula::c");
-static_assert(offsetof(DeepFormula, unit) == 88, "DeepFormula::unit");
-static_assert(offsetof(DeepFormula, of_modulus) == 96, "DeepFormula::of_modulus");
-static_assert(offsetof(DeepFormula, of_power) == 104, "DeepFormula::of_power");
-static_assert(offsetof(DeepFormula, near) == 112, "DeepFormula::near");
-static_assert(offsetof(DeepFormula, twice_radius) == 120, "DeepFormula::twice_radius");
-static_assert(offsetof(DeepFormula, escape) == 128, "DeepFormula::escape");
-static_assert(offsetof(DeepFormula, stays) == 136, "DeepFormula::stays");
-static_assert(offsetof(DeepFormula, per_log2_power) == 144, "DeepFormula::per_log2_power");
-static_assert(offsetof(DeepFormula, limit) == 152, "DeepFormula::limit");
-static_assert(offsetof(DeepFormula, firsts) == 160, "DeepFormula::firsts");
-static_assert(offsetof(DeepFormula, counts) == 416, "DeepFormula::counts");
-static_assert(offsetof(DeepFormula, last) == 672, "DeepFormula::last");
-static_assert(offsetof(DeepFormula, centre_first) == 676, "DeepFormula::centre_first");
-static_assert(offsetof(DeepFormula, centre_last) == 680, "DeepFormula::centre_last");
-static_assert(offsetof(DeepFormula, tiny_count) == 684, "DeepFormula::tiny_count");
-static_assert(offsetof(DeepFormula, power) == 688, "DeepFormula::power");
-static_assert(offsetof(DeepFormula, fold) == 692, "DeepFormula::fold");
-static_assert(offsetof(DeepFormula, is_julia) == 696, "DeepFormula::is_julia");
-static_assert(offsetof(DeepFormula, smooth) == 700, "DeepFormula::smooth");
-static_assert(offsetof(DeepFormula, scale) == 704, "DeepFormula::scale");
-static_assert(offsetof(DeepFormula, reserved) == 708, "DeepFormula::reserved");
+static_assert(offsetof(DeepFormula, over_margin) == 88, "DeepFormula::over_margin");
+static_assert(offsetof(DeepFormula, height) == 96, "DeepFormula::height");
+static_assert(offsetof(DeepFormula, pixel) == 104, "DeepFormula::pixel");
+static_assert(offsetof(DeepFormula, unit) == 136, "DeepFormula::unit");
+static_assert(offsetof(DeepFormula, of_modulus) == 144, "DeepFormula::of_modulus");
+static_assert(offsetof(DeepFormula, of_power) == 152, "DeepFormula::of_power");
+static_assert(offsetof(DeepFormula, near) == 160, "DeepFormula::near");
+static_assert(offsetof(DeepFormula, twice_radius) == 168, "DeepFormula::twice_radius");
+static_assert(offsetof(DeepFormula, escape) == 176, "DeepFormula::escape");
+static_assert(offsetof(DeepFormula, stays) == 184, "DeepFormula::stays");
+static_assert(offsetof(DeepFormula, per_log2_power) == 192, "DeepFormula::per_log2_power");
+static_assert(offsetof(DeepFormula, limit) == 200, "DeepFormula::limit");
+static_assert(offsetof(DeepFormula, firsts) == 208, "DeepFormula::firsts");
+static_assert(offsetof(DeepFormula, counts) == 464, "DeepFormula::counts");
+static_assert(offsetof(DeepFormula, last) == 720, "DeepFormula::last");
+static_assert(offsetof(DeepFormula, centre_first) == 724, "DeepFormula::centre_first");
+static_assert(offsetof(DeepFormula, centre_last) == 728, "DeepFormula::centre_last");
+static_assert(offsetof(DeepFormula, tiny_count) == 732, "DeepFormula::tiny_count");
+static_assert(offsetof(DeepFormula, power) == 736, "DeepFormula::power");
+static_assert(offsetof(DeepFormula, fold) == 740, "DeepFormula::fold");
+static_assert(offsetof(DeepFormula, is_julia) == 744, "DeepFormula::is_julia");
+static_assert(offsetof(DeepFormula, smooth) == 748, "DeepFormula::smooth");
+static_assert(offsetof(DeepFormula, scale) == 752, "DeepFormula::scale");
+static_assert(offsetof(DeepFormula, reserved) == 756, "DeepFormula::reserved");
 
 // Pixels under way: those of whole rows. Arrays have `capacity` values of each kind, one kind after the other.
 struct DeepPixels {
@@ -803,7 +814,7 @@ struct DeepPixels {
     unsigned long long *trap_n;
     // Whether an attempt is under way, the rebase of the next, their number, and the units of the disc and of the orbit before.
     unsigned *trap_words;
-    // Derivatives by c with bounds on their errors (3), and those of the orbit before (3), and their units (2), where distances or slopes are wanted.
+    // Derivatives by the pixel with bounds on their errors (3, of formulas 5), those of the orbit before from the sixth on, and their units (2), where distances or slopes are wanted.
     double *derivatives;
     int *derivative_units;
     unsigned *dwell;

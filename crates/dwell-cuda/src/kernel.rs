@@ -138,7 +138,7 @@ signatures! {
     Paint(PaintTask<'a>);
     /// `deep_f64`, `deep_pairs`, and `_derived` of both: the view, pixels, and lists.
     DeepDecide(DeepView<'a>, DeepPixels<'a>, DeepLists<'a>);
-    /// `deep_formula_f64`, `deep_formula_pairs`: the view, pixels, and lists.
+    /// `deep_formula_f64`, `deep_formula_pairs`, and `_derived` of both: the view, pixels, and lists.
     DeepDecideFormula(DeepFormula<'a>, DeepPixels<'a>, DeepLists<'a>);
     /// `peak`: the rule, steps, a sum for each thread, and cycles of each block.
     Peak<N>(PeakRule, u32, Address<'a, N>, Address<'a, u64>);

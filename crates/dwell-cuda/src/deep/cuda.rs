@@ -13,7 +13,7 @@ use crate::kernel::{DeepDecide, DeepDecideFormula, Kernel};
 use crate::modules::Modules;
 use crate::pool::SessionPool;
 use crate::shared::{BLOCK_THREADS, WARP_COLUMNS, WARP_ROWS};
-use dwell::{Attempted, Cancel, ChannelSet, DeepAttempt, DeepPoints, DeepWork, DeviceReport};
+use dwell::{Attempted, Cancel, ChannelSet, DeepAttempt, DeepPoints, DeepWork, DeviceReport, Tier};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -43,8 +43,8 @@ pub(crate) struct CudaDeepSession {
     stream: Stream,
     /// In f64 and in pairs of it, without derivatives and with them.
     kernels: [[Kernel<DeepDecide>; 2]; 2],
-    /// Of other formulas than z^2 + c, and of Julia sets, in f64 and in pairs of it.
-    of_formulas: [Kernel<DeepDecideFormula>; 2],
+    /// Of other formulas than z^2 + c, and of Julia sets.
+    of_formulas: [[Kernel<DeepDecideFormula>; 2]; 2],
     occupancy: f64,
     pixels: Pixels,
     tables: Tables,
@@ -79,7 +79,11 @@ impl CudaDeepSession {
             [kernel("deep_f64")?, kernel("deep_pairs")?],
             [kernel("deep_f64_derived")?, kernel("deep_pairs_derived")?],
         ];
-        let of_formulas = [modules.deep_formula("deep_formula_f64")?, modules.deep_formula("deep_formula_pairs")?];
+        let mut kernel = |name: &str| modules.deep_formula(name);
+        let of_formulas = [
+            [kernel("deep_formula_f64")?, kernel("deep_formula_pairs")?],
+            [kernel("deep_formula_f64_derived")?, kernel("deep_formula_pairs_derived")?],
+        ];
         let (stream, memory) = (Stream::new(context)?, Pixels::new(context, pixels, memory)?);
         // Values of pixels that are left open are copied like the others.
         memory.dwell.clear(0..pixels, &stream)?;
@@ -146,7 +150,7 @@ impl DeepSession for CudaDeepSession {
         let Self { stream, pixels, tables, pinned, began, ended, .. } = self;
         let (in_pairs, is_derived) = (attempt.is_in_pairs(), attempt.is_derived());
         let kernel = self.kernels[usize::from(is_derived)][usize::from(in_pairs)];
-        let of_formula = self.of_formulas[usize::from(in_pairs)];
+        let of_formula = self.of_formulas[usize::from(is_derived)][usize::from(in_pairs)];
         let view = tables.view(attempt, memory, stream)?;
         self.done.copy_seconds += begun.elapsed().as_secs_f64();
         let task = pixels.task();
@@ -197,8 +201,11 @@ impl DeepSession for CudaDeepSession {
         attempted.decided = u64::from(open.saturating_sub(left));
         let made = (attempted.steps, attempted.blocks);
         let operations = match &attempt.work {
-            DeepWork::Squares { .. } => share::of_squares((in_pairs, is_derived)),
-            DeepWork::Formula { setting, .. } => share::of_formula(in_pairs, setting.formula.power()),
+            DeepWork::Squares { .. } => {
+                let is_quartic = matches!(attempt.tier, Tier::PairsQuartic | Tier::PairsQuarticFine);
+                share::of_squares((in_pairs, is_derived), is_quartic)
+            }
+            DeepWork::Formula { setting, .. } => share::of_formula((in_pairs, is_derived), setting.formula),
         };
         attempted.share_of_peak = share::of_peak(&self.device, operations, made, attempted.seconds);
         self.open = Open { list: Some(of_open), count: left };

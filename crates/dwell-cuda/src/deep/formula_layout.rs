@@ -2,11 +2,12 @@
 
 use crate::driver::ConstAddress;
 use crate::shared::{fold_code, shared_struct};
-use dwell_kernels::deep::device_constants::{UNITS, near_of_formula, roundings_of_formula};
+use dwell_kernels::deep::device_constants::{UNITS, near_of_formula, over_margin, roundings_of_formula};
 use dwell_kernels::deep::formulas::Setting;
 use dwell_kernels::deep::formulas::blocks::Blocks;
 use dwell_kernels::deep::formulas::orbits::Orbits;
 use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
+use dwell_kernels::deep::values::Units;
 use dwell_kernels::smooth::per_log2_power;
 
 /// Levels of blocks of each orbit.
@@ -42,6 +43,11 @@ shared_struct! {
         pub(crate) of_c: ConstAddress<'a, f64>,
         /// The centre, or the constant of a Julia set, as pairs.
         pub(crate) c: [f64; 4],
+        /// 1 over what the offsets are away from the greatest, at least, 0 in a Julia set; the height of the view in units of 2^scale; and the steps of a pixel to the right and of one up, in a
+        /// common unit. Where distances and slopes are wanted.
+        pub(crate) over_margin: f64,
+        pub(crate) height: f64,
+        pub(crate) pixel: [f64; 4],
         /// What offsets are multiplied by for their value in the plane.
         pub(crate) unit: f64,
         /// The roundings of |w|, and those of a step relative to |z| M^(N-1).
@@ -97,7 +103,7 @@ pub(super) fn tiny(orbits: &Orbits) -> impl Iterator<Item = DeepTinyParts> {
 /// The numbers of a view, without its arrays.
 pub(super) fn view<T: Mantissa>(blocks: &Blocks<T>, setting: &Setting<'_>) -> DeepFormula<'static> {
     let (orbits, u) = (setting.orbits, UNITS[T::PARTS - 1]);
-    let power = setting.formula.power();
+    let (power, units) = (setting.formula.power(), setting.units);
     let (mut firsts, mut counts, mut before) = ([0; 64], [0; 64], 0);
     for list in blocks.lists() {
         let place = LEVELS * list.orbit + list.level as usize;
@@ -115,6 +121,9 @@ pub(super) fn view<T: Mantissa>(blocks: &Blocks<T>, setting: &Setting<'_>) -> De
         blocks: ConstAddress::NULL,
         of_c: ConstAddress::NULL,
         c: parts(setting.c),
+        over_margin: units.filter(|_| !setting.is_julia).map_or(0.0, |units| over_margin(units.farthest)),
+        height: units.map_or(0.0, |units| units.height),
+        pixel: units.map_or([0.0; 4], |Units { pixel: [right, up], .. }| [right.re, right.im, up.re, up.im]),
         unit: if setting.scale > -1000 { 2_f64.powi(setting.scale) } else { 0.0 },
         of_modulus: 8.0 * setting.escape_radius * u,
         of_power: roundings_of_formula(power) * u,

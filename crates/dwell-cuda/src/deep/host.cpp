@@ -5,10 +5,10 @@
 #include "deep_pixel.cuh"
 
 // Decides pixels one after the other, in launches of so many operations: for each its ending, as in deep_orbit.cuh, and its dwell and other values.
-template <class T, bool DERIVED, class View> static void decide(const View& v, const DeepPixels& p, unsigned operations, int* endings) {
+template <class T, class D, class View> static void decide(const View& v, const DeepPixels& p, unsigned operations, int* endings) {
     for (unsigned pixel = 0; pixel < p.width * p.height; pixel++) {
         const Complex<T> c = offset_of<T>(p, pixel % p.width, pixel / p.width);
-        Orbit<T, DERIVED> o;
+        Orbit<T, D> o;
         Counts counts = {0, 0};
         Values values = {};
         Ending ending = begin(v, c, o);
@@ -17,24 +17,22 @@ template <class T, bool DERIVED, class View> static void decide(const View& v, c
             ending = iterate(v, p, pixel, c, o, operations, counts, values);
             if (ending == GOES_ON) {
                 store(p, pixel, o);
-                o = load<T, DERIVED>(p, pixel);
+                o = load<T, D>(p, pixel);
             }
         }
         endings[pixel] = ending;
-        store_values<DERIVED>(v, p, pixel, ending == ESCAPES ? o.n : 0, ending == ESCAPES ? values : Values{});
+        store_values<D>(v, p, pixel, ending == ESCAPES ? o.n : 0, ending == ESCAPES ? values : Values{});
     }
 }
 
 extern "C" void dwell_deep_on_host(const DeepView* v, const DeepPixels* p, unsigned in_pairs, unsigned derived, unsigned operations, int* endings) {
     using Decide = void (*)(const DeepView&, const DeepPixels&, unsigned, int*);
-    const Decide in_number[2][2] = {{decide<double, false>, decide<double, true>}, {decide<Pair, false>, decide<Pair, true>}};
+    const Decide in_number[2][2] = {{decide<double, NoDerivative>, decide<double, Derivative>}, {decide<Pair, NoDerivative>, decide<Pair, Derivative>}};
     in_number[in_pairs][derived](*v, *p, operations, endings);
 }
 
-extern "C" void dwell_deep_formula_on_host(const DeepFormula* v, const DeepPixels* p, unsigned in_pairs, unsigned operations, int* endings) {
-    if (in_pairs) {
-        decide<Pair, false>(*v, *p, operations, endings);
-    } else {
-        decide<double, false>(*v, *p, operations, endings);
-    }
+extern "C" void dwell_deep_formula_on_host(const DeepFormula* v, const DeepPixels* p, unsigned in_pairs, unsigned derived, unsigned operations, int* endings) {
+    using Decide = void (*)(const DeepFormula&, const DeepPixels&, unsigned, int*);
+    const Decide in_number[2][2] = {{decide<double, NoDerivative>, decide<double, Columns>}, {decide<Pair, NoDerivative>, decide<Pair, Columns>}};
+    in_number[in_pairs][derived](*v, *p, operations, endings);
 }

@@ -29,7 +29,7 @@ const STAYS: i32 = 2;
 
 /// `dwell_deep_on_host` and `dwell_deep_formula_on_host` of host.cpp.
 type Decide = unsafe extern "C" fn(*const DeepView<'_>, *const DeepPixels<'_>, u32, u32, u32, *mut i32);
-type DecideFormula = unsafe extern "C" fn(*const DeepFormula<'_>, *const DeepPixels<'_>, u32, u32, *mut i32);
+type DecideFormula = unsafe extern "C" fn(*const DeepFormula<'_>, *const DeepPixels<'_>, u32, u32, u32, *mut i32);
 
 /// The compiled code; `None` where there is no C++ compiler.
 fn code() -> Option<&'static Library> {
@@ -55,6 +55,8 @@ pub(super) struct HostSession {
     operations: u32,
     /// The only tier that decides anything, if there is one.
     tier: Option<Tier>,
+    /// What an attempt is said to take.
+    seconds: f64,
     rows: Rows,
 }
 
@@ -66,6 +68,7 @@ impl HostSession {
         let tiny: Vec<DeepTiny> = layout::tiny(reference).collect();
         let origins: Vec<DeepOrigin> = layout::origins(table).collect();
         let blocks: Vec<f64> = table.lines().flatten().copied().collect();
+        let higher: Vec<f64> = table.higher_lines().flatten().copied().collect();
         let from_zero: Vec<u32> = layout::steps_from_zero(table).collect();
         let wide: Vec<WideBlock> = layout::wide_blocks(table).collect();
         let numbers = table.wide_numbers();
@@ -76,6 +79,7 @@ impl HostSession {
             origins: Address::of_host(&origins).read_only(),
             radii: Address::of_host(table.radii()).read_only(),
             blocks: Address::of_host(&blocks).read_only(),
+            higher: if higher.is_empty() { Address::NULL } else { Address::of_host(&higher) }.read_only(),
             from_zero: Address::of_host(&from_zero).read_only(),
             wide_numbers: if numbers.is_empty() { Address::NULL } else { Address::of_host(numbers) }.read_only(),
             wide: Address::of_host(&wide).read_only(),
@@ -110,12 +114,13 @@ impl HostSession {
             of_c: if of_c.is_empty() { Address::NULL } else { Address::of_host(&of_c) }.read_only(),
             ..formula_layout::view(blocks, setting)
         };
-        let (in_pairs, operations) = (count(T::PARTS - 1), self.operations);
+        let (in_pairs, is_derived) = (count(T::PARTS - 1), setting.units.is_some().into());
+        let operations = self.operations;
         // SAFETY: the function of that name has this type.
         let decide = unsafe { self.code.get::<DecideFormula>(b"dwell_deep_formula_on_host\0") }.unwrap();
         self.rows.decide(|task, endings| {
             // SAFETY: all arrays live, and have the lengths that the structs say.
-            unsafe { decide(&view, task, in_pairs, operations, endings.as_mut_ptr()) };
+            unsafe { decide(&view, task, in_pairs, is_derived, operations, endings.as_mut_ptr()) };
         })
     }
 }
@@ -132,7 +137,7 @@ impl Rows {
         let (mut orbits, mut n, mut words) = (vec![0.0; 5 * pixels], vec![0_u64; pixels], vec![0_u32; 3 * pixels]);
         let (mut traps, mut trap_n) = (vec![0.0; 10 * pixels], vec![0_u64; pixels]);
         let mut trap_words = vec![0_u32; 5 * pixels];
-        let (mut derivatives, mut derivative_units) = (vec![0.0; 6 * pixels], vec![0_i32; 2 * pixels]);
+        let (mut derivatives, mut derivative_units) = (vec![0.0; 10 * pixels], vec![0_i32; 2 * pixels]);
         let (mut dwells, mut endings) = (vec![0; pixels], vec![0; pixels]);
         let mut found = CHANNELS.map(|_| vec![0.0; pixels]);
         let [smooth, distance, slope_right, slope_up, overflow] = found.each_mut().map(|of| Address::of_host_mut(of));
@@ -207,7 +212,7 @@ impl DeepSession for HostSession {
             DeepWork::Formula { setting, blocks: DeepBlocks::InF64(blocks) } => self.decide_formula(blocks, setting),
             DeepWork::Formula { setting, blocks: DeepBlocks::InPairs(blocks) } => self.decide_formula(blocks, setting),
         };
-        Ok(Attempted { decided, seconds: 1e-3, steps: MANY_STEPS, ..Attempted::default() })
+        Ok(Attempted { decided, seconds: self.seconds, steps: MANY_STEPS, ..Attempted::default() })
     }
 
     fn finish(&mut self, channels: ChannelSet, store: &mut dyn FnMut(Part, &[u8])) -> Result<Vec<u32>, Fault> {
@@ -240,7 +245,7 @@ fn check_plan(plan: &Plan, sets: &[ChannelSet]) -> Option<f64> {
         let (field, truth) = field_of(&processors(), plan, channels);
         let first = if channels == of_limit { Tier::F64Coarse } else { Tier::F64Medium };
         for (tier, operations) in [(None, 1000), (Some(first), 7), (Some(Tier::PairsFine), 64)] {
-            let session = move || HostSession { code, operations, tier, rows: Rows::default() };
+            let session = move || HostSession { code, operations, tier, seconds: 1e-3, rows: Rows::default() };
             let engine = TestDevice::engine(move || Box::new(session()));
             let (own, notes) = field_of(&engine, plan, channels);
             assert!(own == field, "{tier:?} {channels:?} {view:?}");
@@ -306,7 +311,7 @@ fn kernels_prove_deep_places() {
 #[test]
 fn kernels_prove_the_dwells_of_other_formulas_and_of_julia_sets() {
     let size = Size::new(37, 23).unwrap();
-    let sets = [ChannelSet::NONE, ChannelSet::SMOOTH];
+    let sets = [ChannelSet::NONE, ChannelSet::SMOOTH, SLOPES];
     let centre_of_ship = [
         "-1.7440482698167536417604576579052554413467486576835753243",
         "-0.0176772055672213554941585900118889558372676633599361089",
@@ -357,5 +362,27 @@ fn kernels_prove_the_dwells_of_other_formulas_and_of_julia_sets() {
         let settings = Settings { limit, number: NumberKind::Exact, formula, julia, ..Settings::default() };
         let plan = Plan::new(&view, &settings, &Limits::default()).unwrap();
         check_plan(&plan, &sets);
+    }
+}
+
+#[test]
+fn kernels_prove_dwells_by_blocks_of_the_fourth_degree() {
+    let Some(code) = code() else { return };
+    for (name, limit) in [("kf-1e50", 200_000), ("fs-view05", 300_000)] {
+        let view = Location::built_in(name).unwrap().scene.view.sized(Size::new(24, 16).unwrap());
+        let plan = plan_of(&view, limit);
+        for channels in [ChannelSet::NONE, ChannelSet::SMOOTH] {
+            // So long that these blocks pay.
+            let session =
+                move || HostSession { code, operations: 500, tier: None, seconds: 100.0, rows: Rows::default() };
+            let (own, notes) = field_of(&TestDevice::engine(move || Box::new(session())), &plan, channels);
+            assert!(own == field_of(&processors(), &plan, channels).0, "{name}");
+            let tiers = notes.deep.unwrap().tiers;
+            let decided = |tier: Tier| {
+                let of_tier = tiers.iter().find(|of_tier| of_tier.tier == tier && of_tier.device_samples > 0);
+                of_tier.map_or(0, |of_tier| of_tier.decided)
+            };
+            assert!(decided(Tier::PairsQuartic) > 0, "{name}: {tiers:?}");
+        }
     }
 }

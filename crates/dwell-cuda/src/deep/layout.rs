@@ -48,6 +48,8 @@ shared_struct! {
         /// The radius of each block, and its numbers.
         pub(crate) radii: ConstAddress<'a, f64>,
         pub(crate) blocks: ConstAddress<'a, f64>,
+        /// The terms of the third and the fourth degree of each block; null where there are none.
+        pub(crate) higher: ConstAddress<'a, f64>,
         /// Steps of the blocks from m = 0.
         pub(crate) from_zero: ConstAddress<'a, u32>,
         /// The number of the block for deltas below the range of double at each place, counted from 1; null where there are none.
@@ -107,7 +109,7 @@ shared_struct! {
         pub(crate) trap_n: Address<'a, u64>,
         /// Whether an attempt is under way, the rebase of the next, their number, and the units of the disc and of the orbit before.
         pub(crate) trap_words: Address<'a, u32>,
-        /// Derivatives by c with bounds on their errors (3), and those of the orbit before (3), and their units (2), where distances or slopes are wanted.
+        /// Derivatives by the pixel with bounds on their errors (3, of formulas 5), those of the orbit before from the sixth on, and their units (2), where distances or slopes are wanted.
         pub(crate) derivatives: Address<'a, f64>,
         pub(crate) derivative_units: Address<'a, i32>,
         pub(crate) dwell: Address<'a, u32>,
@@ -210,6 +212,7 @@ pub(super) fn view<T: Mantissa>(table: &Table<T>, setting: &Setting<'_>) -> Deep
         origins: ConstAddress::NULL,
         radii: ConstAddress::NULL,
         blocks: ConstAddress::NULL,
+        higher: ConstAddress::NULL,
         from_zero: ConstAddress::NULL,
         wide_numbers: ConstAddress::NULL,
         wide: ConstAddress::NULL,

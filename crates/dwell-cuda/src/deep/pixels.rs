@@ -13,7 +13,7 @@ const OF_ORBIT: usize = 5;
 const OF_WORDS: usize = 3;
 const OF_TRAP: usize = 10;
 const OF_TRAP_WORDS: usize = 5;
-const OF_DERIVATIVES: usize = 6;
+const OF_DERIVATIVES: usize = 10;
 const OF_DERIVATIVE_UNITS: usize = 2;
 /// The values that a pixel may have beside its dwell.
 pub(super) const CHANNELS: [Channel; 5] =

@@ -17,6 +17,7 @@ pub(super) struct Loaded {
     origins: Buffer<DeepOrigin>,
     radii: Buffer<f64>,
     blocks: Buffer<f64>,
+    higher: Buffer<f64>,
     from_zero: Buffer<u32>,
     wide_numbers: Buffer<u32>,
     wide: Buffer<WideBlock>,
@@ -35,7 +36,8 @@ impl Loaded {
         let (count, doubles) = table.blocks();
         let values = if T::PARTS == 2 { 2 * low.len() } else { 0 };
         let (tiny, wide) = (reference.tiny.len(), table.wide_blocks().len());
-        let bytes = 8 * (2 * high.len() + values + count * doubles + table.radii().len())
+        let higher = 8 * table.higher_lines().len();
+        let bytes = 8 * (2 * high.len() + values + count * doubles + higher + table.radii().len())
             + size_of::<DeepTiny>() * tiny
             + size_of::<DeepOrigin>() * table.origins().len()
             + 4 * table.wide_numbers().len()
@@ -48,6 +50,7 @@ impl Loaded {
             origins: device.buffer(table.origins().len())?,
             radii: device.buffer(table.radii().len())?,
             blocks: device.buffer(count * doubles)?,
+            higher: device.buffer(higher)?,
             from_zero: device.buffer(table.steps_from_zero().len())?,
             wide_numbers: device.buffer(table.wide_numbers().len())?,
             wide: device.buffer(wide)?,
@@ -63,6 +66,9 @@ impl Loaded {
         let mut blocks = device.writer(&loaded.blocks);
         table.lines().try_for_each(|line| blocks.write(line))?;
         blocks.flush()?;
+        let mut terms = device.writer(&loaded.higher);
+        table.higher_lines().try_for_each(|line| terms.write(line))?;
+        terms.flush()?;
         device.fill(&loaded.from_zero, layout::steps_from_zero(table))?;
         device.copy(&loaded.wide_numbers, table.wide_numbers())?;
         device.fill(&loaded.wide, layout::wide_blocks(table))?;
@@ -78,6 +84,7 @@ impl Loaded {
 
     fn view_of<T: Mantissa>(&self, setting: &Setting<'_>, table: &Table<T>) -> DeepView<'_> {
         let has_wide = !table.wide_numbers().is_empty();
+        let is_quartic = table.higher_lines().len() > 0;
         DeepView {
             high: self.high.address().read_only(),
             low: self.low.address().read_only(),
@@ -85,6 +92,7 @@ impl Loaded {
             origins: self.origins.address().read_only(),
             radii: self.radii.address().read_only(),
             blocks: self.blocks.address().read_only(),
+            higher: if is_quartic { self.higher.address().read_only() } else { ConstAddress::NULL },
             from_zero: self.from_zero.address().read_only(),
             wide_numbers: if has_wide { self.wide_numbers.address().read_only() } else { ConstAddress::NULL },
             wide: self.wide.address().read_only(),

@@ -83,6 +83,11 @@ impl<T: Mantissa> Table<T> {
         self.entries.iter().flat_map(|lines| lines.as_ref()).map(|line| &line.0)
     }
 
+    /// The f64 of the terms of the third and the fourth degree of all blocks in order, by eights: 24 of each, real and imaginary parts by powers of c in each degree, and padding. None where blocks are of the second degree.
+    pub fn higher_lines(&self) -> impl ExactSizeIterator<Item = &[f64; 8]> {
+        self.higher.as_flattened().iter().map(|line| &line.0)
+    }
+
     /// The steps of the blocks from m = 0.
     #[must_use]
     pub fn steps_from_zero(&self) -> &[usize] {

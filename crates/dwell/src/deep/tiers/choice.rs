@@ -9,11 +9,6 @@ use std::sync::Arc;
 impl Course<'_> {
     /// The number of the attempt after another one, as far as it pays.
     pub(crate) fn next(&self, before: usize) -> Option<usize> {
-        self.next_of(before, |_| true)
-    }
-
-    /// As [`Self::next`], of the attempts that pass a test.
-    pub(super) fn next_of(&self, before: usize, is_of: impl Fn(Attempt) -> bool) -> Option<usize> {
         let pixels = self.pixels();
         let pays = |number: &usize| match (self.attempts[*number], self.attempts[before]) {
             (Attempt::ByDeltas(tier), _) if self.is_detour(tier) => false,
@@ -25,7 +20,7 @@ impl Course<'_> {
             (Attempt::InFixedPoint(attempt), _) => self.call.points.shared.fixed_attempts.pays(attempt),
             _ => true,
         };
-        (before + 1..self.attempts.len()).filter(|number| is_of(self.attempts[*number])).find(pays)
+        (before + 1..self.attempts.len()).find(pays)
     }
 
     /// Whether pairs of f64 have cells of the plane, after a first tier that has some.

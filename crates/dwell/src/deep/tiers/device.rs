@@ -142,6 +142,8 @@ pub trait DeepDevice {
 const GROWTH: [f64; 2] = [4.0, 2.2];
 /// What these take on a processor for each one of the attempt before, in seconds: 4 of 6.5 ns in f64, and 1.5 of 30 ns in pairs, with blocks of the fourth degree (kf-1e50 and fs-view05 on a Xeon).
 const ON_PROCESSOR: [f64; 2] = [26e-9, 45e-9];
+/// The same of other formulas and of Julia sets, which have no such blocks: 4 of 27 ns in f64, and 2.2 of 47 ns in pairs (a view of the Burning Ship at 3e45, on another Xeon).
+const ON_PROCESSOR_OF_FORMULA: [f64; 2] = [108e-9, 103e-9];
 /// How many times as long as in f64 a device takes for operations in pairs, where it is busy, and where few orbits are under way.
 const PAIRS_BUSY: f64 = 8.0;
 const PAIRS_FEW: f64 = 1.7;
@@ -154,6 +156,7 @@ struct Next<'a> {
     made: &'a Attempted,
     was_in_pairs: bool,
     is_in_pairs: bool,
+    on_processor: [f64; 2],
 }
 
 impl Next<'_> {
@@ -170,13 +173,13 @@ impl Next<'_> {
         let (of_busy, of_few) = if is_wider { (PAIRS_BUSY, PAIRS_FEW) } else { (1.0, 1.0) };
         let busy = operations * GROWTH[kind] * of_busy * (seconds - few_seconds) / all.max(1.0);
         let on_device = busy + LONGER * of_few * few_seconds;
-        operations * ON_PROCESSOR[kind] < threads as f64 * on_device
+        operations * self.on_processor[kind] < threads as f64 * on_device
     }
 }
 
 impl Course<'_> {
     /// Whether a device can make attempts: for all values but those of cycles, of views that are not decided as a whole, by pairs of f64 and blocks from 4 steps on, which its kernels know. Of other formulas than z^2 + c
-    /// and of Julia sets they have no derivatives, no blocks for deltas below the range of f64, and no deltas that are values.
+    /// and of Julia sets they have no blocks for deltas below the range of f64, and no deltas that are values.
     pub(crate) fn suits_a_device(&self) -> bool {
         let suits = |prepared: &Prepared| {
             let reference = &prepared.reference;
@@ -187,41 +190,26 @@ impl Course<'_> {
             let is_julia = shared.map().julia.is_some();
             let begins = if is_julia { orbits.of_centre().is_some() } else { orbits.has_reference() };
             let has_blocks = matches!(self.attempts.first(), Some(Attempt::ByDeltas(_)));
-            begins
-                && has_blocks
-                && orbits.end != End::Trap
-                && shared.unit() >= formulas::blocks::WIDE_BELOW
-                && !self.slopes
+            begins && has_blocks && orbits.end != End::Trap && shared.unit() >= formulas::blocks::WIDE_BELOW
         };
         !self.cycles
             && (self.prepared.as_deref().is_some_and(suits) || self.orbits.as_deref().is_some_and(suits_as_formula))
     }
 
-    /// The number of the attempt of a device after another one, which it made at so many samples, as far as it pays. Blocks of the fourth degree are for the processors alone, and so are cells of the plane: where there are some, processors make what follows sooner.
+    /// The number of the attempt of a device after another one, which it made at so many samples, as far as it pays. Cells of the plane are for the processors alone: where there are some, they make what follows sooner.
     pub(crate) fn next_on_device(&self, before: usize, samples: u64, made: &Attempted) -> Option<usize> {
         if self.has_cells_of_pairs() {
             return None;
         }
-        let is_of = |attempt| !matches!(attempt, Attempt::ByDeltas(tier) if Tier::is_quartic(tier));
-        let next = self.next_of(before, is_of)?;
+        let next = self.next(before)?;
         let in_pairs = |number: usize| matches!(self.attempts[number], Attempt::ByDeltas(tier) if tier >= Tier::IN_F64);
         if !matches!(self.attempts[next], Attempt::ByDeltas(_)) {
             return None;
         }
-        let of_next = Next { samples, made, was_in_pairs: in_pairs(before), is_in_pairs: in_pairs(next) };
+        let on_processor = if self.prepared.is_some() { ON_PROCESSOR } else { ON_PROCESSOR_OF_FORMULA };
+        let (was_in_pairs, is_in_pairs) = (in_pairs(before), in_pairs(next));
+        let of_next = Next { samples, made, was_in_pairs, is_in_pairs, on_processor };
         (!of_next.is_sooner_without_device(self.call.threads)).then_some(next)
-    }
-
-    /// The number of the attempt after which the processors go on with what a device left after another one: unless that was the last one by deltas, blocks of the fourth degree, which come before those
-    /// of pairs that a device has, decide as many pixels in half of the time or less.
-    pub(crate) fn after_device(&self, last: usize) -> usize {
-        if !matches!(self.attempts.get(last + 1), Some(Attempt::ByDeltas(_))) {
-            return last;
-        }
-        let is_quartic =
-            |number: usize| matches!(self.attempts[number], Attempt::ByDeltas(tier) if Tier::is_quartic(tier));
-        let before = (0..last).find(|number| is_quartic(number + 1)).unwrap_or(last);
-        if self.next(before).is_some_and(is_quartic) { before } else { last }
     }
 
     /// An attempt by deltas, by its number; `None` for another one. Its blocks are computed unless they are there.
@@ -293,8 +281,14 @@ mod tests {
             ..Attempted::default()
         };
         let next = |samples, made, [was_in_pairs, is_in_pairs]: [bool; 2]| {
-            let next = Next { samples, made: &made, was_in_pairs, is_in_pairs };
-            [1, 2, 16, 128].map(|threads| next.is_sooner_without_device(threads))
+            let of = |on_processor| {
+                let next = Next { samples, made: &made, was_in_pairs, is_in_pairs, on_processor };
+                [1, 2, 16, 128].map(|threads| next.is_sooner_without_device(threads))
+            };
+            let [squares, formula] = [of(ON_PROCESSOR), of(ON_PROCESSOR_OF_FORMULA)];
+            // Never sooner where operations take longer.
+            assert!(squares.iter().zip(formula).all(|(of_squares, of_formula)| *of_squares || !of_formula));
+            squares
         };
         // On an H100: kf-1e50 in f64 with 2^-26 and with 2^-44, and in pairs with 2^-60; the first at kf-5e113, and the third at fs-view05.
         let f64_coarse = made(1_937_468, [0.0154, 0.0015], 751_000_000);

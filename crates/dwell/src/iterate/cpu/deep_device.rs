@@ -97,7 +97,7 @@ impl CpuEngine {
             let place = |pixel: &u32| (pixel % width, range.start + pixel / width);
             let rest = Rest::of(collected(list.iter().map(place), WHAT)?);
             waiting += rest.decide(
-                (course, course.after_device(last)),
+                (course, last),
                 (&mut rows, &mut Pending::default()),
                 &self.pool,
                 (|| self.take_deep_buffers(), &mut end),
