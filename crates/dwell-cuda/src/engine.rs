@@ -13,8 +13,8 @@ use crate::pool::SessionPool;
 use crate::session::{Budget, Content, DeliveredRows, OpenSession, SLOTS, SessionSpec};
 use dwell::{
     By, Channel, ChannelSet, ChannelSlices, ChannelSlicesMut, Control, CpuEngine, Engine, EngineInfo, Error, FieldRows,
-    FieldRowsMut, Formula, InputError, Notes, Outcome, PaintOutcome, Painter, PaintingEngine, Parameter, Plan, Problem,
-    Requirements, Shortcuts, Strategy, Task, ThreadPool, Times,
+    FieldRowsMut, Formula, InputError, Notes, Outcome, PaintOutcome, Painter, PaintingEngine, Parameter, Pending, Plan,
+    Problem, Requirements, Shortcuts, Strategy, Task, ThreadPool, Times,
 };
 use dwell_kernels::with_standard_floats;
 use std::ops::Range;
@@ -251,13 +251,18 @@ fn check_cancelled(control: &Control<'_>) -> Result<(), Error> {
 
 /// What the engine does, in the standard floating-point environment.
 impl CudaEngine {
-    fn compute(&self, task: &Task<'_>, mut rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
+    fn compute(
+        &self,
+        task: &Task<'_>,
+        (mut rows, wanted): (FieldRowsMut<'_>, Range<u32>),
+        control: &Control<'_>,
+        pending: &mut Pending,
+    ) -> Result<Outcome, Error> {
         let begun = Instant::now();
-        let wanted = rows.rows();
-        check_rows(task.plan, rows.width(), &wanted)?;
+        check_rows(task.plan, rows.width(), &rows.rows())?;
         let channels = rows.set();
         if deep::device::computes(task, channels) {
-            return deep::device::run(self, &self.cpu, task, rows, control);
+            return deep::device::run(self, &self.cpu, task, (rows, wanted), control, pending);
         }
         let mut call = Call::new(self, control);
         let mut next = wanted.start;
@@ -389,7 +394,18 @@ impl Engine for CudaEngine {
     }
 
     fn run(&self, task: &Task<'_>, rows: FieldRowsMut<'_>, control: &Control<'_>) -> Result<Outcome, Error> {
-        with_standard_floats(|| self.compute(task, rows, control))
+        let slice = rows.rows();
+        self.run_slice(task, (rows, slice), control, &mut Pending::default())
+    }
+
+    fn run_slice(
+        &self,
+        task: &Task<'_>,
+        slice: (FieldRowsMut<'_>, Range<u32>),
+        control: &Control<'_>,
+        pending: &mut Pending,
+    ) -> Result<Outcome, Error> {
+        with_standard_floats(|| self.compute(task, slice, control, pending))
     }
 
     fn painting(&self) -> Option<&dyn PaintingEngine> {

@@ -142,6 +142,7 @@ fn on_device(device: Device, cpu: CpuEngine, options: Option<Options>) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dwell::Channel;
 
     #[test]
     fn processors_take_what_a_device_does_not_compute() {
@@ -156,11 +157,11 @@ mod tests {
         assert!(!Work { strategy: Strategy::BoundaryTrace, ..work }.suits_a_device());
         assert!(!Work { strategy: Strategy::MarianiSilver, ..work }.suits_a_device(), "a device infers other pixels");
         assert!(!Work { channels: ChannelSet::DISTANCE, ..work }.suits_a_device());
-        assert!(Work { channels: ChannelSet::DISTANCE, number: NumberKind::Exact, ..work }.suits_a_device());
         let deep = Work { number: NumberKind::Exact, ..work };
         assert!(deep.suits_a_device() && Work { pixels: 1920 * 1080, ..deep }.suits_a_device());
         assert!(!Work { pixels: 480 * 270, ..deep }.suits_a_device());
-        assert!(!Work { channels: ChannelSet::DISTANCE, ..deep }.suits_a_device());
+        assert!(Work { channels: ChannelSet::DISTANCE, ..deep }.suits_a_device());
+        assert!(!Work { channels: ChannelSet::NONE.with(Channel::Period), ..deep }.suits_a_device());
     }
 
     #[test]

@@ -5,7 +5,8 @@ use crate::driver::Fault;
 use crate::engine::{CudaEngine, copy};
 use dwell::{
     Attempted, Cancel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, DeepAttempt, DeepDevice, DeepPoints,
-    DeviceFailed, DeviceReport, Engine, Error, FieldRowsMut, Notes, Outcome, Points, Requirements, Strategy, Task,
+    DeviceFailed, DeviceReport, Engine, Error, FieldRowsMut, Notes, Outcome, Pending, Points, Requirements, Strategy,
+    Task,
 };
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -68,13 +69,14 @@ struct DeepCall<'a> {
     report: DeviceReport,
 }
 
-/// Computes rows of a deep view.
+/// Computes some of the rows of a deep view, and what is pending of others.
 pub(crate) fn run(
     engine: &CudaEngine,
     cpu: &CpuEngine,
     task: &Task<'_>,
-    rows: FieldRowsMut<'_>,
+    slice: (FieldRowsMut<'_>, Range<u32>),
     control: &Control<'_>,
+    pending: &mut Pending,
 ) -> Result<Outcome, Error> {
     let report = DeviceReport {
         name: engine.device.name.clone(),
@@ -82,7 +84,7 @@ pub(crate) fn run(
         ..DeviceReport::default()
     };
     let mut call = DeepCall { engine, session: None, warnings: Vec::new(), report };
-    let outcome = cpu.run_with_device(task, rows, control, &mut call);
+    let outcome = cpu.run_with_device(task, slice, control, (&mut call, pending));
     let notes = call.end();
     let mut outcome = outcome?;
     outcome.notes.add(notes);

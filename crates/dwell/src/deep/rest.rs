@@ -294,12 +294,14 @@ impl Call<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::super::pending::Pending;
+    use super::super::points::DeepPoints;
+    use super::super::tiers::device::{Attempted, DeepAttempt, DeepDevice, DeviceFailed};
     use crate::Limits;
     use crate::base::cancel::Cancel;
     use crate::base::control::Control;
     use crate::base::progress::Progress;
     use crate::field::Field;
-    use crate::field::channels::ChannelSet;
+    use crate::field::channels::{ChannelSet, ChannelSlicesMut};
     use crate::iterate::cpu::CpuEngine;
     use crate::iterate::engine::{Engine, Task};
     use crate::iterate::strategy::Strategy;
@@ -307,6 +309,7 @@ mod tests {
     use crate::view::settings::{NumberKind, Settings};
     use crate::view::{Size, View};
     use dwell_kernels::{Fold, Formula, Level};
+    use std::ops::Range;
 
     /// A view at which every orbit is decided in fixed point, and one with orbits of many lengths, a few of which are.
     const VIEWS: [(&str, &str, &str, Fold); 3] = [
@@ -314,6 +317,33 @@ mod tests {
         ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "3e27", Fold::None),
         ("-2", "0.000000000000000000000001", "1e25", Fold::Absolute),
     ];
+
+    /// A device that has memory for three rows and decides nothing.
+    #[derive(Default)]
+    struct Idle {
+        pixels: u32,
+    }
+
+    impl DeepDevice for Idle {
+        fn most_rows(&mut self, _: u32) -> Result<u32, DeviceFailed> {
+            Ok(3)
+        }
+
+        fn begin(&mut self, points: &DeepPoints, rows: Range<u32>) -> Result<(), DeviceFailed> {
+            self.pixels = points.columns().len() as u32 * rows.len() as u32;
+            Ok(())
+        }
+
+        fn attempt(&mut self, _: &DeepAttempt<'_>, _: &Cancel) -> Result<Attempted, DeviceFailed> {
+            Ok(Attempted::default())
+        }
+
+        fn finish(&mut self, _: ChannelSlicesMut<'_>) -> Result<Vec<u32>, DeviceFailed> {
+            Ok((0..self.pixels).collect())
+        }
+
+        fn leaves(&mut self, _: Range<u32>) {}
+    }
 
     #[test]
     fn slices_that_leave_pixels_to_later_ones_give_the_same_in_the_end() {
@@ -324,7 +354,12 @@ mod tests {
             let formula = Formula::new(fold, 2).unwrap();
             let settings = Settings { number: NumberKind::Exact, limit: 4000, formula, ..Settings::default() };
             let plan = Plan::new(&view, &settings, &Limits::default()).unwrap();
-            for (threads, channels) in [(1, ChannelSet::NONE), (2, ChannelSet::SMOOTH), (3, ChannelSet::NONE)] {
+            for (threads, channels, with_device) in [
+                (1, ChannelSet::NONE, false),
+                (2, ChannelSet::SMOOTH, false),
+                (3, ChannelSet::NONE, false),
+                (3, ChannelSet::SMOOTH, true),
+            ] {
                 let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels };
                 let (cancel, progress) = (Cancel::default(), Progress::default());
                 let control = Control { cancel: &cancel, progress: &progress };
@@ -344,7 +379,12 @@ mod tests {
                         _ => 0,
                     };
                     pending.require_before(required);
-                    engine.run_slice(&task, (sliced.all_rows_mut(), rows.clone()), &control, &mut pending).unwrap();
+                    let slice = (sliced.all_rows_mut(), rows.clone());
+                    if with_device {
+                        engine.run_with_device(&task, slice, &control, (&mut Idle::default(), &mut pending)).unwrap();
+                    } else {
+                        engine.run_slice(&task, slice, &control, &mut pending).unwrap();
+                    }
                     next = rows.end;
                     let complete = pending.first_row().unwrap_or(next);
                     assert!(complete >= required.min(next), "{re} {im}: {complete}, {required}");

@@ -13,44 +13,44 @@ use crate::deep::tiers::{Course, DeepBuffers};
 use crate::field::FieldRowsMut;
 use crate::iterate::engine::{Engine, Notes, Outcome, Task, Times};
 use crate::plan::points::Points;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
 
 impl CpuEngine {
-    /// As [`Engine::run`] for a deep view, with a device that makes the attempts by deltas. Where it fails, the processors go on.
+    /// As [`Engine::run_slice`] for a deep view, with a device that makes the attempts by deltas. Where it fails, the processors go on.
     ///
     /// # Errors
-    /// As [`Engine::run`].
+    /// As [`Engine::run_slice`].
     pub fn run_with_device(
         &self,
         task: &Task<'_>,
-        mut rows: FieldRowsMut<'_>,
+        (mut rows, slice): (FieldRowsMut<'_>, Range<u32>),
         control: &Control<'_>,
-        device: &mut dyn DeepDevice,
+        (device, pending): (&mut dyn DeepDevice, &mut Pending),
     ) -> Result<Outcome, Error> {
-        let Points::Deep(points) = task.plan.points() else { return self.run(task, rows, control) };
+        let Points::Deep(points) = task.plan.points() else {
+            return self.run_slice(task, (rows, slice), control, pending);
+        };
         check(task.channels, task.plan.limit(), task.strategy)?;
         let (began, prepared_before) = (Instant::now(), points.shared.report().of_preparing());
         let course = self.deep_call(points, task.plan.limit(), control).course(task.channels)?;
-        let (wanted, width) = (rows.rows(), rows.width());
-        let (mut next, mut notes, mut waiting) = (wanted.start, Notes::default(), Duration::ZERO);
-        while course.suits_a_device() && next < wanted.end {
-            let Ok(most) = device.most_rows(width) else { break };
-            let end = next.saturating_add(most.max(1)).min(wanted.end);
-            let piece = rows.some_rows_mut(next..end);
-            let Some(waited) = self.decide_with_device((&course, points), piece, control, device, &mut notes)? else {
-                break;
-            };
+        let (mut next, mut notes, mut waiting) = (slice.start, Notes::default(), Duration::ZERO);
+        while course.suits_a_device() && next < slice.end {
+            let Ok(most) = device.most_rows(rows.width()) else { break };
+            let end = next.saturating_add(most.max(1)).min(slice.end);
+            let piece = (&mut rows, next..end);
+            let waited =
+                self.decide_with_device((&course, points), piece, control, (&mut *device, &mut *pending), &mut notes)?;
+            let Some(waited) = waited else { break };
             waiting += waited;
             next = end;
         }
-        if next < wanted.end {
-            device.leaves(next..wanted.end);
-            let rows = rows.some_rows_mut(next..wanted.end);
-            let slice = rows.rows();
-            let outcome = self.run_deep(task, points, (rows, slice), control, &mut Pending::default())?;
+        if next < slice.end {
+            device.leaves(next..slice.end);
+            let outcome = self.run_deep(task, points, (rows, next..slice.end), control, pending)?;
             notes.add(outcome.notes);
             waiting += outcome.times.waiting;
         }
@@ -59,46 +59,48 @@ impl CpuEngine {
         Ok(Outcome { times, notes })
     }
 
-    /// Decides rows. The time in which threads waited; `None` where the device fails.
+    /// Decides some rows, and what is pending of others. The time in which threads waited, or the device had few orbits under way; `None` where it fails.
     fn decide_with_device(
         &self,
         (course, points): (&Course<'_>, &DeepPoints),
-        mut rows: FieldRowsMut<'_>,
+        (rows, range): (&mut FieldRowsMut<'_>, Range<u32>),
         control: &Control<'_>,
-        device: &mut dyn DeepDevice,
+        (device, pending): (&mut dyn DeepDevice, &mut Pending),
         notes: &mut Notes,
     ) -> Result<Option<Duration>, Error> {
-        let (width, range) = (rows.width(), rows.rows());
+        let width = rows.width();
         let pixels = u64::from(width) * range.len() as u64;
         if device.begin(points, range.clone()).is_err() {
             return Ok(None);
         }
         let mut of_device = DeepBuffers::default();
-        let (mut open, mut last) = (pixels, None);
+        let (mut open, mut last, mut waiting) = (pixels, None, Duration::ZERO);
         let mut next = Some(0);
         while let Some(number) = next {
             let Some(attempt) = course.for_device(number)? else { break };
             let Ok(attempted) = device.attempt(&attempt, control.cancel) else { return Ok(None) };
             control.cancel.check()?;
             course.note(attempt.tier, open, attempted, &mut of_device);
+            waiting += Duration::from_secs_f64(attempted.few_seconds);
             next = course.next_on_device(number, open, &attempted);
             open = open.saturating_sub(attempted.decided);
             last = Some(number);
         }
         let Some(last) = last else { return Ok(None) };
-        let Ok(list) = device.finish(rows.channels_mut()) else { return Ok(None) };
+        let Ok(list) = device.finish(rows.some_rows_mut(range.clone()).channels_mut()) else { return Ok(None) };
         control.progress.add(pixels.saturating_sub(list.len() as u64));
         let mut end = |mut buffers: Box<super::deep::TileBuffers>| {
             self.end_deep(&mut buffers, points, notes);
             self.pool.kept().keep(buffers);
         };
-        let mut waiting = Duration::ZERO;
-        for list in list.chunks(Rest::MOST) {
-            let place = |pixel: &u32| (pixel % width, range.start + pixel / width);
+        let place = |pixel: &u32| (pixel % width, range.start + pixel / width);
+        // At least once, for what is pending.
+        let lists = list.chunks(Rest::MOST).chain(list.is_empty().then_some([].as_slice()));
+        for list in lists {
             let rest = Rest::of(collected(list.iter().map(place), WHAT)?);
             waiting += rest.decide(
                 (course, last),
-                (&mut rows, &mut Pending::default()),
+                (&mut *rows, &mut *pending),
                 &self.pool,
                 (|| self.take_deep_buffers(), &mut end),
                 |pixels| {
