@@ -18,25 +18,9 @@ struct Signs {
 
 __device__ __forceinline__ unsigned columns_of(const DeepFormula& v) { return v.fold == FOLD_NONE ? 1 : 2; }
 
-// As that of a complex derivative.
-__device__ __forceinline__ void normalise(Columns& of) {
-    const double size = fmax(size_of(of.d[0]), size_of(of.d[1]));
-    if (size == 0 && of.off < DEEP_USELESS) return;
-    const int e = exponent(size);
-    if (!(of.off < DEEP_USELESS * size) || e < -900 || e > 900) {
-        of.off = INFINITY;
-        return;
-    }
-    for (unsigned column = 0; column < 2; column++) of.d[column] = scaled(of.d[column], power(-e));
-    of.off = of.off * power(-e) * DEEP_UP + DEEP_UNDERFLOW;
-    of.unit += e;
-}
-__device__ __forceinline__ void bring_into_range(Columns& of) {
-    if (of.unit < -900 || of.unit > 900) of.off = INFINITY;
-    const double by = power(of.unit);
-    for (unsigned column = 0; column < 2; column++) of.d[column] = scaled(of.d[column], by);
-    of.off = of.off * by + DEEP_UNDERFLOW;
-    of.unit = 0;
+__device__ __forceinline__ double size_of(const Columns& of) { return fmax(size_of(of.d[0]), size_of(of.d[1])); }
+__device__ __forceinline__ void multiply(Columns& of, double power) {
+    for (unsigned column = 0; column < 2; column++) of.d[column] = scaled(of.d[column], power);
 }
 
 // That of the first delta, the pixel itself.

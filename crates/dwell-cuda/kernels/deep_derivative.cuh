@@ -29,25 +29,28 @@ template <> struct WithDerivative<NoDerivative> {
 // A relative error from which on a derivative is of no use. What is left out of a sum of terms of which one is below 2^-1000 of another is then below DEEP_UNDERFLOW.
 #define DEEP_USELESS 1e9
 
-// With the larger part of D in [1, 2), unless D is 0. Parts outside of 2^-900 to 2^900 are of no use.
-__device__ __forceinline__ void normalise(Derivative& of) {
-    const double size = size_of(of.d);
+__device__ __forceinline__ double size_of(const Derivative& of) { return size_of(of.d); }
+__device__ __forceinline__ void multiply(Derivative& of, double power) { of.d = scaled(of.d, power); }
+
+// With the largest part of a derivative in [1, 2), unless it is 0. Parts outside of 2^-900 to 2^900 are of no use.
+template <class D> __device__ __forceinline__ void normalise(D& of) {
+    const double size = size_of(of);
     if (size == 0 && of.off < DEEP_USELESS) return;
     const int e = exponent(size);
     if (!(of.off < DEEP_USELESS * size) || e < -900 || e > 900) {
         of.off = INFINITY;
         return;
     }
-    of.d = scaled(of.d, power(-e));
+    multiply(of, power(-e));
     of.off = of.off * power(-e) * DEEP_UP + DEEP_UNDERFLOW;
     of.unit += e;
 }
 
 // In the range of double, as far as it is.
-__device__ __forceinline__ void bring_into_range(Derivative& of) {
+template <class D> __device__ __forceinline__ void bring_into_range(D& of) {
     if (of.unit < -900 || of.unit > 900) of.off = INFINITY;
     const double by = power(of.unit);
-    of.d = scaled(of.d, by);
+    multiply(of, by);
     of.off = of.off * by + DEEP_UNDERFLOW;
     of.unit = 0;
 }

@@ -26,20 +26,10 @@ template <> __device__ __forceinline__ Complex<Pair> value_of<Pair>(const DeepFo
 template <class T> __device__ __forceinline__ void parts_at(const DeepFormula& v, unsigned m, Part<T> (&parts)[2]) {
     Pair of[2];
     int exponents[2] = {0, 0};
-    unsigned from = 0, to = v.tiny_count;
-    while (from < to) {
-        const unsigned middle = (from + to) / 2;
-        if (v.tiny[middle].m < m) {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    if (from < v.tiny_count && v.tiny[from].m == m) {
-        const DeepTinyParts& tiny = v.tiny[from];
+    if (const DeepTinyParts* tiny = tiny_at(v.tiny, v.tiny_count, m)) {
         for (unsigned part = 0; part < 2; part++) {
-            of[part] = {tiny.parts[2 * part], tiny.parts[2 * part + 1]};
-            exponents[part] = tiny.exponents[part];
+            of[part] = {tiny->parts[2 * part], tiny->parts[2 * part + 1]};
+            exponents[part] = tiny->exponents[part];
         }
     } else {
         const FormulaEntry entry = entry_at(v, m);
@@ -202,18 +192,6 @@ __device__ __noinline__ Ending ends(const DeepFormula& v, const DeepPixels& p, u
     return UNDECIDED;
 }
 
-// Leaves the range of double: whether the delta is one that can be kept.
-template <class T, class D> __device__ __forceinline__ bool leave_range(Orbit<T, D>& o) {
-    const double size = size_of(o.z);
-    if (!(size > 0) || exponent(size) < -1000) return false;
-    const int unit = exponent(size);
-    o.z = scaled(o.z, power(-unit));
-    o.e = o.e * power(-unit) * DEEP_UP + DEEP_UNDERFLOW;
-    o.unit = unit;
-    if constexpr (WithDerivative<D>::IS) normalise(o.derivative);
-    return true;
-}
-
 // Operations of an orbit in the range of double, as many as `budget`: until it is not, or ends.
 template <class T, class D>
 __device__ __forceinline__ Ending narrow(const DeepFormula& v, const DeepPixels& p, unsigned pixel, Complex<T> c, Orbit<T, D>& o, unsigned& budget,
@@ -250,7 +228,6 @@ __device__ __forceinline__ Ending narrow(const DeepFormula& v, const DeepPixels&
             }
         }
         const double most = fmax(modulus, entry.modulus);
-        // A delta of 0 is left to the processors.
         if (!is_narrow(v, size_of(o.z), most)) return leave_range(o) ? GOES_ON : UNDECIDED;
         const double reach = (modulus_of(o.z) + o.e) * DEEP_UP;
         unsigned steps;

@@ -104,17 +104,7 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
                 if (!is_within(v, w_square, o.e + v.of_modulus)) continue;
             }
         }
-        if (!(z_square >= DEEP_SMALL * DEEP_SMALL)) {
-            const double size = size_of(o.z);
-            // A delta of 0 is left to the processors.
-            if (!(size > 0) || exponent(size) < -1000) return UNDECIDED;
-            const int unit = exponent(size);
-            o.z = scaled(o.z, power(-unit));
-            o.e = o.e * power(-unit) * DEEP_UP + DEEP_UNDERFLOW;
-            o.unit = unit;
-            if constexpr (WithDerivative<D>::IS) normalise(o.derivative);
-            return GOES_ON;
-        }
+        if (!(z_square >= DEEP_SMALL * DEEP_SMALL)) return leave_range(o) ? GOES_ON : UNDECIDED;
         const unsigned long long room = v.limit - o.n;
         if (may_begin_block(o.m) && v.last - o.m > (1u << DEEP_FIRST_LEVEL) && room > (1u << DEEP_FIRST_LEVEL)) {
             const double reach = (above_sqrt(z_square) + o.e) * DEEP_UP;

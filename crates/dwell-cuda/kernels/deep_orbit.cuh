@@ -27,6 +27,18 @@ struct Counts {
     unsigned steps, blocks;
 };
 
+// Leaves the range of double. False where the delta is 0 or far below it, which is left to the processors.
+template <class T, class D> __device__ __forceinline__ bool leave_range(Orbit<T, D>& o) {
+    const double size = size_of(o.z);
+    if (!(size > 0) || exponent(size) < -1000) return false;
+    const int unit = exponent(size);
+    o.z = scaled(o.z, power(-unit));
+    o.e = o.e * power(-unit) * DEEP_UP + DEEP_UNDERFLOW;
+    o.unit = unit;
+    if constexpr (WithDerivative<D>::IS) normalise(o.derivative);
+    return true;
+}
+
 // Whether w is within R for certain, by |w|^2 and the bound on the error of w.
 template <class View> __device__ __forceinline__ bool is_within(const View& v, double square, double off) {
     const double doubt = Op<double>::fma(v.twice_radius + off, off, v.escape * (4 * DEEP_UNIT_OF_DOUBLE));

@@ -31,23 +31,27 @@ template <> __device__ __forceinline__ Complex<Pair> reference_at<Pair>(const De
     return {{v.high[2ull * m], v.low[2ull * m]}, {v.high[2ull * m + 1], v.low[2ull * m + 1]}};
 }
 
+// The entry of m in a list of values with exponents of their own, in the order of m; null where there is none.
+template <class Tiny> __device__ __forceinline__ const Tiny* tiny_at(const Tiny* list, unsigned count, unsigned m) {
+    unsigned from = 0, to = count;
+    while (from < to) {
+        const unsigned middle = (from + to) / 2;
+        if (list[middle].m < m) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from < count && list[from].m == m ? list + from : nullptr;
+}
+
 // Z_m of any magnitude, where it is not 0; whether it is not.
 template <class T> __device__ __forceinline__ bool reference_extended(const DeepView& v, unsigned m, Extended<T>& z) {
     const Complex<T> at = reference_at<T>(v, m);
     if (size_of(at) < DEEP_TINY) {
-        unsigned from = 0, to = v.tiny_count;
-        while (from < to) {
-            const unsigned middle = (from + to) / 2;
-            if (v.tiny[middle].m < m) {
-                from = middle + 1;
-            } else {
-                to = middle;
-            }
-        }
-        if (from < v.tiny_count && v.tiny[from].m == m) {
-            const DeepTiny& tiny = v.tiny[from];
-            z.m = {Mantissa<T>::of({tiny.parts[0], tiny.parts[1]}), Mantissa<T>::of({tiny.parts[2], tiny.parts[3]})};
-            z.e = tiny.exponent;
+        if (const DeepTiny* tiny = tiny_at(v.tiny, v.tiny_count, m)) {
+            z.m = {Mantissa<T>::of({tiny->parts[0], tiny->parts[1]}), Mantissa<T>::of({tiny->parts[2], tiny->parts[3]})};
+            z.e = tiny->exponent;
             return true;
         }
     }

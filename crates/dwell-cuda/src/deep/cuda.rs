@@ -218,18 +218,12 @@ impl DeepSession for CudaDeepSession {
         let task = pixels.task();
         let count = task.width as usize * task.height as usize;
         let open = self.open.count as usize;
-        // What is copied at once fits into the pinned memory: the dwells with the open ones, and the values of a channel.
+        // What is copied at once fits into the pinned memory: the dwells with the open ones, and then the values of each channel.
         let list_at = 4 * count;
         began.record(stream)?;
         pixels.dwell.copy_to(0..count, pinned, 0, stream)?;
         if let Some(list) = self.open.list {
             pixels.list(list).copy_to(0..open, pinned, list_at, stream)?;
-        }
-        let mut values_at = list_at + (4 * open).next_multiple_of(8);
-        let mut first = channels.iter();
-        let mut waits = first.next();
-        if let Some(channel) = waits {
-            pixels.values(channel).copy_to(0..count, pinned, values_at, stream)?;
         }
         ended.record(stream)?;
         pinned.wait()?;
@@ -240,17 +234,13 @@ impl DeepSession for CudaDeepSession {
             Some(_) => (0..open).map(|number| word(&bytes[list_at..], number)).collect(),
             None => (0..self.open.count).collect(),
         };
-        while let Some(channel) = waits {
-            store(Part::Values(channel), &pinned.bytes()[values_at..values_at + 8 * count]);
-            waits = first.next();
-            if let Some(channel) = waits {
-                values_at = 0;
-                began.record(stream)?;
-                pixels.values(channel).copy_to(0..count, pinned, 0, stream)?;
-                ended.record(stream)?;
-                pinned.wait()?;
-                self.done.copy_seconds += ended.seconds_since(began)?;
-            }
+        for channel in channels.iter() {
+            began.record(stream)?;
+            pixels.values(channel).copy_to(0..count, pinned, 0, stream)?;
+            ended.record(stream)?;
+            pinned.wait()?;
+            self.done.copy_seconds += ended.seconds_since(began)?;
+            store(Part::Values(channel), &pinned.bytes()[..8 * count]);
         }
         let of_values = 8 * channels.iter().count() * count;
         self.done.copied_bytes += (list_at + 4 * open.len() + of_values) as u64;

@@ -1,5 +1,6 @@
 //! What kernels of deep views of other formulas than z^2 + c, and of Julia sets, are given: the structs that they share with Rust.
 
+use super::layout::pixel;
 use crate::driver::ConstAddress;
 use crate::shared::{fold_code, shared_struct};
 use dwell_kernels::deep::device_constants::{UNITS, near_of_formula, over_margin, roundings_of_formula};
@@ -7,7 +8,6 @@ use dwell_kernels::deep::formulas::Setting;
 use dwell_kernels::deep::formulas::blocks::Blocks;
 use dwell_kernels::deep::formulas::orbits::Orbits;
 use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
-use dwell_kernels::deep::values::Units;
 use dwell_kernels::smooth::per_log2_power;
 
 /// Levels of blocks of each orbit.
@@ -123,7 +123,7 @@ pub(super) fn view<T: Mantissa>(blocks: &Blocks<T>, setting: &Setting<'_>) -> De
         c: parts(setting.c),
         over_margin: units.filter(|_| !setting.is_julia).map_or(0.0, |units| over_margin(units.farthest)),
         height: units.map_or(0.0, |units| units.height),
-        pixel: units.map_or([0.0; 4], |Units { pixel: [right, up], .. }| [right.re, right.im, up.re, up.im]),
+        pixel: pixel(units),
         unit: if setting.scale > -1000 { 2_f64.powi(setting.scale) } else { 0.0 },
         of_modulus: 8.0 * setting.escape_radius * u,
         of_power: roundings_of_formula(power) * u,

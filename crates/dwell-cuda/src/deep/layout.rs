@@ -160,6 +160,11 @@ pub(crate) const BOUND_RADIUS: u32 = 8;
 const _: () = assert!(size_of::<DeepTiny>() == 40 && size_of::<DeepOrigin>() == 16);
 const _: () = assert!(size_of::<WideBlock>() == 20 * 8 + 9 * 8 + 14 * 4);
 
+/// The steps of a pixel to the right and of one up, where they are wanted.
+pub(super) fn pixel(units: Option<Units>) -> [f64; 4] {
+    units.map_or([0.0; 4], |Units { pixel: [right, up], .. }| [right.re, right.im, up.re, up.im])
+}
+
 /// Each Z_m below 2^-300.
 pub(super) fn tiny(reference: &Reference) -> impl Iterator<Item = DeepTiny> {
     reference.tiny.iter().map(|(m, z)| DeepTiny {
@@ -228,7 +233,7 @@ pub(super) fn view<T: Mantissa>(table: &Table<T>, setting: &Setting<'_>) -> Deep
         end_error_in_double: reference.end_error.to_f64(),
         over_margin: units.map_or(0.0, |units| over_margin(units.farthest)),
         height: units.map_or(0.0, |units| units.height),
-        pixel: units.map_or([0.0; 4], |Units { pixel: [right, up], .. }| [right.re, right.im, up.re, up.im]),
+        pixel: pixel(units),
         limit: setting.limit,
         start_n: start.n,
         start_m: count(start.m),

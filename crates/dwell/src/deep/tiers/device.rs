@@ -68,12 +68,10 @@ impl DeepAttempt<'_> {
     /// Whether deltas are in pairs of f64.
     #[must_use]
     pub fn is_in_pairs(&self) -> bool {
-        let (DeepWork::Squares { table: DeepTable::InF64(_), .. }
-        | DeepWork::Formula { blocks: DeepBlocks::InF64(_), .. }) = &self.work
-        else {
-            return true;
-        };
-        false
+        match &self.work {
+            DeepWork::Squares { table, .. } => matches!(table, DeepTable::InPairs(_)),
+            DeepWork::Formula { blocks, .. } => matches!(blocks, DeepBlocks::InPairs(_)),
+        }
     }
 
     /// Whether derivatives are wanted.
