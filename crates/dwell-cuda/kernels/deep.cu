@@ -22,8 +22,13 @@ __device__ __forceinline__ void add_up(unsigned long long* total, unsigned value
     if ((threadIdx.x & 31) == 0 && sum) atomicAdd(total, sum);
 }
 
-// The pixel at a place of the order in which whole rows are worked off: tiles of 8 x 4 pixels, from left to right; or a place without a pixel.
+// The pixel at a place of the order in which whole rows are worked off: tiles of 8 x 4 pixels, from left to right; or a place without a pixel. Those of a list, of which neighbours
+// follow one another, are worked off as they are.
 __device__ __forceinline__ bool pixel_at(const DeepPixels& p, unsigned place, unsigned& pixel) {
+    if (p.is_list) {
+        pixel = place;
+        return place < p.width * p.height;
+    }
     const unsigned tiles = (p.width + WARP_COLUMNS - 1) / WARP_COLUMNS, tile = place / 32, lane = place % 32;
     const unsigned column = tile % tiles * WARP_COLUMNS + lane % WARP_COLUMNS, row = tile / tiles * WARP_ROWS + lane / WARP_COLUMNS;
     pixel = row * p.width + column;
@@ -41,7 +46,7 @@ template <class T, class D, class View> __device__ __forceinline__ void decide(c
         bool goes_on = false, is_open = false;
         if (has_pixel) {
             if (l.list) pixel = l.list[place];
-            const Complex<T> c = offset_of<T>(p, pixel % p.width, pixel / p.width);
+            const Complex<T> c = offset_of<T>(p, pixel);
             Orbit<T, D> o;
             Ending ending = GOES_ON;
             Values values = {};

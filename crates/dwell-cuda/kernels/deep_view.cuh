@@ -94,7 +94,8 @@ __device__ __forceinline__ unsigned steps_of(const DeepView& v, unsigned origin,
 }
 
 // c of a pixel in units of 2^scale: the operations of DeepPoints::offset of the library.
-template <class T> __device__ __forceinline__ Complex<T> offset_of(const DeepPixels& p, unsigned column, unsigned row) {
+template <class T> __device__ __forceinline__ Complex<T> offset_of(const DeepPixels& p, unsigned pixel) {
+    const unsigned column = p.is_list ? pixel : pixel % p.width, row = p.is_list ? pixel : pixel / p.width;
     const Pair k = {(double)p.columns[column], 0.0}, l = {(double)p.rows[row], 0.0};
     const auto part = [&](unsigned number) -> Pair { return {p.frame[2 * number], p.frame[2 * number + 1]}; };
     const Pair re = part(0) + (part(2) * k + part(4) * l);

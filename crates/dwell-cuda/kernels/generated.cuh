@@ -799,9 +799,9 @@ static_assert(offsetof(DeepFormula, smooth) == 748, "DeepFormula::smooth");
 static_assert(offsetof(DeepFormula, scale) == 752, "DeepFormula::scale");
 static_assert(offsetof(DeepFormula, reserved) == 756, "DeepFormula::reserved");
 
-// Pixels under way: those of whole rows. Arrays have `capacity` values of each kind, one kind after the other.
+// Pixels under way: those of whole rows of an image, or of a list. Arrays have `capacity` values of each kind, one kind after the other.
 struct DeepPixels {
-    // Offsets of columns and rows in half pixels.
+    // Offsets of columns and rows in half pixels; of a list, those of each pixel.
     const long long *columns;
     const long long *rows;
     // Both parts of z, each with its second one, and e.
@@ -829,7 +829,8 @@ struct DeepPixels {
     unsigned width;
     unsigned height;
     unsigned capacity;
-    unsigned reserved;
+    // Whether the pixels are those of a list.
+    unsigned is_list;
 };
 static_assert(sizeof(DeepPixels) == 240 && alignof(DeepPixels) == 8, "DeepPixels");
 static_assert(offsetof(DeepPixels, columns) == 0, "DeepPixels::columns");
@@ -852,7 +853,7 @@ static_assert(offsetof(DeepPixels, frame) == 128, "DeepPixels::frame");
 static_assert(offsetof(DeepPixels, width) == 224, "DeepPixels::width");
 static_assert(offsetof(DeepPixels, height) == 228, "DeepPixels::height");
 static_assert(offsetof(DeepPixels, capacity) == 232, "DeepPixels::capacity");
-static_assert(offsetof(DeepPixels, reserved) == 236, "DeepPixels::reserved");
+static_assert(offsetof(DeepPixels, is_list) == 236, "DeepPixels::is_list");
 
 // The pixels of a launch.
 struct DeepLists {

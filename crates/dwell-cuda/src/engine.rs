@@ -408,6 +408,10 @@ impl Engine for CudaEngine {
         with_standard_floats(|| self.compute(task, slice, control, pending))
     }
 
+    fn takes_lists(&self, task: &Task<'_>) -> bool {
+        deep::device::computes(task, task.channels) && self.lost().is_none()
+    }
+
     fn painting(&self) -> Option<&dyn PaintingEngine> {
         Some(self)
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod cpu;
 pub(crate) mod engine;
+pub(crate) mod lists;
 pub mod peak;
 pub(crate) mod shortcuts;
 pub(crate) mod strategy;

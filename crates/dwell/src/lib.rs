@@ -72,7 +72,7 @@ pub use colour::{
 };
 pub use deep::kept::KeepReferences;
 pub use deep::pending::Pending;
-pub use deep::points::DeepPoints;
+pub use deep::points::{DeepPoints, DeepRows};
 pub use deep::report::{DeepReport, Tier, TierReport};
 pub use deep::tiers::device::{Attempted, DeepAttempt, DeepBlocks, DeepDevice, DeepTable, DeepWork, DeviceFailed};
 pub use encode::Format;

@@ -7,7 +7,7 @@ pub(crate) mod resolution;
 mod rounded_line;
 
 use crate::base::error::InputError;
-use crate::base::limits::{BYTES_PER_PIXEL, Limits};
+use crate::base::limits::{BYTES_PER_PIXEL, Limits, resize};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::deep::points::DeepPoints;
@@ -201,6 +201,25 @@ impl Plan {
         };
         let finer = self.finer.as_ref().map(|finer| finer.as_ref().map(thin));
         Self { size, points: Arc::new(points), finer, of_view: self.of_view && size == self.size, ..self.clone() }
+    }
+
+    /// The plan of a list of deep points of the same view, given by columns and rows, as rows of `width` points, of which the last is filled with the last point; `None` for other points. For
+    /// [`crate::Engine::run`]: it has no finer points and no mirrored rows.
+    ///
+    /// # Errors
+    /// When the memory for the list is exhausted.
+    pub(crate) fn of_list(
+        &self,
+        points: &Points,
+        width: u32,
+        places: &mut Vec<(u32, u32)>,
+    ) -> Result<Option<Self>, InputError> {
+        let (Points::Deep(points), Some(last)) = (points, places.last().copied()) else { return Ok(None) };
+        let height = places.len().div_ceil(width as usize);
+        resize(places, height * width as usize, last, "a list of points")?;
+        let size = Size { width, height: u32::try_from(height).unwrap_or(u32::MAX) };
+        let points = Arc::new(Points::Deep(points.list(width, places)?));
+        Ok(Some(Self { size, points, finer: None, of_view: false, warnings: Vec::new(), ..self.clone() }))
     }
 
     /// The same plan with the points of 4 x 4 samples in each pixel; of 2 x 2 where the number does not resolve those; with

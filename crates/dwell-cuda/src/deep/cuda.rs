@@ -107,8 +107,11 @@ impl CudaDeepSession {
     }
 }
 
-/// The places of whole tiles of so many columns and rows.
+/// The places of the pixels of a list, or of whole tiles of rows.
 fn places(task: &DeepPixels<'_>) -> u32 {
+    if task.is_list != 0 {
+        return task.width * task.height;
+    }
     task.width.div_ceil(WARP_COLUMNS) * task.height.div_ceil(WARP_ROWS) * 32
 }
 

@@ -9,9 +9,9 @@ use crate::options::Options;
 use crate::pool::SessionPool;
 use crate::session::{DeviceSession, OpenSession, SessionSpec};
 use dwell::{
-    Attempted, Cancel, Channel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, DeepAttempt, DeepPoints,
-    DeviceReport, Engine, Error, FieldRowsMut, Level, Limits, Notes, NumberKind, Plan, Progress, Settings, Size,
-    Strategy, Task, View,
+    Attempted, Automatic, Cancel, Channel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, DeepAttempt, DeepPoints,
+    DeviceReport, Engine, Error, FieldRowsMut, Level, Limits, Notes, NumberKind, Plan, Progress, Samples, Scene,
+    Settings, Size, Strategy, Task, View,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -104,6 +104,8 @@ struct FakeSession {
     truth: Arc<Values>,
     capacity: usize,
     rows: Range<u32>,
+    /// Whether the pixels are those of [`deep_plan`]. Others are all left open.
+    knows: bool,
     is_decided: Vec<bool>,
 }
 
@@ -126,7 +128,7 @@ impl FakeSession {
     fn decide(&mut self, in_f64: bool) {
         for (pixel, is_decided) in self.is_decided.iter_mut().enumerate() {
             // Some are left to later attempts, and some to the processors.
-            *is_decided |= pixel % 7 != 3 && (pixel % 5 != 1 || !in_f64);
+            *is_decided |= self.knows && pixel % 7 != 3 && (pixel % 5 != 1 || !in_f64);
         }
     }
 }
@@ -138,9 +140,12 @@ impl DeepSession for FakeSession {
 
     fn begin(&mut self, points: &DeepPoints, rows: Range<u32>) -> Result<(), Fault> {
         Script::step(&self.script)?;
-        let pixels = points.columns().len() * rows.len();
+        let begun = points.in_rows(rows.clone());
+        let pixels = begun.width as usize * begun.height as usize;
         assert!(pixels <= self.capacity);
         self.is_decided = vec![false; pixels];
+        // Lists and patches are of other points.
+        self.knows = !begun.is_list && begun.width as usize == WIDTH;
         self.rows = rows;
         Ok(())
     }
@@ -192,7 +197,7 @@ fn engine(script: Script) -> (CudaEngine, Arc<Mutex<Script>>) {
         let script = Arc::clone(&of_device);
         // In several pieces.
         let capacity = (pixels >> 11).max(64 * 11);
-        Ok(Box::new(FakeSession { script, truth: truth(), capacity, rows: 0..0, is_decided: Vec::new() }))
+        Ok(Box::new(FakeSession { script, truth: truth(), capacity, rows: 0..0, knows: true, is_decided: Vec::new() }))
     });
     (engine, script)
 }
@@ -265,6 +270,37 @@ fn deep_fields_are_equal_after_any_fault() {
             }
         }
         assert!(reached > 40, "{reached}");
+    }
+}
+
+#[test]
+fn refined_pictures_are_equal_after_any_fault() {
+    let plan = deep_plan();
+    let scene = Scene {
+        view: plan.view().clone(),
+        settings: Settings { limit: plan.limit(), number: NumberKind::Exact, ..Settings::default() },
+        samples: Samples::Auto,
+        automatic: Automatic::NONE,
+        ..Scene::default()
+    };
+    let picture = |engine: &dyn Engine| dwell::picture(&scene, engine, &Limits::default(), &Cancel::default()).unwrap();
+    let expected = picture(&processors());
+    let (faultless, script) = engine(Script::default());
+    assert!(picture(&faultless).bytes() == expected.bytes());
+    let operations = script.lock().unwrap().done;
+    assert!(operations > 20, "the picture and lists of samples take {operations}");
+    for fault in [Fault::Memory, Fault::Lost("an injected fault".to_owned())] {
+        for at in 0..operations {
+            let fails = Some((at, fault.clone()));
+            let (engine, script) = engine(Script { fails, lasting: at % 2 == 0, ..Script::default() });
+            let own = picture(&engine);
+            assert!(own.bytes() == expected.bytes(), "{fault:?} at {at}");
+            assert_eq!(script.lock().unwrap().after_loss, 0, "the context is not used after {fault:?} at {at}");
+            if fault != Fault::Memory {
+                let [warning] = &own.notes().warnings[..] else { panic!("{fault:?} at {at}: {:?}", own.notes()) };
+                assert!(warning.contains("an injected fault"), "{warning}");
+            }
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 // Decides pixels one after the other, in launches of so many operations: for each its ending, as in deep_orbit.cuh, and its dwell and other values.
 template <class T, class D, class View> static void decide(const View& v, const DeepPixels& p, unsigned operations, int* endings) {
     for (unsigned pixel = 0; pixel < p.width * p.height; pixel++) {
-        const Complex<T> c = offset_of<T>(p, pixel % p.width, pixel / p.width);
+        const Complex<T> c = offset_of<T>(p, pixel);
         Orbit<T, D> o;
         Counts counts = {0, 0};
         Values values = {};

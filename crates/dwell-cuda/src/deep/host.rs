@@ -11,8 +11,9 @@ use crate::driver::{Address, Fault};
 use crate::host::compiled;
 use crate::pool::SessionPool;
 use dwell::{
-    Attempted, Cancel, Channel, ChannelSet, DeepAttempt, DeepBlocks, DeepPoints, DeepTable, DeepWork, DeviceReport,
-    Fold, Formula, Limits, Location, NumberKind, Plan, Settings, Size, Tier, View,
+    Attempted, Automatic, By, Cancel, Channel, ChannelSet, DeepAttempt, DeepBlocks, DeepPoints, DeepRows, DeepTable,
+    DeepWork, DeviceReport, Engine, Fold, Formula, Limits, Location, NumberKind, Plan, Samples, Scene, Settings, Size,
+    Tier, View,
 };
 use dwell_kernels::deep::blocks::Table;
 use dwell_kernels::deep::formulas::Setting as FormulaSetting;
@@ -21,7 +22,8 @@ use dwell_kernels::deep::mantissa::Mantissa;
 use dwell_kernels::deep::orbit::Setting;
 use libloading::Library;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The endings of deep_orbit.cuh.
 const ESCAPES: i32 = 1;
@@ -42,6 +44,8 @@ fn code() -> Option<&'static Library> {
 struct Rows {
     columns: Vec<i64>,
     rows: Vec<i64>,
+    size: [u32; 2],
+    is_list: bool,
     frame: [f64; 12],
     dwell: Vec<u32>,
     /// Of [`CHANNELS`].
@@ -57,6 +61,8 @@ pub(super) struct HostSession {
     tier: Option<Tier>,
     /// What an attempt is said to take.
     seconds: f64,
+    /// How many points of lists it has decided.
+    of_lists: Arc<AtomicU64>,
     rows: Rows,
 }
 
@@ -132,8 +138,8 @@ fn count(len: usize) -> u32 {
 impl Rows {
     /// Has the open pixels iterated, and takes over what is decided of them: how many are.
     fn decide(&mut self, iterate: impl FnOnce(&DeepPixels<'_>, &mut [i32])) -> u64 {
-        let Rows { columns, rows, frame, dwell, values, open } = self;
-        let pixels = columns.len() * rows.len();
+        let Rows { columns, rows, size: [width, height], is_list, frame, dwell, values, open } = self;
+        let pixels = dwell.len();
         let (mut orbits, mut n, mut words) = (vec![0.0; 5 * pixels], vec![0_u64; pixels], vec![0_u32; 3 * pixels]);
         let (mut traps, mut trap_n) = (vec![0.0; 10 * pixels], vec![0_u64; pixels]);
         let mut trap_words = vec![0_u32; 5 * pixels];
@@ -159,10 +165,10 @@ impl Rows {
             slope_up,
             overflow,
             frame: *frame,
-            width: count(columns.len()),
-            height: count(rows.len()),
+            width: *width,
+            height: *height,
             capacity: count(pixels),
-            reserved: 0,
+            is_list: (*is_list).into(),
         };
         iterate(&task, &mut endings);
         let before = open.len();
@@ -188,9 +194,8 @@ impl DeepSession for HostSession {
     }
 
     fn begin(&mut self, points: &DeepPoints, rows: Range<u32>) -> Result<(), Fault> {
-        let columns = points.columns().to_vec();
-        let rows = points.rows()[rows.start as usize..rows.end as usize].to_vec();
-        let pixels = columns.len() * rows.len();
+        let DeepRows { width, height, columns, rows, is_list } = points.in_rows(rows);
+        let pixels = width as usize * height as usize;
         let mut frame = [0.0; 12];
         for (number, vector) in points.frame().iter().enumerate() {
             let parts = [vector.re.hi, vector.re.lo, vector.im.hi, vector.im.lo];
@@ -198,7 +203,9 @@ impl DeepSession for HostSession {
         }
         let open = (0..u32::try_from(pixels).unwrap()).collect();
         let values = CHANNELS.map(|_| vec![0.0; pixels]);
-        self.rows = Rows { columns, rows, frame, dwell: vec![0; pixels], values, open };
+        let (columns, rows) = (columns.to_vec(), rows.to_vec());
+        let dwell = vec![0; pixels];
+        self.rows = Rows { columns, rows, size: [width, height], is_list, frame, dwell, values, open };
         Ok(())
     }
 
@@ -212,6 +219,9 @@ impl DeepSession for HostSession {
             DeepWork::Formula { setting, blocks: DeepBlocks::InF64(blocks) } => self.decide_formula(blocks, setting),
             DeepWork::Formula { setting, blocks: DeepBlocks::InPairs(blocks) } => self.decide_formula(blocks, setting),
         };
+        if self.rows.is_list {
+            self.of_lists.fetch_add(decided, Ordering::Relaxed);
+        }
         Ok(Attempted { decided, seconds: self.seconds, steps: MANY_STEPS, ..Attempted::default() })
     }
 
@@ -245,7 +255,14 @@ fn check_plan(plan: &Plan, sets: &[ChannelSet]) -> Option<f64> {
         let (field, truth) = field_of(&processors(), plan, channels);
         let first = if channels == of_limit { Tier::F64Coarse } else { Tier::F64Medium };
         for (tier, operations) in [(None, 1000), (Some(first), 7), (Some(Tier::PairsFine), 64)] {
-            let session = move || HostSession { code, operations, tier, seconds: 1e-3, rows: Rows::default() };
+            let session = move || HostSession {
+                code,
+                operations,
+                tier,
+                seconds: 1e-3,
+                of_lists: Arc::default(),
+                rows: Rows::default(),
+            };
             let engine = TestDevice::engine(move || Box::new(session()));
             let (own, notes) = field_of(&engine, plan, channels);
             assert!(own == field, "{tier:?} {channels:?} {view:?}");
@@ -373,8 +390,14 @@ fn kernels_prove_dwells_by_blocks_of_the_fourth_degree() {
         let plan = plan_of(&view, limit);
         for channels in [ChannelSet::NONE, ChannelSet::SMOOTH] {
             // So long that these blocks pay.
-            let session =
-                move || HostSession { code, operations: 500, tier: None, seconds: 100.0, rows: Rows::default() };
+            let session = move || HostSession {
+                code,
+                operations: 500,
+                tier: None,
+                seconds: 100.0,
+                of_lists: Arc::default(),
+                rows: Rows::default(),
+            };
             let (own, notes) = field_of(&TestDevice::engine(move || Box::new(session())), &plan, channels);
             assert!(own == field_of(&processors(), &plan, channels).0, "{name}");
             let tiers = notes.deep.unwrap().tiers;
@@ -384,5 +407,37 @@ fn kernels_prove_dwells_by_blocks_of_the_fourth_degree() {
             };
             assert!(decided(Tier::PairsQuartic) > 0, "{name}: {tiers:?}");
         }
+    }
+}
+
+#[test]
+fn kernels_prove_the_further_samples_of_pictures() {
+    let Some(code) = code() else { return };
+    let size = Size::new(40, 26).unwrap();
+    let squares = Location::built_in("kf-5e113").unwrap().scene;
+    let by_distance = Scene { colouring: squares.colouring.clone().by(By::Distance), ..squares.clone() };
+    let ship = Scene {
+        view: View::centred("-1.8600000000000000000003", "0", "1e17").unwrap(),
+        settings: Settings { formula: Formula::new(Fold::Absolute, 2).unwrap(), ..squares.settings.clone() },
+        ..squares.clone()
+    };
+    for (scene, rotation, limit) in [(squares, "25", 60_000), (by_distance, "0", 60_000), (ship, "0", 4000)] {
+        let mut view = scene.view.clone().sized(size);
+        view.rotation = rotation.parse().unwrap();
+        let settings = Settings { limit, number: NumberKind::Exact, ..scene.settings.clone() };
+        let samples = Samples::Auto;
+        let scene = Scene { view, settings, samples, automatic: Automatic::NONE, ..scene };
+        let of_lists = Arc::<AtomicU64>::default();
+        let counter = Arc::clone(&of_lists);
+        let session = move || {
+            let (of_lists, rows) = (Arc::clone(&counter), Rows::default());
+            Box::new(HostSession { code, operations: 100, tier: None, seconds: 1e-3, of_lists, rows })
+        };
+        let picture =
+            |engine: &dyn Engine| dwell::picture(&scene, engine, &Limits::default(), &Cancel::default()).unwrap();
+        let own = picture(&TestDevice::engine(move || session()));
+        assert!(own.bytes() == picture(&processors()).bytes(), "{:?}", scene.view);
+        let decided = of_lists.load(Ordering::Relaxed);
+        assert!(decided > size.pixels() / 4, "{decided} of the samples of {:?}", scene.view);
     }
 }

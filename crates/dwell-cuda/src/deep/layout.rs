@@ -94,9 +94,9 @@ shared_struct! {
 }
 
 shared_struct! {
-    /// Pixels under way: those of whole rows. Arrays have `capacity` values of each kind, one kind after the other.
+    /// Pixels under way: those of whole rows of an image, or of a list. Arrays have `capacity` values of each kind, one kind after the other.
     struct DeepPixels<'a> {
-        /// Offsets of columns and rows in half pixels.
+        /// Offsets of columns and rows in half pixels; of a list, those of each pixel.
         pub(crate) columns: ConstAddress<'a, i64>,
         pub(crate) rows: ConstAddress<'a, i64>,
         /// Both parts of z, each with its second one, and e.
@@ -124,7 +124,8 @@ shared_struct! {
         pub(crate) width: u32,
         pub(crate) height: u32,
         pub(crate) capacity: u32,
-        pub(crate) reserved: u32,
+        /// Whether the pixels are those of a list.
+        pub(crate) is_list: u32,
     }
 }
 

@@ -4,7 +4,7 @@ use super::layout::{DeepLists, DeepPixels};
 use crate::driver::{Address, Buffer, ConstAddress, Context, Fault, Stream};
 use crate::pool::{Reservation, SessionPool};
 use crate::upload::Upload;
-use dwell::{Channel, ChannelSet, DeepPoints};
+use dwell::{Channel, ChannelSet, DeepPoints, DeepRows};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -55,6 +55,9 @@ pub(super) struct Pixels {
     offsets: Upload,
     /// Where the offsets of columns and of rows begin, in bytes, and their numbers.
     axes: [(usize, usize); 2],
+    /// Columns and rows of pixels.
+    size: [u32; 2],
+    is_list: bool,
     frame: [f64; 12],
     // Counts as free once the buffers are.
     _reservation: Reservation,
@@ -79,6 +82,8 @@ impl Pixels {
             counters: Buffer::new(context, COUNTERS)?,
             offsets: Upload::new(context, 1 << 16)?,
             axes: [(0, 0); 2],
+            size: [0; 2],
+            is_list: false,
             frame: [0.0; 12],
             _reservation: reservation,
         })
@@ -101,8 +106,9 @@ impl Pixels {
 
     /// Takes over where the pixels of rows are.
     pub(super) fn load(&mut self, points: &DeepPoints, rows: Range<u32>, stream: &Stream) -> Result<(), Fault> {
-        let (columns, rows) = (points.columns(), &points.rows()[rows.start as usize..rows.end as usize]);
-        assert!(columns.len() * rows.len() <= self.capacity(), "room for the pixels");
+        let DeepRows { width, height, columns, rows, is_list } = points.in_rows(rows);
+        assert!(width as usize * height as usize <= self.capacity(), "room for the pixels");
+        (self.size, self.is_list) = ([width, height], is_list);
         let bytes = Upload::bytes_of::<i64>(columns.len() + rows.len(), 2);
         self.offsets.fill(bytes, stream, |sections| {
             self.axes = [columns, rows].map(|axis| (sections.values(axis), axis.len()));
@@ -116,11 +122,11 @@ impl Pixels {
 
     /// What kernels are given.
     pub(super) fn task(&self) -> DeepPixels<'_> {
-        let [(columns, width), (rows, height)] = self.axes;
-        let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+        let [columns, rows] = self.axes.map(|(at, count)| self.offsets.values(at, count).read_only());
+        let [width, height] = self.size;
         DeepPixels {
-            columns: self.offsets.values(columns, width).read_only(),
-            rows: self.offsets.values(rows, height).read_only(),
+            columns,
+            rows,
             orbits: self.orbits.address(),
             n: self.n.address(),
             words: self.words.address(),
@@ -136,10 +142,10 @@ impl Pixels {
             slope_up: self.values(Channel::SlopeUp).address(),
             overflow: self.values(Channel::Overflow).address(),
             frame: self.frame,
-            width: count(width),
-            height: count(height),
-            capacity: count(self.capacity()),
-            reserved: 0,
+            width,
+            height,
+            capacity: u32::try_from(self.capacity()).unwrap_or(u32::MAX),
+            is_list: u32::from(self.is_list),
         }
     }
 

@@ -7,7 +7,7 @@
 use super::kept;
 use super::prepared::Shared;
 use crate::base::error::InputError;
-use crate::base::limits::{Limits, reserved};
+use crate::base::limits::{Limits, collected, reserved};
 use crate::exact::rational::Rational;
 use crate::exact::trig::Real;
 use crate::truth::exact_points::ExactPoints;
@@ -16,6 +16,7 @@ use crate::view::{ExactFrame, Size, View};
 use dashu_int::IBig;
 use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
 use dwell_kernels::deep::values::Units;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What the memory is for, in messages.
@@ -28,10 +29,12 @@ const NOTHING: i64 = -300;
 /// The points of a view for the computation of proved dwells at any depth.
 #[derive(Clone, Debug)]
 pub struct DeepPoints {
-    /// The offset of each column to the right of the centre, in half pixels.
+    /// The offset of each column to the right of the centre, in half pixels; of a list, that of each point.
     columns: Vec<i64>,
-    /// The offset of each row above the centre, in half pixels.
+    /// The offset of each row above the centre, in half pixels; of a list, that of each point.
     rows: Vec<i64>,
+    /// Of a list, the number of points in a row.
+    list_width: Option<u32>,
     /// The offset of the centre, and of half a pixel to the right and half a pixel up from there, in units of 2^scale.
     centre: Complex<Dd>,
     right: Complex<Dd>,
@@ -42,6 +45,21 @@ pub struct DeepPoints {
     units: Units,
     exact: Arc<ExactPoints>,
     pub(crate) shared: Arc<Shared>,
+}
+
+/// Points of a view in whole rows, as offsets from the centre in half pixels.
+#[derive(Clone, Copy, Debug)]
+pub struct DeepRows<'a> {
+    /// The number of points in a row.
+    pub width: u32,
+    /// The number of rows.
+    pub height: u32,
+    /// The offset to the right of each column; of a list, of each point.
+    pub columns: &'a [i64],
+    /// The offset above the centre of each row; of a list, of each point.
+    pub rows: &'a [i64],
+    /// Whether the points are those of a list, along the rows, and not at the crossings of columns and rows.
+    pub is_list: bool,
 }
 
 impl DeepPoints {
@@ -69,7 +87,7 @@ impl DeepPoints {
         let [right, up] = exact.half_pixels().map(vector);
         let centre = vector(&shared.to(&view.exact().centre).map(Real::Rational));
         let units = units(view.size, centre, [right, up]);
-        Ok(Self { columns, rows, centre, right, up, own_scale, units, exact, shared })
+        Ok(Self { columns, rows, list_width: None, centre, right, up, own_scale, units, exact, shared })
     }
 
     /// The points of the same view with more columns and rows: `view` differs from that of these points in its size alone. The reference and
@@ -83,15 +101,65 @@ impl DeepPoints {
         Self { columns, rows, ..self.clone() }
     }
 
-    /// The offset of each column to the right of the centre, in half pixels.
-    #[must_use]
-    pub fn columns(&self) -> &[i64] {
+    /// A list of these points, given by columns and rows, as rows of `width` points.
+    ///
+    /// # Errors
+    /// When the memory for the offsets is exhausted.
+    pub(crate) fn list(&self, width: u32, places: &[(u32, u32)]) -> Result<Self, InputError> {
+        let offsets = |part: usize| {
+            let offset = |(column, row): &(u32, u32)| self.half_pixels(*column, *row)[part];
+            collected(places.iter().map(offset), WHAT)
+        };
+        let (columns, rows) = (offsets(0)?, offsets(1)?);
+        Ok(Self {
+            columns,
+            rows,
+            list_width: Some(width),
+            centre: self.centre,
+            right: self.right,
+            up: self.up,
+            own_scale: self.own_scale,
+            units: self.units,
+            exact: Arc::clone(&self.exact),
+            shared: Arc::clone(&self.shared),
+        })
+    }
+
+    /// The offset of each column to the right of the centre, in half pixels. Not of a list.
+    pub(crate) fn columns(&self) -> &[i64] {
         &self.columns
     }
-    /// The offset of each row above the centre, in half pixels.
-    #[must_use]
-    pub fn rows(&self) -> &[i64] {
+
+    /// The offset of each row above the centre, in half pixels. Not of a list.
+    pub(crate) fn rows(&self) -> &[i64] {
         &self.rows
+    }
+
+    /// The number of points.
+    pub(crate) fn pixels(&self) -> u64 {
+        let rows = if self.list_width.is_some() { 1 } else { self.rows.len() as u64 };
+        self.columns.len() as u64 * rows
+    }
+
+    /// The points in some rows.
+    #[must_use]
+    pub fn in_rows(&self, rows: Range<u32>) -> DeepRows<'_> {
+        let range = |width: u32| rows.start as usize * width as usize..rows.end as usize * width as usize;
+        let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+        let (width, columns, rows) = match self.list_width {
+            None => (count(self.columns.len()), &self.columns[..], &self.rows[range(1)]),
+            Some(width) => (width, &self.columns[range(width)], &self.rows[range(width)]),
+        };
+        DeepRows { width, height: count(range(1).len()), columns, rows, is_list: self.list_width.is_some() }
+    }
+
+    /// The offset of a point to the right of the centre and above it, in half pixels.
+    fn half_pixels(&self, column: u32, row: u32) -> [i64; 2] {
+        let [column, row] = match self.list_width {
+            None => [column as usize, row as usize],
+            Some(width) => [row as usize * width as usize + column as usize; 2],
+        };
+        [self.columns[column], self.rows[row]]
     }
 
     /// Bytes of the offsets of so many columns and rows.
@@ -118,7 +186,8 @@ impl DeepPoints {
             let k = Dd::whole(k as f64);
             Complex { re: vector.re * k, im: vector.im * k }
         };
-        self.centre + (times(self.right, self.columns[column as usize]) + times(self.up, self.rows[row as usize]))
+        let [right, up] = self.half_pixels(column, row);
+        self.centre + (times(self.right, right) + times(self.up, up))
     }
 
     /// What distances and slopes are expressed in.
@@ -128,7 +197,7 @@ impl DeepPoints {
 
     /// The exact points, and the offset of a pixel in half pixels.
     pub(crate) fn exact(&self, column: u32, row: u32) -> (&ExactPoints, [i64; 2]) {
-        (&self.exact, [self.columns[column as usize], self.rows[row as usize]])
+        (&self.exact, self.half_pixels(column, row))
     }
 }
 

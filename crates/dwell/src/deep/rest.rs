@@ -330,7 +330,8 @@ mod tests {
         }
 
         fn begin(&mut self, points: &DeepPoints, rows: Range<u32>) -> Result<(), DeviceFailed> {
-            self.pixels = points.columns().len() as u32 * rows.len() as u32;
+            let rows = points.in_rows(rows);
+            self.pixels = rows.width * rows.height;
             Ok(())
         }
 

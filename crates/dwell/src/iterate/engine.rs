@@ -65,6 +65,13 @@ pub trait Engine: Send + Sync {
         self.run(task, rows.some_rows_mut(slice), control)
     }
 
+    /// Whether the engine computes scattered points of a deep view, such as more samples in some pixels, sooner than threads that each take a list of a few thousand: then
+    /// [`Self::run`] is called for lists of many of them, as plans whose pixels are those points. `task` is the one whose view the points are of.
+    fn takes_lists(&self, task: &Task<'_>) -> bool {
+        let _ = task;
+        false
+    }
+
     /// The engine as one that also paints, if it can.
     fn painting(&self) -> Option<&dyn PaintingEngine> {
         None
@@ -215,6 +222,19 @@ pub struct Notes {
 }
 
 impl Notes {
+    /// Those of points that are not the pixels of a result: warnings, and the times and the loss of a device, without what is said of pixels and of their kernel.
+    pub(crate) fn beside_pixels(self) -> Self {
+        let of_points = |device| DeviceReport {
+            rows_on_cpu: 0,
+            theoretical_occupancy: 0.0,
+            written_pixels: None,
+            proved_pixels: None,
+            ..device
+        };
+        let device = self.device.map(of_points);
+        Self { device, deep: None, ..self }
+    }
+
     /// Adds the notes of a later call.
     pub fn add(&mut self, later: Self) {
         for warning in later.warnings {

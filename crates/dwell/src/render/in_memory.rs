@@ -257,14 +257,14 @@ impl Scratch {
         let length = line.saturating_mul(size.height as usize);
         limits.reserve("the picture", length as u64)?;
         resize(&mut self.picture.bytes, length, 0, "the picture")?;
-        self.paint_field(&mut painter, scene, task, engine, *control, line)?;
-        let notes = Notes { warnings: task.plan.warnings().to_vec(), ..Notes::default() };
+        let mut notes = Notes { warnings: task.plan.warnings().to_vec(), ..Notes::default() };
+        notes.add(self.paint_field(&mut painter, scene, task, engine, *control, line)?);
         (self.picture.size, self.picture.depth, self.picture.notes) = (size, *depth, notes);
         self.painter = Some(painter);
         Ok(())
     }
 
-    /// Paints the field that is kept, in lines of so many bytes.
+    /// Paints the field that is kept, in lines of so many bytes. Returns what the engine reported of further samples.
     fn paint_field(
         &mut self,
         painter: &mut Painter,
@@ -273,7 +273,7 @@ impl Scratch {
         engine: &dyn Engine,
         control: Control<'_>,
         line: usize,
-    ) -> Result<(), Error> {
+    ) -> Result<Notes, Error> {
         let field = &self.kept;
         if scene.colouring.needs_counts() {
             painter.count(field.all_rows(), engine.pool())?;
@@ -283,7 +283,8 @@ impl Scratch {
             Samples::Auto => Refiner::new(painter, task.plan, task.channels, engine, control)?,
             Samples::Fixed(_) => None,
         };
-        paint(painter, refiner.as_ref(), field, engine, line, &mut self.picture.bytes)
+        paint(painter, refiner.as_ref(), field, engine, line, &mut self.picture.bytes)?;
+        Ok(refiner.map_or_else(Notes::default, |refiner| refiner.take_notes()))
     }
 
     /// Renders a scene into buffers that are kept from call to call: a picture of the size and the colours of the one before
@@ -346,8 +347,9 @@ impl Scratch {
             notes.add(outcome.notes);
         } else {
             let filling = Filling { other_bytes: length as u64, ..Filling::new(&task, engine, limits, control) };
-            notes.add(filling.fill(&mut self.kept, &mut self.mirror, |_, _| Ok(()))?.notes);
-            self.paint_field(&mut painter, scene, &task, engine, *control, line)?;
+            let of_field = filling.fill(&mut self.kept, &mut self.mirror, |_, _| Ok(()))?.notes;
+            notes.add(self.paint_field(&mut painter, scene, &task, engine, *control, line)?);
+            notes.add(of_field);
         }
         let picture = &mut self.picture;
         (picture.size, picture.depth, picture.notes) = (scene.view.size, scene.depth, notes);
@@ -367,6 +369,10 @@ fn paint(
 ) -> Result<(), Error> {
     let samples = painter.side();
     let size = [field.width(), field.rows().len() as u32];
+    let band = match refiner {
+        Some(refiner) => refiner.refine_band(field, field.rows())?,
+        None => None,
+    };
     let (threads, number) = (engine.pool().threads(), refiner.map_or(NumberKind::F64, Refiner::number));
     let division = Division::for_threads(chunk_rows(line as u64) * samples, samples, size, threads, number);
     let rows = division.piece_rows() / samples;
@@ -375,7 +381,7 @@ fn paint(
         let first = number as u32 * rows * samples;
         let end = first.saturating_add(rows * samples).min(field.rows().end);
         match refiner {
-            Some(refiner) => drop(refiner.paint(field, first..end, out)?),
+            Some(refiner) => drop(refiner.paint(field, band.as_ref(), first..end, out)?),
             None => painter.paint(field.some_rows(first..end), number as u32 * rows, out),
         }
         Ok(())

@@ -168,6 +168,7 @@ impl Layout {
             ("counts for the colours", if counted { OCTAVE_BYTES * octaves * (threads + 1) } else { 0 }),
             ("painting threads", painting_bytes(picture_chunk_bytes, threads, division.chunks(&image) as u64)),
             ("refining threads", if refines { refining_bytes(plan, channels, refining) } else { 0 }),
+            ("refined bands", if refines { Refiner::bytes_of_bands(&task, engine, band_rows, bands) } else { 0 }),
             ("encoded rows", encoded.saturating_mul(rows_in_pipeline)),
             ("lists of chunks", Pipeline::list_bytes(division, &(0..band_rows)).saturating_mul(bands)),
             // A copy of the computed rows, while the journal is written.

@@ -22,7 +22,7 @@ use crate::colour::Painter;
 use crate::encode::{Adler, Encoder, error_of_writing};
 use crate::field::{Field, FieldRows};
 use crate::render::field_hash::HashedGroups;
-use crate::render::refine::{Refined, Refiner};
+use crate::render::refine::{Refined, RefinedBand, Refiner};
 use crate::render::writer::{Reached, Writer};
 use division::{Division, joined};
 use dwell_kernels::keep_standard_floats;
@@ -51,6 +51,8 @@ pub(crate) struct PipelineSettings<'a> {
     pub(crate) samples: u32,
     /// Paints with more samples where they are needed, if the painter does.
     pub(crate) refiner: Option<&'a Refiner<'a>>,
+    /// The threads that the thread times are divided by.
+    pub(crate) threads: u64,
     /// The number of iterations that count for a sample that does not escape.
     pub(crate) limit: u64,
     pub(crate) cancel: &'a Cancel,
@@ -98,6 +100,8 @@ struct Band<'a> {
     /// Its rows of samples, numbered as in the image.
     range: Range<u32>,
     rows: BandRows<'a>,
+    /// Its colours, where its pixels are refined together.
+    refined: Option<RefinedBand>,
     division: Division,
     /// The number of the next piece that a thread takes, counted within the band.
     next: AtomicUsize,
@@ -298,17 +302,28 @@ impl<'a> Pipeline<'a> {
     /// for each piece. `range` begins at a multiple of the rows of a chunk. The computing thread processes pieces too,
     /// whenever it waits.
     ///
+    /// Where the engine takes lists of samples, the pixels of the band are refined first.
+    ///
     /// # Errors
-    /// When the system has not enough memory for the lists of chunks and pieces.
+    /// As [`Engine::run`](crate::Engine::run); when the system has not enough memory for the lists of chunks and pieces.
     pub(crate) fn submit<'s>(
         &'s self,
         rows: BandRows<'a>,
         range: Range<u32>,
         jobs: &BackgroundJobs<'_, 's>,
-    ) -> Result<(), InputError>
+    ) -> Result<(), Error>
     where
         'a: 's,
     {
+        let refined = match (self.settings.refiner, rows.field()) {
+            (Some(refiner), Some(field)) => {
+                let begun = Instant::now();
+                let refined = refiner.refine_band(field, range.clone())?;
+                self.colour.fetch_add(nanos(begun.elapsed()) * self.settings.threads, Ordering::Relaxed);
+                refined
+            }
+            _ => None,
+        };
         // What an engine has painted is encoded only.
         let division = self.settings.division;
         let division = if rows.field().is_some() { division } else { division.of_whole_chunks() };
@@ -321,7 +336,7 @@ impl<'a> Pipeline<'a> {
         let chunks = collected(unfinished.into_iter().map(Mutex::new), WHAT)?;
         let number = self.submitted.fetch_add(1, Ordering::Relaxed);
         let (next, left) = (AtomicUsize::new(0), AtomicUsize::new(pieces));
-        let band = Band { number, range, rows, division, next, left, chunks };
+        let band = Band { number, range, rows, refined, division, next, left, chunks };
         lock(&self.shared).unfinished.push_back(Arc::new(band));
         for _ in 0..pieces {
             jobs.spawn(|| {
@@ -412,13 +427,20 @@ impl<'a> Pipeline<'a> {
     fn paint_and_encode(&self, band: &Band<'_>, piece: usize) -> Result<(), Error> {
         let [number, within] = band.division.chunk_of(piece);
         let (picture, refined) = match (self.settings.painter, band.rows.field()) {
-            (Some(painter), Some(field)) => self.paint(painter, field, band.division.piece(&band.range, piece))?,
+            (Some(painter), Some(field)) => {
+                let of_piece = (field, band.division.piece(&band.range, piece));
+                self.paint(painter, of_piece, band.refined.as_ref())?
+            }
             _ => Default::default(),
         };
         let pictures = {
             let mut chunk = lock(&band.chunks[number]);
             chunk.painted[within] = picture;
             chunk.refined.add(refined);
+            // Those of the whole band.
+            if let (0, Some(band)) = (piece, &band.refined) {
+                chunk.refined.add(band.refined());
+            }
             chunk.unpainted -= 1;
             if chunk.unpainted > 0 {
                 return Ok(());
@@ -456,7 +478,12 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Paints the rows of a piece, a few at a time.
-    fn paint(&self, painter: &Painter, field: &Field, piece: Range<u32>) -> Result<(Vec<u8>, Refined), Error> {
+    fn paint(
+        &self,
+        painter: &Painter,
+        (field, piece): (&Field, Range<u32>),
+        band: Option<&RefinedBand>,
+    ) -> Result<(Vec<u8>, Refined), Error> {
         let begun = Instant::now();
         let samples = self.settings.samples as usize;
         let width = field.width() as usize / samples;
@@ -464,7 +491,7 @@ impl<'a> Pipeline<'a> {
         let mut picture = filled(piece.len() / samples * row_bytes, 0, "the picture")?;
         let mut refined = Refined::default();
         if let Some(refiner) = self.settings.refiner {
-            refined = refiner.paint(field, piece, &mut picture)?;
+            refined = refiner.paint(field, band, piece, &mut picture)?;
         } else {
             let rows = (BETWEEN_CHECKS / (width * samples * samples).max(1)).max(1);
             let starts = piece.clone().step_by(rows * samples);
@@ -667,6 +694,7 @@ mod tests {
             division: Division::of_chunks(8),
             samples: 1,
             refiner: None,
+            threads: 1,
             limit: 1,
             cancel: &cancel,
         };
@@ -734,6 +762,7 @@ mod tests {
             division: Division::of_chunks(8),
             samples: 1,
             refiner: None,
+            threads: 1,
             limit: 1,
             cancel: &cancel,
         };

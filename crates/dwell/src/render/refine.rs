@@ -8,59 +8,39 @@
 //! left out: the pixel is then that of [`Samples::Fixed`] 4, but for samples that escape after the limit
 //! of the effort.
 //!
+//! The samples are computed in two ways, to the same bytes: the threads that paint pieces of a band compute lists of them, each its own; or an
+//! engine that takes lists ([`Engine::takes_lists`]) computes those of a whole band before it is divided ([`band`]), many at a time.
+//!
 //! What a pixel gets depends on the field at the pixel and at its eight neighbours, and on the effort, which depends on the view. So
 //! the bytes do not depend on bands, chunks, threads or interruptions.
 //!
 //! [`Samples::Auto`]: crate::Samples::Auto
 //! [`Samples::Fixed`]: crate::Samples::Fixed
 
+mod band;
+mod batch;
 mod effort;
+mod search;
 
 use crate::base::control::Control;
-use crate::base::error::{Error, InputError};
-use crate::base::limits::{extend, resize};
-use crate::colour::contrast::{Contrast, ContrastRow, contrasts};
+use crate::base::error::Error;
+use crate::base::limits::resize;
 use crate::colour::{Painter, Wide};
 use crate::field::Field;
-use crate::field::channels::{ChannelBuffers, ChannelSet};
+use crate::field::channels::ChannelSet;
 use crate::iterate::cpu::CpuEngine;
-use crate::iterate::engine::Engine;
+use crate::iterate::engine::{Engine, Notes};
 use crate::plan::{FinerPoints, Plan};
 use crate::view::settings::NumberKind;
+pub(crate) use band::RefinedBand;
+use batch::{BATCH, Batch, POINTS};
 use effort::Effort;
+use search::{Pixel, Search};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The samples that every pixel with contrast gets first.
-const FIRST: u32 = 4;
-/// The greatest difference, in 16-bit values of a channel, at which the first samples suffice: 24 of 255.
-const SPREAD: u16 = 24 * 257;
-/// Points that are computed at once.
-const POINTS: usize = 1 << 13;
-/// Pixels that are refined at once.
-const BATCH: usize = POINTS / FIRST as usize;
 /// Pixels of the rows that are painted at once, at least a row.
 const SLAB: usize = 1 << 15;
-/// The order in which the samples of a pixel are taken, as rows and columns: with 4 x 4 and 2 x 2 samples.
-const ORDER_OF_16: [(u32, u32); 16] = [
-    (0, 1),
-    (1, 3),
-    (2, 0),
-    (3, 2),
-    (0, 2),
-    (1, 0),
-    (2, 3),
-    (3, 1),
-    (0, 0),
-    (1, 1),
-    (2, 2),
-    (3, 3),
-    (0, 3),
-    (1, 2),
-    (2, 1),
-    (3, 0),
-];
-const ORDER_OF_4: [(u32, u32); 4] = [(0, 0), (1, 1), (0, 1), (1, 0)];
 
 /// The name of the buffers, for messages.
 const WHAT: &str = "the samples of the pixels";
@@ -87,10 +67,13 @@ pub(crate) struct Refiner<'a> {
     finer: &'a FinerPoints,
     channels: ChannelSet,
     effort: Effort,
+    engine: &'a dyn Engine,
     /// Computes the samples, on the calling thread.
     cpu: CpuEngine,
     control: Control<'a>,
     idle: Mutex<Vec<Buffers>>,
+    /// What the engine reported.
+    notes: Mutex<Notes>,
 }
 
 /// The buffers of a thread.
@@ -98,49 +81,9 @@ pub(crate) struct Refiner<'a> {
 struct Buffers {
     /// Colours of the rows that are painted.
     colours: Vec<Wide>,
-    /// Colours of a row beside them.
-    beside: Vec<Wide>,
-    /// The rows that are painted, and one above and below.
-    rows: Vec<ContrastRow>,
-    curved: Vec<i16>,
-    found: Vec<Contrast>,
-    /// The pixels with contrast.
+    search: Search,
     pixels: Vec<Pixel>,
-    /// What the samples of each pixel of a batch add up to.
-    sums: Vec<Sum>,
-    list: List,
-}
-
-/// A pixel with contrast.
-#[derive(Clone, Copy)]
-struct Pixel {
-    column: u32,
-    row: u32,
-    contrast: Contrast,
-}
-
-/// The samples of a pixel so far.
-#[derive(Clone, Copy)]
-struct Sum {
-    samples: u32,
-    light: [u32; 3],
-    /// The light of the field's own sample.
-    own: [u32; 3],
-    /// The least and the greatest values of the own sample and the first ones.
-    least: Wide,
-    greatest: Wide,
-}
-
-/// Samples that are computed at once.
-#[derive(Default)]
-struct List {
-    /// Columns and rows of the finer points.
-    places: Vec<(u32, u32)>,
-    /// For each place, the number of its pixel in the batch.
-    owners: Vec<u32>,
-    samples: ChannelBuffers,
-    colours: Vec<Wide>,
-    lights: Vec<[u32; 3]>,
+    batch: Batch,
 }
 
 impl<'a> Refiner<'a> {
@@ -153,13 +96,14 @@ impl<'a> Refiner<'a> {
         painter: &'a Painter,
         plan: &'a Plan,
         channels: ChannelSet,
-        engine: &dyn Engine,
+        engine: &'a dyn Engine,
         control: Control<'a>,
     ) -> Result<Option<Self>, Error> {
         let Some(finer) = plan.finer_points() else { return Ok(None) };
-        let effort = Effort::find(painter, plan, channels, engine, control)?;
+        let (effort, notes) = Effort::find(painter, plan, channels, engine, control)?;
         let cpu = CpuEngine::beside(engine);
-        Ok(Some(Self { painter, plan, finer, channels, effort, cpu, control, idle: Mutex::default() }))
+        let (idle, notes) = (Mutex::default(), Mutex::new(notes));
+        Ok(Some(Self { painter, plan, finer, channels, effort, engine, cpu, control, idle, notes }))
     }
 
     /// The number that the samples are computed in.
@@ -171,179 +115,80 @@ impl<'a> Refiner<'a> {
     pub(crate) fn bytes_of_thread(plan: &Plan, channels: ChannelSet) -> u64 {
         let width = u64::from(plan.size().width);
         let rows = (SLAB as u64 / width).max(1);
-        // Lists grow by doubling.
-        let of_pixel = size_of::<Wide>() + size_of::<Contrast>() + size_of::<i16>() + 2 * size_of::<Pixel>();
-        let of_sample = 2 * (size_of::<(u32, u32)>() + size_of::<u32>()) + size_of::<Wide>() + size_of::<[u32; 3]>();
-        let slab = (rows + 1) * width * of_pixel as u64 + (rows + 2) * ContrastRow::bytes(width);
-        let list = POINTS as u64 * of_sample as u64 + channels.bytes(POINTS as u64);
         Effort::bytes(channels)
-            + slab
-            + list
-            + (2 * BATCH * size_of::<Sum>()) as u64
+            + rows * width * (size_of::<Wide>() + 2 * size_of::<Pixel>()) as u64
+            + Search::bytes(width, rows)
+            + Batch::bytes()
+            + channels.bytes(POINTS as u64)
             + CpuEngine::scattered_bytes(plan.points(), POINTS, channels)
     }
 
-    /// Paints rows of the image into `picture`. `field` holds them and the rows above and below them that the image has.
+    /// Paints rows of the image into `picture`. `field` holds them and the rows above and below them that the image has. `band` has been refined before, if the engine does that, and holds them.
     ///
     /// # Errors
     /// [`Error::Interrupted`] when the render was cancelled, [`Error::Input`] when the system has not enough memory.
-    pub(crate) fn paint(&self, field: &Field, rows: Range<u32>, picture: &mut [u8]) -> Result<Refined, Error> {
+    pub(crate) fn paint(
+        &self,
+        field: &Field,
+        band: Option<&RefinedBand>,
+        rows: Range<u32>,
+        picture: &mut [u8],
+    ) -> Result<Refined, Error> {
         let lock = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut buffers = lock().pop().unwrap_or_default();
         let width = field.width() as usize;
+        if let Some(band) = band {
+            self.write(band.colours(width, &rows), rows.start, picture);
+            return Ok(Refined::default());
+        }
+        let mut buffers = lock().pop().unwrap_or_default();
         let slab = (SLAB / width).max(1);
         let slabs = picture.chunks_mut(slab * width * self.painter.bytes_per_pixel());
         let mut refined = Refined::default();
         for (first, picture) in rows.clone().step_by(slab).zip(slabs) {
             self.control.cancel.check()?;
             let rows = first..rows.end.min(first.saturating_add(slab as u32));
-            self.find_pixels(&mut buffers, field, rows.clone())?;
-            refined.add(self.refine(&mut buffers, field, rows.start)?);
-            let lines = picture.chunks_mut(width * self.painter.bytes_per_pixel());
-            for ((row, colours), line) in rows.clone().zip(buffers.colours.chunks(width)).zip(lines) {
-                self.painter.write(colours, row, 0, line);
-            }
+            let Buffers { colours, search, pixels, batch } = &mut buffers;
+            resize(colours, rows.len() * width, Wide::default(), WHAT)?;
+            pixels.clear();
+            search.find(self, field, rows.clone(), colours, pixels)?;
+            refined.add(self.refine(batch, pixels, field, rows.start, colours)?);
+            self.write(colours, rows.start, picture);
             self.control.progress.add((rows.len() * width) as u64);
         }
         lock().push(buffers);
         Ok(refined)
     }
 
-    /// Colours rows by their own samples, and finds the pixels with contrast.
-    fn find_pixels(&self, buffers: &mut Buffers, field: &Field, rows: Range<u32>) -> Result<(), Error> {
-        let Buffers { colours, beside, rows: prepared, curved, found, pixels, .. } = buffers;
-        let width = field.width() as usize;
-        resize(colours, rows.len() * width, Wide::default(), WHAT)?;
-        resize(beside, width, Wide::default(), WHAT)?;
-        resize(found, width, Contrast::None, WHAT)?;
-        let seen = rows.start.saturating_sub(1)..self.plan.size().height.min(rows.end.saturating_add(1));
-        resize(prepared, seen.len(), ContrastRow::default(), WHAT)?;
-        for (row, prepared) in seen.clone().zip(prepared.iter_mut()) {
-            let line = match row.checked_sub(rows.start).map(|row| row as usize * width) {
-                Some(at) if rows.contains(&row) => &mut colours[at..at + width],
-                _ => &mut beside[..],
-            };
-            self.painter.colour_samples(field.some_rows(row..row + 1).channels(), line);
-            prepared.take(line)?;
+    /// Writes colours of whole rows from a row of the picture on.
+    fn write(&self, colours: &[Wide], first: u32, picture: &mut [u8]) {
+        let width = self.plan.size().width as usize;
+        let lines = picture.chunks_mut(width * self.painter.bytes_per_pixel());
+        for ((row, colours), line) in (first..).zip(colours.chunks(width)).zip(lines) {
+            self.painter.write(colours, row, 0, line);
         }
-        pixels.clear();
-        for row in rows {
-            let at = (row - seen.start) as usize;
-            let below = (at + 1).min(seen.len() - 1);
-            contrasts([&prepared[at.saturating_sub(1)], &prepared[at], &prepared[below]], curved, found)?;
-            let with_contrast = (0..).zip(&*found).filter(|(_, contrast)| **contrast != Contrast::None);
-            extend(pixels, with_contrast.map(|(column, contrast)| Pixel { column, row, contrast: *contrast }), WHAT)?;
-        }
-        Ok(())
     }
 
     /// Replaces the colours of the pixels with contrast. `first` is the row of the image that the colours begin with.
-    fn refine(&self, buffers: &mut Buffers, field: &Field, first: u32) -> Result<Refined, Error> {
-        let Buffers { colours, pixels, sums, list, .. } = buffers;
+    fn refine(
+        &self,
+        batch: &mut Batch,
+        pixels: &[Pixel],
+        field: &Field,
+        first: u32,
+        colours: &mut [Wide],
+    ) -> Result<Refined, Error> {
         let width = field.width() as usize;
-        let at = |pixel: &Pixel| (pixel.row - first) as usize * width + pixel.column as usize;
-        let total = self.finer.side * self.finer.side;
-        let mut refined = Refined { pixels: pixels.len() as u64, samples: 0 };
-        for batch in pixels.chunks(BATCH) {
-            self.start_sums(list, field, batch)?;
-            sums.clear();
-            extend(sums, batch.iter().zip(&list.lights).map(|(pixel, own)| Sum::of(*own, colours[at(pixel)])), WHAT)?;
-            self.add_samples(list, sums, batch, |pixel, _| FIRST.min(self.effort.most(pixel.contrast)).min(total))?;
-            self.add_samples(list, sums, batch, |pixel, sum| {
-                if sum.is_spread() { self.effort.most(pixel.contrast).min(total) } else { sum.samples }
-            })?;
-            for (pixel, sum) in batch.iter().zip(&*sums) {
-                refined.samples += u64::from(sum.samples);
-                colours[at(pixel)] = if sum.samples == total {
-                    self.painter.average(sum.light, total)
-                } else {
-                    let [red, green, blue] = sum.own;
-                    let light = [sum.light[0] + red, sum.light[1] + green, sum.light[2] + blue];
-                    self.painter.average(light, sum.samples + 1)
-                };
+        let mut refined = Refined::default();
+        let limits = [self.effort.limit, self.plan.limit()];
+        for pixels in pixels.chunks(BATCH) {
+            batch.begin(self, field, pixels, |pixel| colours[pixel.place(first, width)])?;
+            while batch.list(self)? {
+                let (places, out) = batch.places_and_samples(self.channels)?;
+                self.cpu.compute_scattered(&self.finer.points, limits, places, out, &self.control)?;
+                batch.add_own(self)?;
             }
+            refined.add(batch.finish(self, |pixel, colour| colours[pixel.place(first, width)] = colour));
         }
         Ok(refined)
-    }
-
-    /// Finds the light of the field's own samples of a batch.
-    fn start_sums(&self, list: &mut List, field: &Field, batch: &[Pixel]) -> Result<(), InputError> {
-        list.samples.resize(batch.len(), self.channels)?;
-        let mut own = list.samples.slices_mut();
-        let all = field.all_rows().channels();
-        let from = field.rows().start;
-        for (number, pixel) in batch.iter().enumerate() {
-            let at = (pixel.row - from) as usize * field.width() as usize + pixel.column as usize;
-            own.reborrow().slice(number..number + 1).copy_from(all.slice(at..at + 1));
-        }
-        resize(&mut list.lights, batch.len(), [0; 3], WHAT)?;
-        self.painter.light_of_samples(list.samples.slices(), &mut list.lights);
-        Ok(())
-    }
-
-    /// Adds samples to each pixel of a batch until it has as many as `wanted`.
-    fn add_samples(
-        &self,
-        list: &mut List,
-        sums: &mut [Sum],
-        batch: &[Pixel],
-        wanted: impl Fn(&Pixel, &Sum) -> u32,
-    ) -> Result<(), Error> {
-        let side = self.finer.side;
-        let order: &[(u32, u32)] = if side == 4 { &ORDER_OF_16 } else { &ORDER_OF_4 };
-        list.places.clear();
-        list.owners.clear();
-        for (number, pixel) in batch.iter().enumerate() {
-            let sum = sums[number];
-            let more = &order[sum.samples as usize..wanted(pixel, &sum).max(sum.samples) as usize];
-            if list.places.len() + more.len() > POINTS {
-                self.add_list(list, sums)?;
-            }
-            let place = |(row, column): &(u32, u32)| (pixel.column * side + column, pixel.row * side + row);
-            extend(&mut list.places, more.iter().map(place), WHAT)?;
-            extend(&mut list.owners, more.iter().map(|_| number as u32), WHAT)?;
-        }
-        self.add_list(list, sums)
-    }
-
-    /// Computes the listed samples, adds them to the sums of their pixels, and clears the list.
-    fn add_list(&self, list: &mut List, sums: &mut [Sum]) -> Result<(), Error> {
-        let List { places, owners, samples, colours, lights } = list;
-        if places.is_empty() {
-            return Ok(());
-        }
-        samples.resize(places.len(), self.channels)?;
-        let limits = [self.effort.limit, self.plan.limit()];
-        self.cpu.compute_scattered(&self.finer.points, limits, places, samples.slices_mut(), &self.control)?;
-        resize(colours, places.len(), Wide::default(), WHAT)?;
-        resize(lights, places.len(), [0; 3], WHAT)?;
-        self.painter.light_and_colour_samples(samples.slices(), lights, colours);
-        for ((owner, colour), light) in owners.iter().zip(&*colours).zip(&*lights) {
-            sums[*owner as usize].add(*light, *colour);
-        }
-        places.clear();
-        owners.clear();
-        Ok(())
-    }
-}
-
-impl Sum {
-    /// No samples beside the field's own.
-    fn of(own: [u32; 3], colour: Wide) -> Self {
-        Self { samples: 0, light: [0; 3], own, least: colour, greatest: colour }
-    }
-
-    fn add(&mut self, light: [u32; 3], colour: Wide) {
-        self.samples += 1;
-        for channel in 0..3 {
-            self.light[channel] += light[channel];
-            self.least[channel] = self.least[channel].min(colour[channel]);
-            self.greatest[channel] = self.greatest[channel].max(colour[channel]);
-        }
-    }
-
-    /// Whether the colours differ so much that the first samples do not suffice.
-    fn is_spread(&self) -> bool {
-        self.greatest.iter().zip(self.least).any(|(greatest, least)| greatest - least > SPREAD)
     }
 }

@@ -216,6 +216,7 @@ impl<'r> Session<'r> {
             division: self.layout.division,
             samples: request.paint.samples.side(),
             refiner: refiner.as_ref(),
+            threads: request.engine.pool().threads() as u64,
             limit: request.plan.limit(),
             cancel: request.control.cancel,
         };
@@ -242,6 +243,11 @@ impl<'r> Session<'r> {
         })?;
         let thread_seconds = pipeline.thread_seconds();
         let (free, writer) = pipeline.into_parts();
+        if let Some(refiner) = &refiner {
+            // The kernel that is named is that of the field.
+            let of_field = std::mem::replace(&mut filler.tally.notes, refiner.take_notes());
+            filler.tally.notes.add(of_field);
+        }
         Ok((free, writer, thread_seconds))
     }
 

@@ -23,6 +23,7 @@ use crate::colour::{Painter, Wide};
 use crate::field::channels::{ChannelBuffers, ChannelSet};
 use crate::iterate::cpu::CpuEngine;
 use crate::iterate::engine::Engine;
+use crate::iterate::lists;
 use crate::plan::Plan;
 use crate::scene::Scene;
 use crate::view::Size;
@@ -144,8 +145,9 @@ impl Sampling<'_> {
     pub(super) fn block(&self, geometry: Geometry, scene: &Scene) -> Result<Vec<Wide>, Error> {
         let (Size { width, height }, size) = (geometry.size, geometry.finer_size());
         let plan = Plan::new(&scene.view, &scene.settings, self.limits)?;
-        self.limits.reserve(WHAT, self.bytes(&plan))?;
+        self.limits.reserve(WHAT, self.bytes(&plan, geometry))?;
         let mut colours = filled(geometry.samples(), Wide::default(), WHAT)?;
+        let pool = self.engine.pool();
         let cpu = CpuEngine::beside(self.engine);
         let limits = [plan.limit(); 2];
         let place = |sample: usize| {
@@ -157,6 +159,22 @@ impl Sampling<'_> {
             let pixel = |at: f64, side: u32| ((at * f64::from(side)) as u32).min(side - 1);
             (pixel(across, size.width), pixel(down, size.height))
         };
+        if lists::are_taken(self.engine, &plan, self.channels) {
+            let mut places = filled(colours.len(), (0, 0), WHAT)?;
+            pool.for_each_chunk(Schedule::default(), &mut places, CHUNK, |number, places| {
+                places.iter_mut().enumerate().for_each(|(at, slot)| *slot = place(number * CHUNK + at));
+                Ok::<(), Error>(())
+            })?;
+            let of = (&plan, plan.points());
+            // As frames that are rendered, those of a film report nothing but errors.
+            let (samples, _) = lists::compute(self.engine, of, places, self.channels, &self.control)?;
+            pool.for_each_chunk(Schedule::default(), &mut colours, CHUNK, |number, colours| {
+                let from = number * CHUNK;
+                self.painter.colour_samples(samples.slices().slice(from..from + colours.len()), colours);
+                Ok::<(), Error>(())
+            })?;
+            return Ok(colours);
+        }
         let work = |buffers: &mut Buffers, (number, colours): (usize, &mut [Wide])| -> Result<(), Error> {
             self.control.cancel.check()?;
             let Buffers { places, samples } = buffers;
@@ -169,12 +187,15 @@ impl Sampling<'_> {
             Ok(())
         };
         let chunks = ChunksMut::new(&mut colours, CHUNK);
-        self.engine.pool().for_each(Schedule::default(), chunks, || Ok(Buffers::default()), work)?;
+        pool.for_each(Schedule::default(), chunks, || Ok(Buffers::default()), work)?;
         Ok(colours)
     }
 
-    /// Bytes of memory that threads take for samples, beside those of blocks.
-    fn bytes(&self, plan: &Plan) -> u64 {
+    /// Bytes of memory for samples, in lists or of threads, beside those of blocks.
+    fn bytes(&self, plan: &Plan, geometry: Geometry) -> u64 {
+        if lists::are_taken(self.engine, plan, self.channels) {
+            return lists::bytes(geometry.samples() as u64, self.channels);
+        }
         let of_thread = CpuEngine::scattered_bytes(plan.points(), CHUNK, self.channels)
             + self.channels.bytes(CHUNK as u64)
             + (CHUNK * size_of::<(u32, u32)>()) as u64;

@@ -38,8 +38,7 @@ impl Course<'_> {
 
     /// The pixels of the view.
     fn pixels(&self) -> u64 {
-        let points = self.call.points;
-        points.columns().len() as u64 * points.rows().len() as u64
+        self.call.points.pixels()
     }
 
     /// The attempt that some of the open pixels should be given first, before the one after another, so that its time is known.

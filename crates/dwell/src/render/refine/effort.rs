@@ -15,7 +15,7 @@ use crate::colour::{Painter, Wide};
 use crate::deep::points::DeepPoints;
 use crate::field::Field;
 use crate::field::channels::ChannelSet;
-use crate::iterate::engine::{Engine, Task};
+use crate::iterate::engine::{Engine, Notes, Task};
 use crate::iterate::strategy::Strategy;
 use crate::plan::Plan;
 use crate::plan::points::{DirectPoints, PointsVisitor};
@@ -100,7 +100,7 @@ impl Effort {
         }
     }
 
-    /// The greatest effort for a view whose cost is accepted, or the least one.
+    /// The greatest effort for a view whose cost is accepted, or the least one; and what the engine reported.
     ///
     /// # Errors
     /// As [`Engine::run`].
@@ -110,17 +110,18 @@ impl Effort {
         channels: ChannelSet,
         engine: &dyn Engine,
         control: Control<'_>,
-    ) -> Result<Self, Error> {
+    ) -> Result<(Self, Notes), Error> {
         let patches = plan.thinned(patches_of(plan.size()), Size { width: PATCH, height: PATCH });
         let Size { width, height } = patches.size();
         let mut field = Field::default();
         field.prepare(width, 0..height, channels)?;
         let task = Task { plan: &patches, strategy: Strategy::EveryPixel, channels };
         let progress = Progress::default();
-        engine.run(&task, field.all_rows_mut(), &Control { progress: &progress, ..control })?;
+        let outcome = engine.run(&task, field.all_rows_mut(), &Control { progress: &progress, ..control })?;
         let (costs, limit) = Costs::of(painter, &field, &patches, control.cancel)?;
         let accepted = EFFORTS.into_iter().find(|most| costs.accept(*most));
-        Ok(Self { most: accepted.unwrap_or(EFFORTS[EFFORTS.len() - 1]), limit })
+        let effort = Self { most: accepted.unwrap_or(EFFORTS[EFFORTS.len() - 1]), limit };
+        Ok((effort, outcome.notes.beside_pixels()))
     }
 
     /// Bytes of memory that [`Self::find`] takes.
@@ -213,7 +214,7 @@ impl Costs {
     /// Whether the pixels with that many more samples cost little enough.
     fn accept(self, most: Most) -> bool {
         // About a quarter of the pixels at edges need no more than the first samples.
-        let at_edges = most.edge - most.edge.saturating_sub(super::FIRST) / 4;
+        let at_edges = most.edge - most.edge.saturating_sub(super::batch::FIRST) / 4;
         let more = u64::from(at_edges) * self.of_edges + u64::from(most.noise) * self.of_noise;
         (self.alone + more) * COST_UNIT <= self.alone * self.most_cost()
     }

@@ -1,0 +1,46 @@
+//! Lists of scattered points of a deep view, computed at once by an engine that takes them.
+
+use crate::base::control::Control;
+use crate::base::error::Error;
+use crate::field::FieldRowsMut;
+use crate::field::channels::{ChannelBuffers, ChannelSet};
+use crate::iterate::engine::{Engine, Notes, Task};
+use crate::iterate::strategy::Strategy;
+use crate::plan::Plan;
+use crate::plan::points::Points;
+
+/// Points in a row of a list: a tile of it has neighbours.
+const WIDTH: u32 = 128;
+
+/// Whether an engine computes lists of points of a plan's view, with these channels.
+pub(crate) fn are_taken(engine: &dyn Engine, plan: &Plan, channels: ChannelSet) -> bool {
+    let task = Task { plan, strategy: Strategy::EveryPixel, channels };
+    matches!(plan.points(), Points::Deep(_)) && engine.takes_lists(&task)
+}
+
+/// Upper bound of the bytes of memory for so many points, beside what the engine takes for as many pixels.
+pub(crate) fn bytes(points: u64, channels: ChannelSet) -> u64 {
+    let points = points + u64::from(WIDTH);
+    points * (2 * size_of::<(u32, u32)>() + 2 * size_of::<i64>()) as u64 + channels.bytes(points)
+}
+
+/// Computes points, at least one, given by columns and rows of `points`, which are of the view of a plan. Returns the values of each in order, with some more at the end, and what was noted.
+///
+/// # Errors
+/// As [`Engine::run`].
+pub(crate) fn compute(
+    engine: &dyn Engine,
+    (plan, points): (&Plan, &Points),
+    mut places: Vec<(u32, u32)>,
+    channels: ChannelSet,
+    control: &Control<'_>,
+) -> Result<(ChannelBuffers, Notes), Error> {
+    let list = plan.of_list(points, WIDTH, &mut places)?.ok_or_else(|| points.unsupported_by("a list"))?;
+    drop(places);
+    let (mut values, size) = (ChannelBuffers::default(), list.size());
+    values.resize(size.width as usize * size.height as usize, channels)?;
+    let task = Task { plan: &list, strategy: Strategy::EveryPixel, channels };
+    let rows = FieldRowsMut::new(size.width, 0..size.height, values.slices_mut())?;
+    let outcome = engine.run(&task, rows, control)?;
+    Ok((values, outcome.notes.beside_pixels()))
+}

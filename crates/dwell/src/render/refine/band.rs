@@ -1,0 +1,172 @@
+//! The pixels of a band, refined together: an engine that takes lists computes their samples, many at a time.
+//!
+//! A device takes 5 to 20 ms for an attempt, however few orbits there are, and the last orbits of each list have it and the processors wait, so that lists are
+//! as long as a band has samples, up to [`MOST`]. While a list is computed, free threads paint and encode the band before.
+
+use super::batch::{BATCH, Batch, POINTS};
+use super::search::{Pixel, Search};
+use super::{Refined, Refiner, WHAT};
+use crate::base::control::Control;
+use crate::base::error::Error;
+use crate::base::limits::{collected, filled, reserved};
+use crate::base::pieces::ChunksMut;
+use crate::base::progress::Progress;
+use crate::base::schedule::Schedule;
+use crate::colour::Wide;
+use crate::field::Field;
+use crate::iterate::engine::{Engine, Notes, Task};
+use crate::iterate::lists;
+use std::ops::Range;
+use std::sync::PoisonError;
+
+/// The most samples that are computed at once.
+const MOST: usize = 1 << 20;
+/// Pixels of the rows in which a thread looks for contrast at once, at least a row.
+const SLAB: usize = 1 << 14;
+
+/// The colours of the rows of a band.
+pub(crate) struct RefinedBand {
+    colours: Vec<Wide>,
+    first: u32,
+    refined: Refined,
+}
+
+/// Some rows of a band.
+struct Slab<'a> {
+    rows: Range<u32>,
+    colours: &'a mut [Wide],
+    pixels: Vec<Pixel>,
+}
+
+impl RefinedBand {
+    /// The colours of some of its rows, of so many pixels.
+    pub(super) fn colours(&self, width: usize, rows: &Range<u32>) -> &[Wide] {
+        let at = |row: u32| (row - self.first) as usize * width;
+        &self.colours[at(rows.start)..at(rows.end)]
+    }
+
+    /// How many of its pixels were refined.
+    pub(crate) fn refined(&self) -> Refined {
+        self.refined
+    }
+}
+
+/// The most batches whose samples are computed at once, in a band of so many pixels.
+fn batches_at_once(pixels: usize) -> usize {
+    // The memory of the engine is planned for the samples of a band.
+    (pixels.min(MOST) / POINTS).max(1)
+}
+
+impl Refiner<'_> {
+    /// Upper bound of the bytes of memory that bands of so many rows take, of which so many are under way at a time; 0 where threads refine their pieces.
+    pub(crate) fn bytes_of_bands(task: &Task<'_>, engine: &dyn Engine, rows: u32, bands: u64) -> u64 {
+        let plan = task.plan;
+        if !lists::are_taken(engine, plan, task.channels) {
+            return 0;
+        }
+        let width = u64::from(plan.size().width);
+        let pixels = width * u64::from(rows);
+        let batches = batches_at_once(usize::try_from(pixels).unwrap_or(usize::MAX)) as u64;
+        let slab = (SLAB as u64 / width).max(1);
+        bands * pixels * size_of::<Wide>() as u64
+            // As lists of slabs, which grow by doubling, and as one list.
+            + pixels * 3 * size_of::<Pixel>() as u64
+            + engine.pool().threads() as u64 * Search::bytes(width, slab)
+            + batches * Batch::bytes()
+            + lists::bytes(batches * POINTS as u64, task.channels)
+    }
+
+    /// Refines the pixels of a band; `None` where threads refine its pieces. `field` holds the rows, and those above and below them that the image has.
+    ///
+    /// # Errors
+    /// As [`Engine::run`].
+    pub(crate) fn refine_band(&self, field: &Field, rows: Range<u32>) -> Result<Option<RefinedBand>, Error> {
+        if !lists::are_taken(self.engine, self.plan, self.channels) {
+            return Ok(None);
+        }
+        let width = field.width() as usize;
+        let mut colours = filled(rows.len() * width, Wide::default(), WHAT)?;
+        let pixels = self.pixels_with_contrast(field, rows.clone(), &mut colours)?;
+        let at_once = batches_at_once(colours.len());
+        let mut batches = collected((0..at_once).map(|_| Batch::default()), WHAT)?;
+        let (mut refined, mut reached) = (Refined::default(), rows.start);
+        for pixels in pixels.chunks(at_once * BATCH) {
+            let batches = &mut batches[..pixels.len().div_ceil(BATCH)];
+            self.each(batches, |number, batch| {
+                let pixels = &pixels[number * BATCH..pixels.len().min((number + 1) * BATCH)];
+                Ok(batch.begin(self, field, pixels, |pixel| colours[pixel.place(rows.start, width)])?)
+            })?;
+            while self.add_samples(batches)? {}
+            for batch in &*batches {
+                refined.add(batch.finish(self, |pixel, colour| colours[pixel.place(rows.start, width)] = colour));
+            }
+            let below = pixels.last().map_or(reached, |last| last.row);
+            self.control.progress.add(u64::from(below - reached) * width as u64);
+            reached = below;
+        }
+        self.control.progress.add(u64::from(rows.end - reached) * width as u64);
+        Ok(Some(RefinedBand { colours, first: rows.start, refined }))
+    }
+
+    /// What the engine reported.
+    pub(crate) fn take_notes(&self) -> Notes {
+        std::mem::take(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Colours the rows of a band by their own samples, and finds the pixels with contrast, in order.
+    fn pixels_with_contrast(&self, field: &Field, rows: Range<u32>, colours: &mut [Wide]) -> Result<Vec<Pixel>, Error> {
+        let width = field.width() as usize;
+        let height = (SLAB / width).max(1);
+        let starts = rows.clone().step_by(height);
+        let slabs = starts.zip(colours.chunks_mut(height * width)).map(|(start, colours)| {
+            let rows = start..rows.end.min(start.saturating_add(height as u32));
+            Slab { rows, colours, pixels: Vec::new() }
+        });
+        let mut slabs = collected(slabs, WHAT)?;
+        let work = |search: &mut Search, (_, slabs): (usize, &mut [Slab<'_>])| -> Result<(), Error> {
+            self.control.cancel.check()?;
+            let mut of =
+                |slab: &mut Slab<'_>| search.find(self, field, slab.rows.clone(), slab.colours, &mut slab.pixels);
+            slabs.iter_mut().try_for_each(&mut of)
+        };
+        let pool = self.engine.pool();
+        pool.for_each(Schedule::default(), ChunksMut::new(&mut slabs, 1), || Ok(Search::default()), work)?;
+        let mut pixels = reserved(slabs.iter().map(|slab| slab.pixels.len()).sum(), WHAT)?;
+        slabs.iter().for_each(|slab| pixels.extend_from_slice(&slab.pixels));
+        Ok(pixels)
+    }
+
+    /// Computes the samples that the pixels of some batches need next. Whether there were any.
+    fn add_samples(&self, batches: &mut [Batch]) -> Result<bool, Error> {
+        self.each(batches, |_, batch| Ok(batch.list(self).map(drop)?))?;
+        let count = batches.iter().map(|batch| batch.places().len()).sum();
+        let mut places = reserved(count, WHAT)?;
+        let mut ends = reserved(batches.len(), WHAT)?;
+        for batch in &*batches {
+            places.extend_from_slice(batch.places());
+            ends.push(places.len());
+        }
+        if places.is_empty() {
+            return Ok(false);
+        }
+        // Refined pixels are counted by the row.
+        let control = Control { progress: &Progress::default(), ..self.control };
+        let of = (self.plan, &*self.finer.points);
+        let (samples, notes) = lists::compute(self.engine, of, places, self.channels, &control)?;
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).add(notes);
+        self.each(batches, |number, batch| {
+            let from = number.checked_sub(1).map_or(0, |before| ends[before]);
+            batch.add(self, samples.slices().slice(from..ends[number]))
+        })?;
+        Ok(true)
+    }
+
+    /// Does something with each of some batches, on all threads.
+    fn each(
+        &self,
+        batches: &mut [Batch],
+        work: impl Fn(usize, &mut Batch) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        self.engine.pool().for_each_chunk(Schedule::default(), batches, 1, |number, batch| work(number, &mut batch[0]))
+    }
+}
