@@ -10,9 +10,8 @@ use crate::base::limits::Limits;
 use crate::colour::{By, Depth, Samples};
 use crate::encode::{self, Format};
 use crate::field::channels::ChannelSet;
-use crate::iterate::engine::Task;
+use crate::iterate::engine::{Engine, Task};
 use crate::iterate::tiles::TileSize;
-use crate::plan::Plan;
 use crate::render::mirror::{Mirror, Originals};
 use crate::render::pipeline::Pipeline;
 use crate::render::pipeline::division::Division;
@@ -147,7 +146,7 @@ impl Layout {
         let picture_chunk_bytes = if with_picture { row_bytes * u64::from(chunk_rows / samples) } else { 0 };
         let octaves = octaves(paint.colouring.by, plan.limit());
         let image = 0..size.height;
-        let refining = threads.min(division.pieces(&image) as u64);
+        let refining = [threads.min(division.pieces(&image) as u64), band_rows.into(), bands];
         let saves = request.journaling.as_ref().is_some_and(|journaling| journaling.interval.is_some());
         let saved = if kept { channels.bytes(size.pixels()) } else { one_band };
         let memory = vec![
@@ -167,8 +166,7 @@ impl Layout {
             ),
             ("counts for the colours", if counted { OCTAVE_BYTES * octaves * (threads + 1) } else { 0 }),
             ("painting threads", painting_bytes(picture_chunk_bytes, threads, division.chunks(&image) as u64)),
-            ("refining threads", if refines { refining_bytes(plan, channels, refining) } else { 0 }),
-            ("refined bands", if refines { Refiner::bytes_of_bands(&task, engine, band_rows, bands) } else { 0 }),
+            ("refined pixels", if refines { refining_bytes(&task, engine, refining) } else { 0 }),
             ("encoded rows", encoded.saturating_mul(rows_in_pipeline)),
             ("lists of chunks", Pipeline::list_bytes(division, &(0..band_rows)).saturating_mul(bands)),
             // A copy of the computed rows, while the journal is written.
@@ -217,9 +215,10 @@ fn painting_bytes(of_chunk: u64, threads: u64, chunks: u64) -> u64 {
     (threads + 1).min(chunks).saturating_mul(of_chunk).saturating_mul(2)
 }
 
-/// Bytes of the buffers in which so many threads refine pixels.
-fn refining_bytes(plan: &Plan, channels: ChannelSet, threads: u64) -> u64 {
-    threads.saturating_mul(Refiner::bytes_of_thread(plan, channels))
+/// Bytes of the buffers in which so many threads refine pixels, or an engine those of bands of so many rows, of which so many are under way.
+fn refining_bytes(task: &Task<'_>, engine: &dyn Engine, [threads, rows, bands]: [u64; 3]) -> u64 {
+    let of_threads = threads.saturating_mul(Refiner::bytes_of_thread(task.plan, task.channels));
+    of_threads.saturating_add(Refiner::bytes_of_bands(task, engine, rows, bands))
 }
 
 /// The size of the tiles into which the engine of a request cuts the bands of its layout.

@@ -3,7 +3,7 @@
 //!
 //! A pixel with *contrast* ([`crate::colour::contrast`]) gets samples out of the 4 x 4 of a view with as many times more
 //! columns and rows: first four, of which each row and each column of the 4 x 4 has one. If the colours of these and of the
-//! field's own sample are within [`SPREAD`], the pixel is done; otherwise it gets up to 8 or 16 samples, as the
+//! field's own sample are within [`SPREAD`](batch::SPREAD), the pixel is done; otherwise it gets up to 8 or 16 samples, as the
 //! [`Effort`] for its kind of contrast says. The light of all samples is averaged. With all 16, the field's own sample is
 //! left out: the pixel is then that of [`Samples::Fixed`] 4, but for samples that escape after the limit
 //! of the effort.
@@ -183,9 +183,9 @@ impl<'a> Refiner<'a> {
         for pixels in pixels.chunks(BATCH) {
             batch.begin(self, field, pixels, |pixel| colours[pixel.place(first, width)])?;
             while batch.list(self)? {
-                let (places, out) = batch.places_and_samples(self.channels)?;
-                self.cpu.compute_scattered(&self.finer.points, limits, places, out, &self.control)?;
-                batch.add_own(self)?;
+                batch.compute_and_add(self, |places, out| {
+                    self.cpu.compute_scattered(&self.finer.points, limits, places, out, &self.control)
+                })?;
             }
             refined.add(batch.finish(self, |pixel, colour| colours[pixel.place(first, width)] = colour));
         }

@@ -59,13 +59,13 @@ fn batches_at_once(pixels: usize) -> usize {
 
 impl Refiner<'_> {
     /// Upper bound of the bytes of memory that bands of so many rows take, of which so many are under way at a time; 0 where threads refine their pieces.
-    pub(crate) fn bytes_of_bands(task: &Task<'_>, engine: &dyn Engine, rows: u32, bands: u64) -> u64 {
+    pub(crate) fn bytes_of_bands(task: &Task<'_>, engine: &dyn Engine, rows: u64, bands: u64) -> u64 {
         let plan = task.plan;
         if !lists::are_taken(engine, plan, task.channels) {
             return 0;
         }
         let width = u64::from(plan.size().width);
-        let pixels = width * u64::from(rows);
+        let pixels = width * rows;
         let batches = batches_at_once(usize::try_from(pixels).unwrap_or(usize::MAX)) as u64;
         let slab = (SLAB as u64 / width).max(1);
         bands * pixels * size_of::<Wide>() as u64

@@ -6,7 +6,7 @@ use crate::base::error::{Error, InputError};
 use crate::base::limits::{extend, resize};
 use crate::colour::Wide;
 use crate::field::Field;
-use crate::field::channels::{ChannelBuffers, ChannelSet, ChannelSlices, ChannelSlicesMut};
+use crate::field::channels::{ChannelBuffers, ChannelSlices, ChannelSlicesMut};
 
 /// The samples that every pixel with contrast gets first.
 pub(super) const FIRST: u32 = 4;
@@ -145,18 +145,15 @@ impl Batch {
         &self.places
     }
 
-    /// The listed samples, and where they are computed for [`Self::add_own`].
-    pub(super) fn places_and_samples(
+    /// Adds the listed samples to their pixels, which `compute` computes of their columns and rows.
+    pub(super) fn compute_and_add(
         &mut self,
-        channels: ChannelSet,
-    ) -> Result<(&[(u32, u32)], ChannelSlicesMut<'_>), InputError> {
-        self.samples.resize(self.places.len(), channels)?;
-        Ok((&self.places, self.samples.slices_mut()))
-    }
-
-    /// Adds the listed samples to their pixels.
-    pub(super) fn add_own(&mut self, of: &Refiner<'_>) -> Result<(), Error> {
-        let samples = std::mem::take(&mut self.samples);
+        of: &Refiner<'_>,
+        compute: impl FnOnce(&[(u32, u32)], ChannelSlicesMut<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut samples = std::mem::take(&mut self.samples);
+        samples.resize(self.places.len(), of.channels)?;
+        compute(&self.places, samples.slices_mut())?;
         self.add(of, samples.slices())?;
         self.samples = samples;
         Ok(())
