@@ -11,7 +11,7 @@ use crate::field::channels::{ChannelBuffers, ChannelSlices, ChannelSlicesMut};
 /// The samples that every pixel with contrast gets first.
 pub(super) const FIRST: u32 = 4;
 /// The greatest difference, in 16-bit values of a channel, at which the first samples suffice: 24 of 255.
-const SPREAD: u16 = 24 * 257;
+pub(super) const SPREAD: u16 = 24 * 257;
 /// Samples that are listed at once.
 pub(super) const POINTS: usize = 1 << 13;
 /// The most pixels.
