@@ -1,7 +1,7 @@
 //! The pixels of a band, refined together: an engine that takes lists computes their samples, many at a time.
 //!
-//! A device takes 5 to 20 ms for an attempt, however few orbits there are, and the last orbits of each list have it and the processors wait, so that lists are
-//! as long as a band has samples, up to [`MOST`]. While a list is computed, free threads paint and encode the band before.
+//! A device takes 5 to 20 ms for an attempt, however few orbits there are, and few orbits are under way at the end of each list. So a list has as many samples
+//! as a band has pixels, up to [`MOST`]. While a list is computed, free threads paint and encode the band before.
 
 use super::batch::{BATCH, Batch, POINTS};
 use super::search::{Pixel, Search};
@@ -72,7 +72,7 @@ impl Refiner<'_> {
             // As lists of slabs, which grow by doubling, and as one list.
             + pixels * 3 * size_of::<Pixel>() as u64
             + engine.pool().threads() as u64 * Search::bytes(width, slab)
-            + batches * Batch::bytes()
+            + batches * (Batch::bytes() + task.channels.bytes(BATCH as u64))
             + lists::bytes(batches * POINTS as u64, task.channels)
     }
 
@@ -125,9 +125,10 @@ impl Refiner<'_> {
         let mut slabs = collected(slabs, WHAT)?;
         let work = |search: &mut Search, (_, slabs): (usize, &mut [Slab<'_>])| -> Result<(), Error> {
             self.control.cancel.check()?;
-            let mut of =
-                |slab: &mut Slab<'_>| search.find(self, field, slab.rows.clone(), slab.colours, &mut slab.pixels);
-            slabs.iter_mut().try_for_each(&mut of)
+            for slab in slabs {
+                search.find(self, field, slab.rows.clone(), slab.colours, &mut slab.pixels)?;
+            }
+            Ok(())
         };
         let pool = self.engine.pool();
         pool.for_each(Schedule::default(), ChunksMut::new(&mut slabs, 1), || Ok(Search::default()), work)?;
