@@ -1,6 +1,6 @@
 //! Compares deep views on the device of this machine with the processors, value by value, and measures both.
 //!
-//! `cargo bench -p dwell-cuda --bench deep -- PART...` runs the named parts of `places`, `random[:N]`, `formulas`, `times[:PLACE,PLACE...]`, `times-of-formulas` and `cancel`; all of them if none
+//! `cargo bench -p dwell-cuda --bench deep -- PART...` runs the named parts of `places`, `random[:N or FIRST..END]`, `formulas`, `times[:PLACE,PLACE...]`, `times-of-formulas` and `cancel`; all of them if none
 //! is named. Without a device it prints the reason and succeeds.
 
 #![expect(
@@ -14,6 +14,7 @@ use dwell::{
     Level, Limits, Location, Notes, NumberKind, Plan, Progress, Settings, Size, Strategy, Task, View,
 };
 use dwell_cuda::{CudaEngine, Device, Options};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 const LIMITS: Limits = Limits { memory_bytes: 1 << 36 };
@@ -125,8 +126,9 @@ fn main() {
         }
     }
     if wants("random") {
-        let count = value("random").and_then(|count| count.parse().ok()).unwrap_or(200);
-        random(&engines, count);
+        let numbers = value("random").unwrap_or_default();
+        let (first, end) = numbers.split_once("..").unwrap_or(("0", &numbers));
+        random(&engines, first.parse().unwrap_or(0)..end.parse().unwrap_or(200));
     }
     if wants("formulas") {
         of_formulas(&engines);
@@ -316,15 +318,15 @@ fn of_formulas(engines: &Engines) {
     }
 }
 
-/// Views near the centres of places, at random zooms between 1e14 and theirs, half of them turned.
-fn random(engines: &Engines, count: usize) {
+/// Views near the centres of places, at random zooms between 1e14 and theirs, half of them turned: those of some numbers.
+fn random(engines: &Engines, numbers: Range<usize>) {
     let mut seed = 7_u64;
     let mut unit = || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 11) as f64 / (1_u64 << 53) as f64
     };
     let began = Instant::now();
-    for number in 0..count {
+    for number in 0..numbers.end {
         // The last two take longest.
         let (place, most) = PLACES[(unit() * (PLACES.len() - 2) as f64) as usize];
         let (view, limit) = place_of(place);
@@ -335,12 +337,15 @@ fn random(engines: &Engines, count: usize) {
         if number % 2 == 1 {
             view.rotation = format!("{}", (unit() * 340.0) as i32 - 170).parse().unwrap();
         }
+        if number < numbers.start {
+            continue;
+        }
         let name = format!("{number} {place} 1e{}", zoom as u32);
         engines.compare(&name, &view.sized(Size::new(96, 54).unwrap()), &squares(limit));
         if began.elapsed() > Duration::from_secs(240) {
-            println!("{} views, all equal", number + 1);
+            println!("{} views, all equal", number + 1 - numbers.start);
             return;
         }
     }
-    println!("{count} views, all equal");
+    println!("{} views, all equal", numbers.len());
 }

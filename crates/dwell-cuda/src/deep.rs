@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `device.rs` | the device as the library sees it, and its faults |
 //! | `session.rs` | the interface between that and a device session |
+//! | `sessions.rs` | those that are kept, and the one that is opened ahead |
 //! | `cuda.rs` | a session on a CUDA device: pixels under way, and launches |
 //! | `pixels.rs` | memory for the pixels under way |
 //! | `tables.rs`, `tables/` | references and blocks on the device: of z^2 + c, and of other formulas and Julia sets |
@@ -23,5 +24,6 @@ mod host;
 pub(crate) mod layout;
 pub(crate) mod pixels;
 pub(crate) mod session;
+pub(crate) mod sessions;
 mod share;
 mod tables;

@@ -3,7 +3,7 @@
 
 use crate::call::{Call, pieces};
 use crate::deep;
-use crate::deep::device::DeepSessions;
+use crate::deep::sessions::DeepSessions;
 use crate::device::CudaDevice;
 use crate::driver::{Device, Fault};
 use crate::needs::ROUNDED;
@@ -18,7 +18,7 @@ use dwell::{
 };
 use dwell_kernels::with_standard_floats;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Pixels delivered at once.
@@ -49,12 +49,12 @@ const FEWEST_SESSIONS: usize = 8;
 /// rest of the call, with a warning; later calls do not use the device and carry no warning, but the report's `lost`.
 pub struct CudaEngine {
     pub(crate) device: Device,
-    pub(crate) backend: Box<dyn OpenSession>,
+    pub(crate) backend: Arc<dyn OpenSession>,
     cpu: CpuEngine,
     pub(crate) options: Options,
     shortcuts: Shortcuts,
     pub(crate) pieces: Pieces,
-    pub(crate) sessions: SessionPool,
+    pub(crate) sessions: Arc<SessionPool>,
     pub(crate) deep_sessions: DeepSessions,
     /// Why the device is not used again, once it is lost.
     lost: OnceLock<String>,
@@ -72,13 +72,13 @@ impl CudaEngine {
     /// # Errors
     /// When an option is out of range, or does not go with the kernel.
     pub fn new(device: Device, cpu: CpuEngine, options: Options) -> Result<Self, InputError> {
-        let backend = Box::new(CudaDevice::new(device.clone()));
+        let backend = Arc::new(CudaDevice::new(device.clone()));
         Self::over(device, backend, cpu, options, PIECES)
     }
 
     pub(crate) fn over(
         device: Device,
-        backend: Box<dyn OpenSession>,
+        backend: Arc<dyn OpenSession>,
         cpu: CpuEngine,
         options: Options,
         pieces: Pieces,
@@ -87,7 +87,7 @@ impl CudaEngine {
         let shortcuts = if options.kernel.is_plain() { Shortcuts::NONE } else { cpu.info().shortcuts };
         // Those of all threads, and of a render's verification.
         let most = (2 * cpu.pool().threads()).max(FEWEST_SESSIONS);
-        let sessions = SessionPool::new(most, options.memory_bytes.min(device.memory_bytes));
+        let sessions = Arc::new(SessionPool::new(most, options.memory_bytes.min(device.memory_bytes)));
         let lost = OnceLock::new();
         let deep_sessions = DeepSessions::default();
         Ok(Self { device, backend, cpu, options, shortcuts, pieces, sessions, deep_sessions, lost })
@@ -97,6 +97,12 @@ impl CudaEngine {
     #[must_use]
     pub fn options(&self) -> Options {
         self.options
+    }
+
+    /// Starts a thread that gets the device ready for deep views, which takes 0.2 s, so that the caller can plan one meanwhile. The first call for a deep view waits for it, and reports
+    /// a fault of it.
+    pub fn get_ready_for_deep_views(&self) {
+        self.deep_sessions.open_ahead(&self.backend, &self.sessions);
     }
 
     /// Why the device is not used again, if it is lost: the processors then compute everything.

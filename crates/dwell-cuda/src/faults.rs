@@ -204,7 +204,7 @@ fn device() -> Device {
 
 fn engine(fails: Option<(usize, Fault)>, lasting: bool) -> (CudaEngine, Arc<Mutex<Script>>) {
     let script = Arc::new(Mutex::new(Script { fails, lasting, ..Script::default() }));
-    let fake = Box::new(FakeDevice(Arc::clone(&script)));
+    let fake = Arc::new(FakeDevice(Arc::clone(&script)));
     (CudaEngine::over(device(), fake, cpu(), Options::default(), PIECES).unwrap(), script)
 }
 
@@ -423,7 +423,7 @@ fn what_does_not_fit_together_is_an_input_error() {
     let settings = Settings { formula: ship, limit: 10, ..Settings::default() };
     let plan = Plan::new(plan.view(), &settings, &Limits::default()).unwrap();
     let options = Options { kernel: GpuKernel::DeviceLaunches, ..Options::default() };
-    let fake = Box::new(FakeDevice(Arc::clone(&script)));
+    let fake = Arc::new(FakeDevice(Arc::clone(&script)));
     let engine = CudaEngine::over(device(), fake, cpu(), options, PIECES).unwrap();
     let task = Task { plan: &plan, strategy: Strategy::MarianiSilver, channels: ChannelSet::NONE };
     let rows = FieldRowsMut::new(96, 0..1, ChannelSlicesMut::of_dwells(&mut dwell)).unwrap();
@@ -545,7 +545,7 @@ fn a_journal_is_resumed_by_any_engine() {
     let view = View::centred("-0.6", "0.1", "1.2").unwrap().sized(Size::new(1 << 16, 52).unwrap());
     let plan = Plan::new(&view, &Settings { limit: 8, ..Settings::default() }, &Limits::default()).unwrap();
     let device = |pixels: u64| {
-        let fake = Box::new(FakeDevice(Arc::new(Mutex::new(Script::default()))));
+        let fake = Arc::new(FakeDevice(Arc::new(Mutex::new(Script::default()))));
         CudaEngine::over(device(), fake, cpu(), Options::default(), Pieces { pixels, fewest: 1 << 8 }).unwrap()
     };
     let (large, small, processors) = (device(1 << 22), device(1 << 18), cpu());
@@ -705,7 +705,7 @@ fn free_sessions_are_closed_before_fewer_pixels_are_computed_at_once() {
     // Bytes for either of two sessions, and for both.
     for (memory_bytes, opens) in [(160_000, 4), (1_000_000, 2)] {
         let script = Arc::default();
-        let fake = Box::new(FakeDevice(Arc::clone(&script)));
+        let fake = Arc::new(FakeDevice(Arc::clone(&script)));
         let options = Options { memory_bytes, ..Options::default() };
         let engine = CudaEngine::over(device(), fake, cpu(), options, PIECES).unwrap();
         for strategy in [Strategy::MarianiSilver, Strategy::EveryPixel].repeat(2) {
@@ -721,7 +721,7 @@ fn sessions_are_kept_where_memory_is_short() {
     let plan = plan();
     let truth = truth(&plan, ChannelSet::NONE);
     let script = Arc::default();
-    let fake = Box::new(FakeDevice(Arc::clone(&script)));
+    let fake = Arc::new(FakeDevice(Arc::clone(&script)));
     // Room for half of the usual pixels at once, which is found out without the device.
     let options = Options { memory_bytes: 30_000, ..Options::default() };
     let engine = CudaEngine::over(device(), fake, cpu(), options, PIECES).unwrap();
@@ -739,7 +739,7 @@ fn requirements_are_within_the_memory() {
     let plan = plan();
     let task = Task { plan: &plan, strategy: Strategy::EveryPixel, channels: ChannelSet::SMOOTH };
     let requirements = |memory_bytes| {
-        let fake = Box::new(FakeDevice(Arc::default()));
+        let fake = Arc::new(FakeDevice(Arc::default()));
         let options = Options { memory_bytes, ..Options::default() };
         CudaEngine::over(device(), fake, cpu(), options, PIECES).unwrap().requirements(&task, plan.size().height)
     };
@@ -748,7 +748,7 @@ fn requirements_are_within_the_memory() {
     assert!((96 * 66 * 20..4 << 20).contains(&all.device_bytes), "{all:?}");
     assert!(little.device_bytes < 1 << 20 && all.mirrors && all.host_bytes > 96 * 66 * 12);
     let distances = Task { channels: ChannelSet::DISTANCE, ..task };
-    let fake = Box::new(FakeDevice(Arc::default()));
+    let fake = Arc::new(FakeDevice(Arc::default()));
     let engine = CudaEngine::over(device(), fake, cpu(), Options::default(), PIECES).unwrap();
     assert_eq!(engine.requirements(&distances, 64), cpu().requirements(&distances, 64));
 }

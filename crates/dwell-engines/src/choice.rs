@@ -102,16 +102,16 @@ pub fn choose(name: EngineName, cpu: CpuEngine, options: Option<Options>, work: 
             let found = devices.into_iter().find(|device| device.number == number);
             let s = if count == 1 { "" } else { "s" };
             let none = || unavailable(number, format!("this machine has {count} device{s}, numbered from 0"));
-            on_device(found.ok_or_else(none)?, cpu, options)
+            on_device(found.ok_or_else(none)?, cpu, options, work)
         }
         EngineName::Auto if options.is_none() && !is_for_a_device(&cpu, work) => Ok(processors(cpu, None)),
         EngineName::Auto => {
             let found = dwell_cuda::devices().map(|devices| devices.into_iter().next());
             match (found, options) {
-                (Ok(Some(device)), Some(_)) => on_device(device, cpu, options),
+                (Ok(Some(device)), Some(_)) => on_device(device, cpu, options, work),
                 (Ok(Some(device)), None) => {
                     if device_is_faster(&device, &cpu, work.pixels, work.is_deep()) {
-                        on_device(device, cpu, options)
+                        on_device(device, cpu, options, work)
                     } else {
                         Ok(processors(cpu, None))
                     }
@@ -130,13 +130,17 @@ fn is_for_a_device(cpu: &CpuEngine, work: Work) -> bool {
     work.suits_a_device() && !processors_are_known_to_be_faster(cpu, work.pixels, work.is_deep())
 }
 
-fn on_device(device: Device, cpu: CpuEngine, options: Option<Options>) -> Result<Chosen, ChoiceError> {
+fn on_device(device: Device, cpu: CpuEngine, options: Option<Options>, work: Work) -> Result<Chosen, ChoiceError> {
     let options = options.unwrap_or_default();
     if options.kernel == GpuKernel::DeviceLaunches {
         let kernel = options.kernel;
         dwell_cuda::library().map_err(|reason| ChoiceError::NoLibrary { kernel, reason })?;
     }
-    Ok(Chosen { engine: Arc::new(CudaEngine::new(device, cpu, options)?), without_device: None })
+    let engine = CudaEngine::new(device, cpu, options)?;
+    if work.is_deep() {
+        engine.get_ready_for_deep_views();
+    }
+    Ok(Chosen { engine: Arc::new(engine), without_device: None })
 }
 
 #[cfg(test)]

@@ -9,39 +9,10 @@ use dwell::{
     Task,
 };
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
-
-/// Sessions that are kept for later calls, at most: each has memory for the pixels under way, and the blocks of the views it has seen last.
-const MOST_KEPT: usize = 2;
 
 /// Pinned bytes of a pixel, and those through which blocks are copied.
 const PINNED_BYTES: u64 = 16;
 const PINNED_BYTES_OF_TABLES: u64 = 9 << 20;
-
-/// Sessions that no call is using.
-#[derive(Default)]
-pub(crate) struct DeepSessions(Mutex<Vec<Box<dyn DeepSession>>>);
-
-impl DeepSessions {
-    /// Closes all. False when there are none.
-    pub(crate) fn clear(&self) -> bool {
-        let kept = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        !kept.is_empty()
-    }
-
-    fn take(&self) -> Option<Box<dyn DeepSession>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
-    }
-
-    fn give_back(&self, session: Box<dyn DeepSession>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let surplus = if kept.len() < MOST_KEPT { None } else { Some(kept.remove(0)) };
-        kept.push(session);
-        // Closing waits for the device.
-        drop(kept);
-        drop(surplus);
-    }
-}
 
 /// Whether the device makes attempts at the pixels of a task.
 pub(crate) fn computes(task: &Task<'_>, channels: ChannelSet) -> bool {
@@ -97,7 +68,7 @@ impl DeepCall<'_> {
         let engine = self.engine;
         let mut pixels = MOST_PIXELS;
         while self.session.is_none() {
-            self.session = match engine.deep_sessions.take() {
+            self.session = match engine.deep_sessions.take(&mut self.report)? {
                 None => match engine.backend.open_deep(pixels, &engine.sessions, &mut self.report) {
                     Ok(session) => Some(session),
                     // What no call is using is freed before less is tried.

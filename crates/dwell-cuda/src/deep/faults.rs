@@ -73,7 +73,7 @@ impl TestDevice {
             driver: "13.0".to_owned(),
         };
         let pieces = Pieces { pixels: 1 << 10, fewest: 1 << 8 };
-        CudaEngine::over(device, Box::new(Self { open: Box::new(open) }), processors(), Options::default(), pieces)
+        CudaEngine::over(device, Arc::new(Self { open: Box::new(open) }), processors(), Options::default(), pieces)
             .unwrap()
     }
 }
@@ -271,6 +271,39 @@ fn deep_fields_are_equal_after_any_fault() {
         }
         assert!(reached > 40, "{reached}");
     }
+}
+
+#[test]
+fn a_session_is_opened_while_the_caller_does_other_things() {
+    let plan = deep_plan();
+    let (field, _) = field_of(&processors(), &plan, ChannelSet::NONE);
+    let (ready, script) = engine(Script::default());
+    ready.get_ready_for_deep_views();
+    ready.get_ready_for_deep_views();
+    while script.lock().unwrap().done < 3 {
+        std::thread::yield_now();
+    }
+    let (own, notes) = field_of(&ready, &plan, ChannelSet::NONE);
+    assert!(own == field && notes.warnings.is_empty());
+    let (other, of_other) = engine(Script::default());
+    field_of(&other, &plan, ChannelSet::NONE);
+    assert_eq!(script.lock().unwrap().done, of_other.lock().unwrap().done, "it is opened once");
+    // Its faults are those of the call that needs it.
+    for at in 0..3 {
+        for fault in [Fault::Memory, Fault::Lost("an injected fault".to_owned())] {
+            let (failing, script) = engine(Script { fails: Some((at, fault.clone())), ..Script::default() });
+            failing.get_ready_for_deep_views();
+            let (own, notes) = field_of(&failing, &plan, ChannelSet::NONE);
+            assert!(own == field, "{fault:?} at {at}");
+            assert_eq!(notes.warnings.len(), usize::from(fault != Fault::Memory), "{fault:?} at {at}");
+            assert_eq!(script.lock().unwrap().after_loss, 0, "the context is not used after {fault:?} at {at}");
+        }
+    }
+    // An engine that is not used waits for the thread.
+    let (unused, script) = engine(Script::default());
+    unused.get_ready_for_deep_views();
+    drop(unused);
+    assert_eq!(Arc::strong_count(&script), 1);
 }
 
 #[test]
