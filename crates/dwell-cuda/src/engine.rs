@@ -99,8 +99,8 @@ impl CudaEngine {
         self.options
     }
 
-    /// Starts a thread that gets the device ready for deep views, which takes 0.2 s, so that the caller can plan one meanwhile. The first call for a deep view waits for it, and reports
-    /// a fault of it.
+    /// Starts a thread that gets the device ready for deep views, which takes 0.2 s. Meanwhile the caller can plan one, and calls for deep views compute rows by the processors. The first call that uses the device
+    /// reports a fault of it.
     pub fn get_ready_for_deep_views(&self) {
         self.deep_sessions.open_ahead(&self.backend, &self.sessions);
     }

@@ -119,6 +119,10 @@ impl DeepCall<'_> {
 }
 
 impl DeepDevice for DeepCall<'_> {
+    fn is_ready(&mut self) -> bool {
+        self.session.is_some() || !self.engine.deep_sessions.is_getting_ready()
+    }
+
     fn most_rows(&mut self, width: u32) -> Result<u32, DeviceFailed> {
         if self.engine.lost().is_some() {
             return Err(DeviceFailed);

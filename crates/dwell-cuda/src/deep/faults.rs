@@ -273,6 +273,36 @@ fn deep_fields_are_equal_after_any_fault() {
     }
 }
 
+/// Waits until the device is ready.
+fn wait_for(engine: &CudaEngine) {
+    while engine.deep_sessions.is_getting_ready() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn processors_compute_until_the_device_is_ready() {
+    let plan = deep_plan();
+    let (opens, waits) = std::sync::mpsc::channel();
+    let waits = Mutex::new(waits);
+    let engine = TestDevice::over(move |_| {
+        waits.lock().unwrap().recv().unwrap();
+        let (script, capacity) = (Arc::default(), WIDTH * 36);
+        Ok(Box::new(FakeSession { script, truth: truth(), capacity, rows: 0..0, knows: true, is_decided: Vec::new() }))
+    });
+    engine.get_ready_for_deep_views();
+    let (field, _) = field_of(&processors(), &plan, ChannelSet::NONE);
+    for (is_ready, on_cpu) in [(false, 36), (true, 0)] {
+        if is_ready {
+            opens.send(()).unwrap();
+            wait_for(&engine);
+        }
+        let (own, notes) = field_of(&engine, &plan, ChannelSet::NONE);
+        assert!(own == field && notes.warnings.is_empty(), "ready: {is_ready}");
+        assert_eq!(notes.device.unwrap().rows_on_cpu, on_cpu, "ready: {is_ready}");
+    }
+}
+
 #[test]
 fn a_session_is_opened_while_the_caller_does_other_things() {
     let plan = deep_plan();
@@ -280,11 +310,10 @@ fn a_session_is_opened_while_the_caller_does_other_things() {
     let (ready, script) = engine(Script::default());
     ready.get_ready_for_deep_views();
     ready.get_ready_for_deep_views();
-    while script.lock().unwrap().done < 3 {
-        std::thread::yield_now();
-    }
+    wait_for(&ready);
     let (own, notes) = field_of(&ready, &plan, ChannelSet::NONE);
     assert!(own == field && notes.warnings.is_empty());
+    assert_eq!(notes.device.unwrap().rows_on_cpu, 0);
     let (other, of_other) = engine(Script::default());
     field_of(&other, &plan, ChannelSet::NONE);
     assert_eq!(script.lock().unwrap().done, of_other.lock().unwrap().done, "it is opened once");
@@ -293,6 +322,7 @@ fn a_session_is_opened_while_the_caller_does_other_things() {
         for fault in [Fault::Memory, Fault::Lost("an injected fault".to_owned())] {
             let (failing, script) = engine(Script { fails: Some((at, fault.clone())), ..Script::default() });
             failing.get_ready_for_deep_views();
+            wait_for(&failing);
             let (own, notes) = field_of(&failing, &plan, ChannelSet::NONE);
             assert!(own == field, "{fault:?} at {at}");
             assert_eq!(notes.warnings.len(), usize::from(fault != Fault::Memory), "{fault:?} at {at}");

@@ -51,6 +51,12 @@ impl DeepSessions {
         drop(surplus);
     }
 
+    /// Whether there is none yet, but one is being opened.
+    pub(super) fn is_getting_ready(&self) -> bool {
+        let is_opening = lock(&self.opening).as_ref().is_some_and(|opening| !opening.is_finished());
+        is_opening && lock(&self.kept).is_empty()
+    }
+
     /// Starts a thread that opens a session, unless one was started and its session is not taken yet.
     pub(crate) fn open_ahead(&self, device: &Arc<dyn OpenSession>, memory: &Arc<SessionPool>) {
         let mut opening = lock(&self.opening);

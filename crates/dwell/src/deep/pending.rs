@@ -35,7 +35,8 @@ impl Pending {
         self.required = row;
     }
 
-    pub(super) fn required(&self) -> u32 {
+    /// The rows before this one are required.
+    pub(crate) fn required(&self) -> u32 {
         self.required
     }
 

@@ -318,13 +318,21 @@ mod tests {
         ("-2", "0.000000000000000000000001", "1e25", Fold::Absolute),
     ];
 
-    /// A device that has memory for three rows and decides nothing.
+    /// A device that has memory for three rows and decides nothing, once it is ready.
     #[derive(Default)]
     struct Idle {
         pixels: u32,
+        /// How often it is not ready.
+        late: usize,
+        on_processors: usize,
     }
 
     impl DeepDevice for Idle {
+        fn is_ready(&mut self) -> bool {
+            self.late = self.late.saturating_sub(1);
+            self.late == 0
+        }
+
         fn most_rows(&mut self, _: u32) -> Result<u32, DeviceFailed> {
             Ok(3)
         }
@@ -343,13 +351,15 @@ mod tests {
             Ok((0..self.pixels).collect())
         }
 
-        fn leaves(&mut self, _: Range<u32>) {}
+        fn leaves(&mut self, rows: Range<u32>) {
+            self.on_processors += rows.len();
+        }
     }
 
     #[test]
     fn slices_that_leave_pixels_to_later_ones_give_the_same_in_the_end() {
         let size = Size { width: 23, height: 19 };
-        let (mut left, mut across) = (0, 0);
+        let (mut left, mut across, mut late) = (0, 0, 0);
         for (re, im, zoom, fold) in VIEWS {
             let view = View::centred(re, im, zoom).unwrap().sized(size);
             let formula = Formula::new(fold, 2).unwrap();
@@ -382,7 +392,10 @@ mod tests {
                     pending.require_before(required);
                     let slice = (sliced.all_rows_mut(), rows.clone());
                     if with_device {
-                        engine.run_with_device(&task, slice, &control, (&mut Idle::default(), &mut pending)).unwrap();
+                        // Ready at once, or after some or all of the rows.
+                        let mut device = Idle { late: number as usize % 5, ..Idle::default() };
+                        engine.run_with_device(&task, slice, &control, (&mut device, &mut pending)).unwrap();
+                        late += device.on_processors;
                     } else {
                         engine.run_slice(&task, slice, &control, &mut pending).unwrap();
                     }
@@ -402,5 +415,6 @@ mod tests {
             }
         }
         assert!(left > 100 && across > 5, "{left} pixels were left, {across} times across slices");
+        assert!((1..VIEWS.len() * 19).contains(&late), "{late}");
     }
 }

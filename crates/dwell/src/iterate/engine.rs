@@ -276,7 +276,7 @@ pub struct DeviceReport {
     pub copy_seconds: f64,
     /// Bytes that were copied from the device.
     pub copied_bytes: u64,
-    /// Rows that the CPU engine computed because the device could not.
+    /// Rows that the CPU engine computed because the device could not, or was not ready yet.
     pub rows_on_cpu: u64,
     /// The fraction of a multiprocessor's threads that the kernel's blocks can keep resident, 0 to 1.
     pub theoretical_occupancy: f64,

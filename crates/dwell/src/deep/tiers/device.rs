@@ -107,6 +107,9 @@ pub struct Attempted {
 
 /// A device that decides pixels of deep views, each with a proof.
 pub trait DeepDevice {
+    /// Whether it can begin at once. As long as it cannot, the processors compute rows.
+    fn is_ready(&mut self) -> bool;
+
     /// The most rows, at least 1, of so many columns that it takes at once.
     ///
     /// # Errors

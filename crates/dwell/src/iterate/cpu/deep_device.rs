@@ -16,11 +16,13 @@ use crate::plan::points::Points;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+/// Pixels that the processors compute at once, about, while the device gets ready: 2 to 20 ms of 16 threads in most views.
+const MEANWHILE: u32 = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
 
 impl CpuEngine {
-    /// As [`Engine::run_slice`] for a deep view, with a device that makes the attempts by deltas. Where it fails, the processors go on.
+    /// As [`Engine::run_slice`] for a deep view, with a device that makes the attempts by deltas. Until it is ready, and where it fails, the processors compute all of it.
     ///
     /// # Errors
     /// As [`Engine::run_slice`].
@@ -38,16 +40,30 @@ impl CpuEngine {
         let (began, prepared_before) = (Instant::now(), points.shared.report().of_preparing());
         let course = self.deep_call(points, task.plan.limit(), control).course(task.channels)?;
         let (mut next, mut notes, mut waiting) = (slice.start, Notes::default(), Duration::ZERO);
+        let (all, required) = (rows.rows(), pending.required());
         while course.suits_a_device() && next < slice.end {
-            let Ok(most) = device.most_rows(rows.width()) else { break };
+            let is_ready = device.is_ready();
+            let most = if is_ready { device.most_rows(rows.width()) } else { Ok(MEANWHILE / rows.width()) };
+            let Ok(most) = most else { break };
             let end = next.saturating_add(most.max(1)).min(slice.end);
-            let piece = (&mut rows, next..end);
-            let waited =
-                self.decide_with_device((&course, points), piece, control, (&mut *device, &mut *pending), &mut notes)?;
-            let Some(waited) = waited else { break };
-            waiting += waited;
+            // Pixels wait for those of the next pieces.
+            pending.require_before(if end < slice.end { 0 } else { required });
+            if is_ready {
+                let piece = (&mut rows, next..end);
+                let waited =
+                    self.decide_with_device((&course, points), piece, control, (&mut *device, &mut *pending), &mut notes)?;
+                let Some(waited) = waited else { break };
+                waiting += waited;
+            } else {
+                device.leaves(next..end);
+                let piece = (rows.some_rows_mut(all.clone()), next..end);
+                let outcome = self.run_deep(task, points, piece, control, pending)?;
+                notes.add(outcome.notes);
+                waiting += outcome.times.waiting;
+            }
             next = end;
         }
+        pending.require_before(required);
         if next < slice.end {
             device.leaves(next..slice.end);
             let outcome = self.run_deep(task, points, (rows, next..slice.end), control, pending)?;
@@ -59,7 +75,7 @@ impl CpuEngine {
         Ok(Outcome { times, notes })
     }
 
-    /// Decides some rows, and what is pending of others. The time in which threads waited, or the device had few orbits under way; `None` where it fails.
+    /// Decides some rows, and what is pending of others, on a device that is ready. The time in which threads waited, or the device had few orbits under way; `None` where it fails.
     fn decide_with_device(
         &self,
         (course, points): (&Course<'_>, &DeepPoints),
