@@ -74,17 +74,17 @@ template <class T, class D, class View> __device__ __forceinline__ void decide(c
     add_up(l.totals + 1, counts.blocks);
 }
 
-// The structs stay in constant memory, whose address is taken where functions are not inlined.
-#define KERNEL(name, View, number, Of)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)                                                           \
+// The structs stay in constant memory, whose address is taken where functions are not inlined. More blocks of threads at a time, with fewer registers for each, hide more of the loads: as many as give the least time.
+#define KERNEL(name, View, number, Of, blocks)                                                                            \
+    extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, blocks)                                                   \
         name(const __grid_constant__ View v, const __grid_constant__ DeepPixels p, const __grid_constant__ DeepLists l) { \
         decide<number, Of>(v, p, l);                                                                                      \
     }
-KERNEL(deep_f64, DeepView, double, NoDerivative)
-KERNEL(deep_pairs, DeepView, Pair, NoDerivative)
-KERNEL(deep_f64_derived, DeepView, double, Derivative)
-KERNEL(deep_pairs_derived, DeepView, Pair, Derivative)
-KERNEL(deep_formula_f64, DeepFormula, double, NoDerivative)
-KERNEL(deep_formula_pairs, DeepFormula, Pair, NoDerivative)
-KERNEL(deep_formula_f64_derived, DeepFormula, double, Columns)
-KERNEL(deep_formula_pairs_derived, DeepFormula, Pair, Columns)
+KERNEL(deep_f64, DeepView, double, NoDerivative, 4)
+KERNEL(deep_pairs, DeepView, Pair, NoDerivative, 2)
+KERNEL(deep_f64_derived, DeepView, double, Derivative, 3)
+KERNEL(deep_pairs_derived, DeepView, Pair, Derivative, 2)
+KERNEL(deep_formula_f64, DeepFormula, double, NoDerivative, 3)
+KERNEL(deep_formula_pairs, DeepFormula, Pair, NoDerivative, 2)
+KERNEL(deep_formula_f64_derived, DeepFormula, double, Columns, 2)
+KERNEL(deep_formula_pairs_derived, DeepFormula, Pair, Columns, 2)

@@ -2,10 +2,10 @@
 #pragma once
 #include "deep_orbit.cuh"
 
-// The longest block at m for deltas up to `reach`, and its steps; its number, or none.
-__device__ __forceinline__ unsigned longest(const DeepView& v, unsigned m, unsigned long long room, double reach, unsigned& steps) {
+// The longest block at m, with these blocks, for deltas up to `reach`, and its steps; its number, or none.
+__device__ __forceinline__ unsigned longest(const DeepView& v, unsigned m, const DeepOrigin& of, unsigned long long room, double reach,
+                                            unsigned& steps) {
     const unsigned origin = origin_of(m);
-    const DeepOrigin of = v.origins[origin];
     if (!(reach <= of.shortest)) return NO_BLOCK;
     // Radii fall with the length: steps of 1, 2, 4... up to one that is too long, and bisection. Each is a load that waits for the one before, and at 0 there are up to 64 lengths.
     const double* radii = v.radii + of.first;
@@ -78,8 +78,11 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
     // The derivatives of blocks need twice as much within their radius.
     const double needed = WithDerivative<D>::IS ? 2 : 1;
     const Complex<T> of_c = plain(v, c);
-    for (; budget > 0; budget--) {
+    while (budget > 0) {
+        budget--;
         Complex<T> z_m = reference_at<T>(v, o.m);
+        // Both loads at once: each takes as long as some steps. Between origins this is that of the next one, and not used.
+        DeepOrigin of = v.origins[min(origin_of(o.m), v.origin_count - 1)];
         Complex<T> w = z_m + o.z;
         double w_square = square(w), z_square = square(o.z);
         const bool at_end = o.m == v.last;
@@ -94,6 +97,7 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
             o.e = (o.e + 2 * Mantissa<T>::UNIT * (taxicab(z_m) + taxicab(w)) + DEEP_UNDERFLOW) * DEEP_UP;
             o.z = w;
             o.m = 0;
+            of = v.origins[0];
             z_m = {};
             z_square = w_square;
             o.rebases++;
@@ -109,7 +113,7 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
         if (may_begin_block(o.m) && v.last - o.m > (1u << DEEP_FIRST_LEVEL) && room > (1u << DEEP_FIRST_LEVEL)) {
             const double reach = (above_sqrt(z_square) + o.e) * DEEP_UP;
             unsigned steps;
-            const unsigned block = longest(v, o.m, room, needed * reach, steps);
+            const unsigned block = longest(v, o.m, of, room, needed * reach, steps);
             if (block != NO_BLOCK) {
                 apply(v, block, c, reach, o);
                 o.m += steps;
@@ -118,15 +122,26 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
                 continue;
             }
         }
-        const Complex<T> t = z_m + w;
-        const double modulus = above_sqrt(w_square), growth = Op<double>::fma(2.0, modulus, o.e);
-        const double roundings = Op<double>::fma(9 * Mantissa<T>::UNIT * taxicab(o.z), taxicab(t), v.of_c);
-        if constexpr (WithDerivative<D>::IS) step_derivative(v, rounded(w), modulus, o.e, o.derivative);
-        o.e = Op<double>::fma(growth, o.e, roundings) * DEEP_UP;
-        o.z = multiply_add(o.z, t, of_c);
-        o.m++;
-        o.n++;
-        counts.steps++;
+        // Steps up to the next origin of blocks, as long as none of the tests above would end or change the orbit: a warp of which some lanes take a block makes four steps
+        // of the others meanwhile, not one.
+        for (;;) {
+            const Complex<T> t = z_m + w;
+            z_m = reference_at<T>(v, o.m + 1);
+            const double modulus = above_sqrt(w_square), growth = Op<double>::fma(2.0, modulus, o.e);
+            const double roundings = Op<double>::fma(9 * Mantissa<T>::UNIT * taxicab(o.z), taxicab(t), v.of_c);
+            if constexpr (WithDerivative<D>::IS) step_derivative(v, rounded(w), modulus, o.e, o.derivative);
+            o.e = Op<double>::fma(growth, o.e, roundings) * DEEP_UP;
+            o.z = multiply_add(o.z, t, of_c);
+            o.m++;
+            o.n++;
+            counts.steps++;
+            if (budget == 0 || may_begin_block(o.m) || o.m == v.last || o.n == v.limit) break;
+            w = z_m + o.z;
+            w_square = square(w);
+            z_square = square(o.z);
+            if (w_square < z_square || !(z_square >= DEEP_SMALL * DEEP_SMALL) || !is_within(v, w_square, o.e + v.of_modulus)) break;
+            budget--;
+        }
     }
     return GOES_ON;
 }

@@ -25,10 +25,12 @@ template <class T> __device__ __forceinline__ Extended<T> normalised(Complex<T> 
 // Z_m. Below 2^-300 it is 0 or has few bits: see `reference_extended`.
 template <class T> __device__ __forceinline__ Complex<T> reference_at(const DeepView& v, unsigned m);
 template <> __device__ __forceinline__ Complex<double> reference_at<double>(const DeepView& v, unsigned m) {
-    return {v.high[2ull * m], v.high[2ull * m + 1]};
+    const double2 z = reinterpret_cast<const double2*>(v.high)[m];
+    return {z.x, z.y};
 }
 template <> __device__ __forceinline__ Complex<Pair> reference_at<Pair>(const DeepView& v, unsigned m) {
-    return {{v.high[2ull * m], v.low[2ull * m]}, {v.high[2ull * m + 1], v.low[2ull * m + 1]}};
+    const double2 z = reinterpret_cast<const double2*>(v.high)[m], y = reinterpret_cast<const double2*>(v.low)[m];
+    return {{z.x, y.x}, {z.y, y.y}};
 }
 
 // The entry of m in a list of values with exponents of their own, in the order of m; null where there is none.

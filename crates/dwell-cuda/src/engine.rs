@@ -111,10 +111,11 @@ impl CudaEngine {
         self.lost.get().map(String::as_str)
     }
 
-    /// Never uses the device again.
-    pub(crate) fn lose(&self, fault: &Fault) {
-        self.lost.get_or_init(|| fault.to_string());
+    /// Never uses the device again. Whether it was not lost before: calls that run at the same time fail together.
+    pub(crate) fn lose(&self, fault: &Fault) -> bool {
+        let is_first = self.lost.set(fault.to_string()).is_ok();
         self.free_idle();
+        is_first
     }
 
     /// Frees the device memory of sessions that no call is using. False when there are none.

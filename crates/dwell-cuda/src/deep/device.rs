@@ -89,11 +89,10 @@ impl DeepCall<'_> {
     fn failed(&mut self, fault: &Fault) -> DeviceFailed {
         let engine = self.engine;
         self.session = None;
-        if *fault != Fault::Memory {
-            engine.lose(fault);
+        if *fault == Fault::Memory || engine.lose(fault) {
+            let (number, name) = (engine.device.number, &engine.device.name);
+            self.warnings.push(format!("cuda:{number} ({name}) failed, so the processors continued: {fault}"));
         }
-        let (number, name) = (engine.device.number, &engine.device.name);
-        self.warnings.push(format!("cuda:{number} ({name}) failed, so the processors continued: {fault}"));
         DeviceFailed
     }
 

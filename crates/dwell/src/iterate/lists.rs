@@ -2,6 +2,7 @@
 
 use crate::base::control::Control;
 use crate::base::error::Error;
+use crate::deep::rest::Rest;
 use crate::field::FieldRowsMut;
 use crate::field::channels::{ChannelBuffers, ChannelSet};
 use crate::iterate::engine::{Engine, Notes, Task};
@@ -22,6 +23,12 @@ pub(crate) fn are_taken(engine: &dyn Engine, plan: &Plan, channels: ChannelSet) 
 pub(crate) fn bytes(points: u64, channels: ChannelSet) -> u64 {
     let points = points + u64::from(WIDTH);
     points * (2 * size_of::<(u32, u32)>() + 2 * size_of::<i64>()) as u64 + channels.bytes(points)
+}
+
+/// Upper bound of the bytes that the engine takes for a list of so many points beside what it takes for one that is computed at the same time.
+pub(crate) fn bytes_beside_another(engine: &dyn Engine, task: &Task<'_>, points: u64) -> u64 {
+    // Blocks and buffers of threads are shared.
+    Rest::bytes(points).saturating_add(engine.requirements(task, 1).pinned_bytes)
 }
 
 /// Computes points, at least one, given by columns and rows of `points`, which are of the view of a plan. Returns the values of each in order, with some more at the end, and what was noted.

@@ -187,7 +187,8 @@ impl<'a> Refiner<'a> {
                     self.cpu.compute_scattered(&self.finer.points, limits, places, out, &self.control)
                 })?;
             }
-            refined.add(batch.finish(self, |pixel, colour| colours[pixel.place(first, width)] = colour));
+            refined.add(batch.finish(self)?);
+            batch.finished().for_each(|(pixel, colour)| colours[pixel.place(first, width)] = colour);
         }
         Ok(refined)
     }

@@ -66,11 +66,11 @@ pub(super) fn follow(
         level,
         products,
         goal,
+        queue: queue::Together::begin(queue, !orbits.is_as_fast_as_one()),
         orbits,
         places: [None; LANES],
         followers: [none; LANES],
         ordinary: Ordinary::none(),
-        queue: queue::Together::begin(queue),
         until_look: 0,
         entered: 0,
     };

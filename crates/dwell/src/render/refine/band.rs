@@ -1,7 +1,8 @@
 //! The pixels of a band, refined together: an engine that takes lists computes their samples, many at a time.
 //!
 //! A device takes 5 to 20 ms for an attempt, however few orbits there are, and few orbits are under way at the end of each list. So a list has as many samples
-//! as a band has pixels, up to [`MOST`]. While a list is computed, free threads paint and encode the band before.
+//! as a band has pixels, up to [`MOST`]. Two lists are under way at a time, so that the processors decide what the device leaves of one, and colour its samples, while it computes the other. Meanwhile free threads
+//! paint and encode the band before.
 
 use super::batch::{BATCH, Batch, POINTS};
 use super::search::{Pixel, Search};
@@ -17,10 +18,15 @@ use crate::field::Field;
 use crate::iterate::engine::{Engine, Notes, Task};
 use crate::iterate::lists;
 use std::ops::Range;
-use std::sync::PoisonError;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, scope};
 
 /// The most samples that are computed at once.
 const MOST: usize = 1 << 20;
+/// Lists that are under way at a time.
+const AT_ONCE: u64 = 2;
 /// Pixels of the rows in which a thread looks for contrast at once, at least a row.
 const SLAB: usize = 1 << 14;
 
@@ -51,10 +57,51 @@ impl RefinedBand {
     }
 }
 
+/// The pixels with contrast of a band, by groups of batches whose samples are computed together.
+struct Groups<'a> {
+    field: &'a Field,
+    rows: Range<u32>,
+    pixels: &'a [Pixel],
+    /// The batches of a group, and the next group.
+    batches: usize,
+    next: AtomicUsize,
+    band: Mutex<&'a mut RefinedBand>,
+}
+
 /// The most batches whose samples are computed at once, in a band of so many pixels.
 fn batches_at_once(pixels: usize) -> usize {
     // The memory of the engine is planned for the samples of a band.
     (pixels.min(MOST) / POINTS).max(1)
+}
+
+impl<'a> Groups<'a> {
+    fn count(&self) -> usize {
+        self.pixels.len().div_ceil(self.batches * BATCH)
+    }
+
+    /// The pixels of a group that no thread has taken, and the rows that are done with it.
+    fn take(&self) -> Option<(&'a [Pixel], Range<u32>)> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let end_of = |number: usize| self.pixels.len().min(number * self.batches * BATCH);
+        let pixels = self.pixels.get(end_of(number)..end_of(number + 1)).filter(|pixels| !pixels.is_empty())?;
+        let first = if number == 0 { self.rows.start } else { self.pixels[end_of(number) - 1].row };
+        let is_last = end_of(number + 1) == self.pixels.len();
+        let below = if is_last { self.rows.end } else { pixels.last().map_or(first, |last| last.row) };
+        Some((pixels, first..below))
+    }
+
+    /// Leaves no group to be taken.
+    fn stop(&self) {
+        self.next.store(self.count(), Ordering::Relaxed);
+    }
+
+    fn band(&self) -> MutexGuard<'_, &'a mut RefinedBand> {
+        self.band.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn place(&self, pixel: &Pixel) -> usize {
+        pixel.place(self.rows.start, self.field.width() as usize)
+    }
 }
 
 impl Refiner<'_> {
@@ -67,13 +114,15 @@ impl Refiner<'_> {
         let width = u64::from(plan.size().width);
         let pixels = width * rows;
         let batches = batches_at_once(usize::try_from(pixels).unwrap_or(usize::MAX)) as u64;
+        let samples = batches * POINTS as u64;
         let slab = (SLAB as u64 / width).max(1);
+        let of_list = batches * (Batch::bytes() + task.channels.bytes(BATCH as u64)) + lists::bytes(samples, task.channels);
         bands * pixels * size_of::<Wide>() as u64
             // As lists of slabs, which grow by doubling, and as one list.
             + pixels * 3 * size_of::<Pixel>() as u64
             + engine.pool().threads() as u64 * Search::bytes(width, slab)
-            + batches * (Batch::bytes() + task.channels.bytes(BATCH as u64))
-            + lists::bytes(batches * POINTS as u64, task.channels)
+            + AT_ONCE * of_list
+            + (AT_ONCE - 1) * lists::bytes_beside_another(engine, task, samples)
     }
 
     /// Refines the pixels of a band; `None` where threads refine its pieces. `field` holds the rows, and those above and below them that the image has.
@@ -87,25 +136,64 @@ impl Refiner<'_> {
         let width = field.width() as usize;
         let mut colours = filled(rows.len() * width, Wide::default(), WHAT)?;
         let pixels = self.pixels_with_contrast(field, rows.clone(), &mut colours)?;
-        let at_once = batches_at_once(colours.len());
-        let mut batches = collected((0..at_once).map(|_| Batch::default()), WHAT)?;
-        let (mut refined, mut reached) = (Refined::default(), rows.start);
-        for pixels in pixels.chunks(at_once * BATCH) {
-            let batches = &mut batches[..pixels.len().div_ceil(BATCH)];
+        let batches = batches_at_once(colours.len());
+        let mut band = RefinedBand { colours, first: rows.start, refined: Refined::default() };
+        if pixels.is_empty() {
+            self.control.progress.add(rows.len() as u64 * width as u64);
+            return Ok(Some(band));
+        }
+        let (next, pixels) = (AtomicUsize::new(0), pixels.as_slice());
+        let groups = Groups { field, rows, pixels, batches, next, band: Mutex::new(&mut band) };
+        scope(|scope| {
+            let refine = || self.refine_groups(&groups);
+            // Without another thread the caller refines all groups.
+            let start = || Builder::new().name("lists".to_owned()).spawn_scoped(scope, refine).ok();
+            let other = if groups.count() > 1 { start() } else { None };
+            let own = refine();
+            let other = other.map_or(Ok(()), |other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            own.and(other)
+        })?;
+        Ok(Some(band))
+    }
+
+    /// Refines groups of pixels as long as there are some, and no thread has failed.
+    fn refine_groups(&self, groups: &Groups<'_>) -> Result<(), Error> {
+        let refined = (|| {
+            let mut batches = collected((0..groups.batches).map(|_| Batch::default()), WHAT)?;
+            while let Some((pixels, rows)) = groups.take() {
+                self.refine_group(groups, pixels, &mut batches[..pixels.len().div_ceil(BATCH)])?;
+                self.control.progress.add(rows.len() as u64 * u64::from(groups.field.width()));
+            }
+            Ok(())
+        })();
+        if refined.is_err() {
+            groups.stop();
+        }
+        refined
+    }
+
+    fn refine_group(&self, groups: &Groups<'_>, pixels: &[Pixel], batches: &mut [Batch]) -> Result<(), Error> {
+        {
+            let band = groups.band();
+            let own = &band.colours;
             self.each(batches, |number, batch| {
                 let pixels = &pixels[number * BATCH..pixels.len().min((number + 1) * BATCH)];
-                Ok(batch.begin(self, field, pixels, |pixel| colours[pixel.place(rows.start, width)])?)
+                Ok(batch.begin(self, groups.field, pixels, |pixel| own[groups.place(pixel)])?)
             })?;
-            while self.add_samples(batches)? {}
-            for batch in &*batches {
-                refined.add(batch.finish(self, |pixel, colour| colours[pixel.place(rows.start, width)] = colour));
-            }
-            let below = pixels.last().map_or(reached, |last| last.row);
-            self.control.progress.add(u64::from(below - reached) * width as u64);
-            reached = below;
         }
-        self.control.progress.add(u64::from(rows.end - reached) * width as u64);
-        Ok(Some(RefinedBand { colours, first: rows.start, refined }))
+        while self.add_samples(batches)? {}
+        let refined = Mutex::new(Refined::default());
+        self.each(batches, |_, batch| {
+            let of_batch = batch.finish(self)?;
+            refined.lock().unwrap_or_else(PoisonError::into_inner).add(of_batch);
+            Ok(())
+        })?;
+        let mut band = groups.band();
+        for (pixel, colour) in batches.iter().flat_map(Batch::finished) {
+            band.colours[groups.place(pixel)] = colour;
+        }
+        band.refined.add(refined.into_inner().unwrap_or_else(PoisonError::into_inner));
+        Ok(())
     }
 
     /// What the engine reported.

@@ -171,22 +171,28 @@ impl Batch {
         Ok(())
     }
 
-    /// Stores the colours of the pixels, once no samples are left to be listed.
-    pub(super) fn finish(&self, of: &Refiner<'_>, mut store: impl FnMut(&Pixel, Wide)) -> Refined {
+    /// Averages the samples of each pixel, once none are left to be listed.
+    pub(super) fn finish(&mut self, of: &Refiner<'_>) -> Result<Refined, InputError> {
         let total = of.finer.side * of.finer.side;
         let mut refined = Refined { pixels: self.pixels.len() as u64, samples: 0 };
-        for (pixel, sum) in self.pixels.iter().zip(&self.sums) {
+        self.colours.clear();
+        resize(&mut self.colours, self.sums.len(), Wide::default(), WHAT)?;
+        for (sum, colour) in self.sums.iter().zip(&mut self.colours) {
             refined.samples += u64::from(sum.samples);
-            let colour = if sum.samples == total {
+            *colour = if sum.samples == total {
                 of.painter.average(sum.light, total)
             } else {
                 let [red, green, blue] = sum.own;
                 let light = [sum.light[0] + red, sum.light[1] + green, sum.light[2] + blue];
                 of.painter.average(light, sum.samples + 1)
             };
-            store(pixel, colour);
         }
-        refined
+        Ok(refined)
+    }
+
+    /// The pixels with these averages.
+    pub(super) fn finished(&self) -> impl Iterator<Item = (&Pixel, Wide)> {
+        self.pixels.iter().zip(self.colours.iter().copied())
     }
 }
 
