@@ -40,6 +40,8 @@ struct Zoom<'a> {
     film: Film,
     method: Method,
     identity: Identity,
+    /// The warnings that were printed.
+    warned: Vec<String>,
 }
 
 pub(crate) fn run(args: &ZoomArgs, interrupt: &Interrupt) -> Result<(), Failure> {
@@ -113,6 +115,7 @@ impl<'a> Zoom<'a> {
             film,
             method,
             identity,
+            warned: Vec::new(),
         })
     }
 
@@ -227,12 +230,12 @@ impl<'a> Zoom<'a> {
                 let means = Means { engine: engine.as_ref(), limits: self.limits, control, journaling };
                 match &mut resampler {
                     Some(made) => made.frame(&self.film, *frame, &means, output, &mut scratch),
-                    None => self.film.render(*frame, &means, output, &mut scratch).map(drop),
+                    None => self.film.render(*frame, &means, output, &mut scratch).map(|report| report.warnings),
                 }
             });
             before += share;
             match rendered {
-                Ok(()) => {}
+                Ok(warnings) => self.warn(warnings),
                 Err(error) => {
                     if matches!(error, Error::Interrupted) {
                         self.interrupt.print_remark();
@@ -242,6 +245,16 @@ impl<'a> Zoom<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Prints warnings of frames, each once for a film.
+    fn warn(&mut self, warnings: Vec<String>) {
+        for warning in warnings {
+            if !self.args.quiet && !self.warned.contains(&warning) {
+                output::remark(&format!("warning: {warning}"));
+                self.warned.push(warning);
+            }
+        }
     }
 
     /// What resamples the frames, if they are.

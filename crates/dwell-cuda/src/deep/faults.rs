@@ -9,9 +9,9 @@ use crate::options::Options;
 use crate::pool::SessionPool;
 use crate::session::{DeviceSession, OpenSession, SessionSpec};
 use dwell::{
-    Attempted, Automatic, Cancel, Channel, ChannelSet, ChannelSlicesMut, Control, CpuEngine, DeepAttempt, DeepPoints,
-    DeviceReport, Engine, Error, FieldRowsMut, Level, Limits, Notes, NumberKind, Plan, Progress, Samples, Scene,
-    Settings, Size, Strategy, Task, View,
+    Attempted, Automatic, Cancel, Channel, ChannelSet, ChannelSlicesMut, Control, Course, CpuEngine, DeepAttempt,
+    DeepPoints, DeviceReport, Easing, Engine, Error, FieldRowsMut, Film, Level, Limits, Means, Notes, NumberKind, Plan,
+    Progress, Resampler, Samples, Scene, Scratch, Settings, Shared, Size, Strategy, Task, View, store,
 };
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -364,6 +364,38 @@ fn refined_pictures_are_equal_after_any_fault() {
                 assert!(warning.contains("an injected fault"), "{warning}");
             }
         }
+    }
+}
+
+#[test]
+fn resampled_frames_are_equal_after_a_fault_and_tell_of_it() {
+    let deep = deep_plan();
+    let settings = Settings { limit: deep.limit(), number: NumberKind::Exact, ..Settings::default() };
+    let automatic = Automatic::NONE;
+    let scene = Scene { view: deep.view().clone(), settings, automatic, ..Scene::default() };
+    let course = Course::new("1e26".parse().unwrap(), "1e27".parse().unwrap(), 3, Easing::Linear).unwrap();
+    let mut film = Film::new(scene, course, Shared::Film).unwrap();
+    let control = Control { cancel: &Cancel::default(), progress: &Progress::default() };
+    film.find(&processors(), &Limits::default(), &control, |_| ()).unwrap();
+    let frame = |engine: &dyn Engine| {
+        let means = Means { engine, limits: Limits::default(), control, journaling: None };
+        let mut resampler = Resampler::new(&film, &Limits::default()).unwrap();
+        let (output, file) = store::Output::in_memory("a frame");
+        let warnings = resampler.frame(&film, 1, &means, output, &mut Scratch::default()).unwrap();
+        (file.bytes(), warnings)
+    };
+    let (bytes, none) = frame(&processors());
+    assert!(none.is_empty());
+    let (faultless, script) = engine(Script::default());
+    assert!(frame(&faultless) == (bytes.clone(), none));
+    let operations = script.lock().unwrap().done;
+    assert!(operations > 20, "{operations}");
+    for at in [0, operations / 2, operations - 1] {
+        let fails = Some((at, Fault::Lost("an injected fault".to_owned())));
+        let (failing, _) = engine(Script { fails, lasting: true, ..Script::default() });
+        let (own, warnings) = frame(&failing);
+        assert!(own == bytes, "a fault at {at}");
+        assert!(matches!(&warnings[..], [warning] if warning.contains("an injected fault")), "{at}: {warnings:?}");
     }
 }
 

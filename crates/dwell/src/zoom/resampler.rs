@@ -137,7 +137,7 @@ impl Resampler {
     }
 
     /// Resamples a frame into a PNG. The smallest frame is rendered first, and the blocks that the frame needs and no frame before needed.
-    /// Frames are the same in any order; it takes the least time from one end to the other.
+    /// Frames are the same in any order; it takes the least time from one end to the other. Returns warnings, such as that a device failed, so that the processors continued.
     ///
     /// # Errors
     /// As [`Film::render`].
@@ -148,7 +148,7 @@ impl Resampler {
         means: &Means<'_>,
         mut output: Output,
         scratch: &mut Scratch,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<String>, Error> {
         let course = film.course();
         let scene = film.scene(frame);
         let needed = self.needed(course, frame);
@@ -158,14 +158,16 @@ impl Resampler {
         let of_key = if self.key.is_none() { pixels } else { 0 };
         let samples = (missing.len() * self.geometry.samples()) as u64;
         means.control.progress.start(pixels / 8 + samples + of_key, Vec::new());
+        let mut warnings = Vec::new();
         if self.key.is_none() {
-            self.render_key(film, means, scratch)?;
+            warnings = self.render_key(film, means, scratch)?;
             means.control.progress.start(pixels / 8 + samples + of_key, Vec::new());
             means.control.progress.add(of_key);
         }
         self.blocks.retain(|block, _| needed.contains(block));
         for block in missing {
-            let colours = self.block(film, block, means)?;
+            let (colours, of_block) = self.block(film, block, means)?;
+            warnings.extend(of_block);
             let pyramid = Pyramid::new(&colours, self.geometry.columns, &self.lights, BLOCK_ROWS.ilog2() as usize)?;
             self.blocks.insert(block, pyramid);
         }
@@ -175,27 +177,29 @@ impl Resampler {
         let bytes = bytes.map_err(|error| output.error(error))?;
         output.write_all(&bytes).map_err(|error| output.error(error))?;
         means.control.cancel.check()?;
-        output.commit().map(drop)
+        output.commit()?;
+        Ok(warnings)
     }
 
-    /// Renders the smallest frame.
-    fn render_key(&mut self, film: &Film, means: &Means<'_>, scratch: &mut Scratch) -> Result<(), Error> {
+    /// Renders the smallest frame. Returns its warnings.
+    fn render_key(&mut self, film: &Film, means: &Means<'_>, scratch: &mut Scratch) -> Result<Vec<String>, Error> {
         let course = film.course();
         let last = course.frames() - 1;
         let deepest = if course.depth(0) > course.depth(last) { 0 } else { last };
         // In 16 bits and not dithered, as samples are.
         let scene = Scene { depth: Depth::Sixteen, ..film.scene(deepest) };
         let Means { engine, limits, control, .. } = means;
-        let bytes = scratch.picture(&scene, *engine, limits, control)?.bytes();
+        let picture = scratch.picture(&scene, *engine, limits, control)?;
+        let (bytes, warnings) = (picture.bytes(), picture.notes().warnings.clone());
         let mut colours = reserved(bytes.len() / 6, WHAT)?;
         let value = |pair: &[u8]| u16::from(pair[0]) << 8 | u16::from(pair[1]);
         colours.extend(bytes.chunks_exact(6).map(|p| [value(&p[..2]), value(&p[2..4]), value(&p[4..]), 0]));
         self.key = Some(Pyramid::new(&colours, self.geometry.size.width as usize, &self.lights, usize::MAX)?);
-        Ok(())
+        Ok(warnings)
     }
 
-    /// The samples of a block.
-    fn block(&self, film: &Film, block: usize, means: &Means<'_>) -> Result<Vec<Wide>, Error> {
+    /// The samples of a block, and warnings.
+    fn block(&self, film: &Film, block: usize, means: &Means<'_>) -> Result<(Vec<Wide>, Vec<String>), Error> {
         let depths = [block, block + 1].map(|block| self.geometry.depth_of(block));
         let scene = film.finer_scene(depths, self.geometry.finer_size());
         let sampling = Sampling {

@@ -141,8 +141,8 @@ struct Buffers {
 }
 
 impl Sampling<'_> {
-    /// The colours of the samples of a block, row by row. `scene` is that of a frame whose edge is the first row, of the finer size.
-    pub(super) fn block(&self, geometry: Geometry, scene: &Scene) -> Result<Vec<Wide>, Error> {
+    /// The colours of the samples of a block, row by row, and the warnings of the engine. `scene` is that of a frame whose edge is the first row, of the finer size.
+    pub(super) fn block(&self, geometry: Geometry, scene: &Scene) -> Result<(Vec<Wide>, Vec<String>), Error> {
         let (Size { width, height }, size) = (geometry.size, geometry.finer_size());
         let plan = Plan::new(&scene.view, &scene.settings, self.limits)?;
         self.limits.reserve(WHAT, self.bytes(&plan, geometry))?;
@@ -166,14 +166,13 @@ impl Sampling<'_> {
                 Ok::<(), Error>(())
             })?;
             let of = (&plan, plan.points());
-            // As frames that are rendered, those of a film report nothing but errors.
-            let (samples, _) = lists::compute(self.engine, of, places, self.channels, &self.control)?;
+            let (samples, notes) = lists::compute(self.engine, of, places, self.channels, &self.control)?;
             pool.for_each_chunk(Schedule::default(), &mut colours, CHUNK, |number, colours| {
                 let from = number * CHUNK;
                 self.painter.colour_samples(samples.slices().slice(from..from + colours.len()), colours);
                 Ok::<(), Error>(())
             })?;
-            return Ok(colours);
+            return Ok((colours, notes.warnings));
         }
         let work = |buffers: &mut Buffers, (number, colours): (usize, &mut [Wide])| -> Result<(), Error> {
             self.control.cancel.check()?;
@@ -188,7 +187,7 @@ impl Sampling<'_> {
         };
         let chunks = ChunksMut::new(&mut colours, CHUNK);
         pool.for_each(Schedule::default(), chunks, || Ok(Buffers::default()), work)?;
-        Ok(colours)
+        Ok((colours, Vec::new()))
     }
 
     /// Bytes of memory for samples, in lists or of threads, beside those of blocks.

@@ -50,8 +50,13 @@ impl CpuEngine {
             pending.require_before(if end < slice.end { 0 } else { required });
             if is_ready {
                 let piece = (&mut rows, next..end);
-                let waited =
-                    self.decide_with_device((&course, points), piece, control, (&mut *device, &mut *pending), &mut notes)?;
+                let waited = self.decide_with_device(
+                    (&course, points),
+                    piece,
+                    control,
+                    (&mut *device, &mut *pending),
+                    &mut notes,
+                )?;
                 let Some(waited) = waited else { break };
                 waiting += waited;
             } else {

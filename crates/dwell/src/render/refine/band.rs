@@ -116,7 +116,8 @@ impl Refiner<'_> {
         let batches = batches_at_once(usize::try_from(pixels).unwrap_or(usize::MAX)) as u64;
         let samples = batches * POINTS as u64;
         let slab = (SLAB as u64 / width).max(1);
-        let of_list = batches * (Batch::bytes() + task.channels.bytes(BATCH as u64)) + lists::bytes(samples, task.channels);
+        let of_list =
+            batches * (Batch::bytes() + task.channels.bytes(BATCH as u64)) + lists::bytes(samples, task.channels);
         bands * pixels * size_of::<Wide>() as u64
             // As lists of slabs, which grow by doubling, and as one list.
             + pixels * 3 * size_of::<Pixel>() as u64
