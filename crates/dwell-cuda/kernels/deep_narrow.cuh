@@ -81,7 +81,7 @@ __device__ __forceinline__ Ending narrow(const DeepView& v, const DeepPixels& p,
     while (budget > 0) {
         budget--;
         Complex<T> z_m = reference_at<T>(v, o.m);
-        // Both loads at once: each takes as long as some steps. Between origins this is that of the next one, and not used.
+        // Both loads at once: each takes as long as some steps. Between origins this is not used.
         DeepOrigin of = v.origins[min(origin_of(o.m), v.origin_count - 1)];
         Complex<T> w = z_m + o.z;
         double w_square = square(w), z_square = square(o.z);

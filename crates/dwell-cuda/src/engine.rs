@@ -102,7 +102,9 @@ impl CudaEngine {
     /// Starts a thread that gets the device ready for deep views, which takes 0.2 s. Meanwhile the caller can plan one, and calls for deep views compute rows by the processors. The first call that uses the device
     /// reports a fault of it.
     pub fn get_ready_for_deep_views(&self) {
-        self.deep_sessions.open_ahead(&self.backend, &self.sessions);
+        if self.lost().is_none() {
+            self.deep_sessions.open_ahead(&self.backend, &self.sessions);
+        }
     }
 
     /// Why the device is not used again, if it is lost: the processors then compute everything.
@@ -111,11 +113,11 @@ impl CudaEngine {
         self.lost.get().map(String::as_str)
     }
 
-    /// Never uses the device again. Whether it was not lost before: calls that run at the same time fail together.
-    pub(crate) fn lose(&self, fault: &Fault) -> bool {
-        let is_first = self.lost.set(fault.to_string()).is_ok();
+    /// Never uses the device again. Returns the reason, which is that of the first fault: calls that run at the same time fail together.
+    pub(crate) fn lose(&self, fault: &Fault) -> &str {
+        let reason = self.lost.get_or_init(|| fault.to_string());
         self.free_idle();
-        is_first
+        reason
     }
 
     /// Frees the device memory of sessions that no call is using. False when there are none.
@@ -415,8 +417,14 @@ impl Engine for CudaEngine {
         with_standard_floats(|| self.compute(task, slice, control, pending))
     }
 
-    fn takes_lists(&self, task: &Task<'_>) -> bool {
-        deep::device::computes(task, task.channels) && self.lost().is_none()
+    fn lists_at_once(&self, task: &Task<'_>) -> usize {
+        if !deep::device::computes(task, task.channels) || self.lost().is_some() {
+            return 0;
+        }
+        // Each session has blocks of its own on the device, and each list a thread beside those of the pool.
+        let memory = self.options.memory_bytes.min(self.device.memory_bytes);
+        let is_roomy = deep::device::memory_of_sessions(2, &self.cpu.requirements(task, 1)) <= memory;
+        if is_roomy && self.pool().threads() > 1 { 2 } else { 1 }
     }
 
     fn painting(&self) -> Option<&dyn PaintingEngine> {

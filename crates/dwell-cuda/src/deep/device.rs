@@ -1,5 +1,6 @@
 //! The device as [`CpuEngine::run_with_device`] sees it: it takes a session out of those that are kept, and turns faults into warnings.
 
+use super::pixels;
 use super::session::{DeepSession, MOST_PIXELS, Part};
 use crate::driver::Fault;
 use crate::engine::{CudaEngine, copy};
@@ -30,6 +31,11 @@ pub(crate) fn requirements(on_cpu: Requirements, memory: u64) -> Requirements {
     let pinned_bytes = MOST_PIXELS as u64 * PINNED_BYTES + PINNED_BYTES_OF_TABLES;
     let host_bytes = on_cpu.host_bytes.saturating_add(pinned_bytes);
     Requirements { host_bytes, pinned_bytes, device_bytes: memory, ..on_cpu }
+}
+
+/// Upper bound of the device memory of so many sessions at the same view, given what it takes of the processors' memory, blocks included.
+pub(crate) fn memory_of_sessions(count: u64, on_cpu: &Requirements) -> u64 {
+    count.saturating_mul(pixels::bytes(MOST_PIXELS).saturating_add(on_cpu.host_bytes))
 }
 
 /// One call of the engine.
@@ -89,10 +95,9 @@ impl DeepCall<'_> {
     fn failed(&mut self, fault: &Fault) -> DeviceFailed {
         let engine = self.engine;
         self.session = None;
-        if *fault == Fault::Memory || engine.lose(fault) {
-            let (number, name) = (engine.device.number, &engine.device.name);
-            self.warnings.push(format!("cuda:{number} ({name}) failed, so the processors continued: {fault}"));
-        }
+        let reason = if *fault == Fault::Memory { fault.to_string() } else { engine.lose(fault).to_owned() };
+        let (number, name) = (engine.device.number, &engine.device.name);
+        self.warnings.push(format!("cuda:{number} ({name}) failed, so the processors continued: {reason}"));
         DeviceFailed
     }
 
@@ -140,7 +145,11 @@ impl DeepDevice for DeepCall<'_> {
     }
 
     fn attempt(&mut self, attempt: &DeepAttempt<'_>, cancel: &Cancel) -> Result<Attempted, DeviceFailed> {
-        self.with(|session, engine| session.attempt(attempt, &engine.sessions, cancel))
+        self.with(|session, engine| match session.attempt(attempt, &engine.sessions, cancel) {
+            // The blocks in sessions that no call is using are freed before the attempt is given up.
+            Err(Fault::Memory) if engine.free_idle() => session.attempt(attempt, &engine.sessions, cancel),
+            attempted => attempted,
+        })
     }
 
     fn finish(&mut self, mut out: ChannelSlicesMut<'_>) -> Result<Vec<u32>, DeviceFailed> {

@@ -65,7 +65,7 @@ impl TestDevice {
             number: 0,
             name: "simulated".to_owned(),
             capability: (9, 0),
-            memory_bytes: 1 << 30,
+            memory_bytes: 1 << 40,
             multiprocessors: 1,
             threads_per_multiprocessor: 2048,
             clock_khz: 1,
@@ -336,16 +336,46 @@ fn a_session_is_opened_while_the_caller_does_other_things() {
     assert_eq!(Arc::strong_count(&script), 1);
 }
 
-#[test]
-fn refined_pictures_are_equal_after_any_fault() {
+/// The scene of [`deep_plan`] with further samples.
+fn refined_scene(size: Size) -> Scene {
     let plan = deep_plan();
-    let scene = Scene {
-        view: plan.view().clone(),
+    Scene {
+        view: plan.view().clone().sized(size),
         settings: Settings { limit: plan.limit(), number: NumberKind::Exact, ..Settings::default() },
         samples: Samples::Auto,
         automatic: Automatic::NONE,
         ..Scene::default()
-    };
+    }
+}
+
+#[test]
+fn lists_of_two_threads_are_equal_after_a_fault() {
+    let mut scene = refined_scene(Size::new(240, 135).unwrap());
+    scene.settings.limit = 40_000;
+    let picture = |engine: &dyn Engine| dwell::picture(&scene, engine, &Limits::default(), &Cancel::default()).unwrap();
+    let expected = picture(&processors());
+    let (faultless, script) = engine(Script::default());
+    let own = picture(&faultless);
+    assert!(own.bytes() == expected.bytes() && own.notes().warnings.is_empty());
+    let operations = script.lock().unwrap().done;
+    let (of_field, script) = engine(Script::default());
+    let unrefined = Scene { samples: Samples::Fixed(1), ..scene.clone() };
+    dwell::picture(&unrefined, &of_field, &Limits::default(), &Cancel::default()).unwrap();
+    let of_lists = operations - script.lock().unwrap().done;
+    // A list has 2^15 samples at most, of which a session takes 2^10 at a time, with three operations and more.
+    assert!(of_lists > 3 << 5, "{of_lists}");
+    for part in 3..6 {
+        let fails = Some((operations * part / 6, Fault::Lost("an injected fault".to_owned())));
+        let own = picture(&engine(Script { fails, lasting: true, ..Script::default() }).0);
+        assert!(own.bytes() == expected.bytes(), "{part}");
+        let [warning] = &own.notes().warnings[..] else { panic!("{part}: {:?}", own.notes()) };
+        assert!(warning.contains("an injected fault"), "{warning}");
+    }
+}
+
+#[test]
+fn refined_pictures_are_equal_after_any_fault() {
+    let scene = refined_scene(Size::new(64, 36).unwrap());
     let picture = |engine: &dyn Engine| dwell::picture(&scene, engine, &Limits::default(), &Cancel::default()).unwrap();
     let expected = picture(&processors());
     let (faultless, script) = engine(Script::default());

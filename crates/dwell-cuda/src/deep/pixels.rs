@@ -37,6 +37,11 @@ pub(crate) const fn channels() -> ChannelSet {
 const BYTES: usize = 8 * (OF_ORBIT + OF_TRAP + OF_DERIVATIVES + CHANNELS.len() + 2)
     + 4 * (OF_WORDS + OF_TRAP_WORDS + OF_DERIVATIVE_UNITS + LISTS + 1);
 
+/// Bytes of device memory for so many pixels.
+pub(super) fn bytes(pixels: usize) -> u64 {
+    (pixels * BYTES) as u64
+}
+
 /// Memory for so many pixels.
 pub(super) struct Pixels {
     orbits: Buffer<f64>,
@@ -65,7 +70,7 @@ pub(super) struct Pixels {
 
 impl Pixels {
     pub(super) fn new(context: &Arc<Context>, pixels: usize, memory: &SessionPool) -> Result<Self, Fault> {
-        let reservation = memory.reserve((pixels * BYTES) as u64)?;
+        let reservation = memory.reserve(bytes(pixels))?;
         let (list, values) = (|| Buffer::new(context, pixels), || Buffer::new(context, pixels));
         Ok(Self {
             orbits: Buffer::new(context, OF_ORBIT * pixels)?,

@@ -57,10 +57,10 @@ impl DeepSessions {
         is_opening && lock(&self.kept).is_empty()
     }
 
-    /// Starts a thread that opens a session, unless one was started and its session is not taken yet.
+    /// Starts a thread that opens a session, unless there is one.
     pub(crate) fn open_ahead(&self, device: &Arc<dyn OpenSession>, memory: &Arc<SessionPool>) {
         let mut opening = lock(&self.opening);
-        if opening.is_some() {
+        if opening.is_some() || !lock(&self.kept).is_empty() {
             return;
         }
         let (device, memory) = (Arc::clone(device), Arc::clone(memory));

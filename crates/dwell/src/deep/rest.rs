@@ -31,8 +31,8 @@ const TIMES_LEAST: usize = 8;
 /// Pixels of a sample, and the least number of such samples that it is taken of.
 const SAMPLES: usize = 64;
 const LEAST_SAMPLED: usize = 4;
-/// The most pixels of an attempt, of each of which it is known what was found.
-const MOST_TOGETHER: usize = 1 << 16;
+/// The most pixels of an attempt, of each of which it is known what was found; in tests so few that lists are divided.
+const MOST_TOGETHER: usize = if cfg!(test) { 1 << 5 } else { 1 << 16 };
 /// The most pixels of a queue. Each of more than these may take a millisecond, so that threads wait for a small part of the time at the end of each queue.
 const MOST_QUEUED: usize = 1 << 12;
 /// What the memory is for, in messages.
@@ -147,6 +147,7 @@ impl Rest {
                 waiting += began.elapsed().saturating_sub(busy);
                 call.write(&open, rows);
                 let [undecided, under_way] = &mut left;
+                let before = undecided.len();
                 for Waiting { number, outcome } in &open {
                     match outcome {
                         None => extend(under_way, [*number], WHAT)?,
@@ -155,7 +156,7 @@ impl Rest {
                     }
                 }
                 if !is_queued {
-                    progress((samples - left[0].len()) as u64);
+                    progress((samples + before - undecided.len()) as u64);
                 }
             }
             Ok(left)

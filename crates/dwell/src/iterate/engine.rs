@@ -65,11 +65,11 @@ pub trait Engine: Send + Sync {
         self.run(task, rows.some_rows_mut(slice), control)
     }
 
-    /// Whether the engine computes scattered points of a deep view, such as more samples in some pixels, sooner than threads that each take a list of a few thousand: then
-    /// [`Self::run`] is called for lists of many of them, as plans whose pixels are those points. `task` is the one whose view the points are of.
-    fn takes_lists(&self, task: &Task<'_>) -> bool {
+    /// How many lists of scattered points of a deep view, such as more samples in some pixels, the engine computes at once; 0 where threads that each take a list of a few thousand are sooner.
+    /// Otherwise [`Self::run`] is called for lists of many points, as plans whose pixels are those points, by as many threads at a time at most. `task` is the one whose view the points are of.
+    fn lists_at_once(&self, task: &Task<'_>) -> usize {
         let _ = task;
-        false
+        0
     }
 
     /// The engine as one that also paints, if it can.

@@ -2,7 +2,6 @@
 
 use crate::base::control::Control;
 use crate::base::error::Error;
-use crate::deep::rest::Rest;
 use crate::field::FieldRowsMut;
 use crate::field::channels::{ChannelBuffers, ChannelSet};
 use crate::iterate::engine::{Engine, Notes, Task};
@@ -13,10 +12,10 @@ use crate::plan::points::Points;
 /// Points in a row of a list: a tile of it has neighbours.
 const WIDTH: u32 = 128;
 
-/// Whether an engine computes lists of points of a plan's view, with these channels.
-pub(crate) fn are_taken(engine: &dyn Engine, plan: &Plan, channels: ChannelSet) -> bool {
+/// How many lists of points of a plan's view, with these channels, an engine computes at once; 0 where it takes none.
+pub(crate) fn at_once(engine: &dyn Engine, plan: &Plan, channels: ChannelSet) -> usize {
     let task = Task { plan, strategy: Strategy::EveryPixel, channels };
-    matches!(plan.points(), Points::Deep(_)) && engine.takes_lists(&task)
+    if matches!(plan.points(), Points::Deep(_)) { engine.lists_at_once(&task) } else { 0 }
 }
 
 /// Upper bound of the bytes of memory for so many points, beside what the engine takes for as many pixels.
@@ -27,8 +26,14 @@ pub(crate) fn bytes(points: u64, channels: ChannelSet) -> u64 {
 
 /// Upper bound of the bytes that the engine takes for a list of so many points beside what it takes for one that is computed at the same time.
 pub(crate) fn bytes_beside_another(engine: &dyn Engine, task: &Task<'_>, points: u64) -> u64 {
-    // Blocks and buffers of threads are shared.
-    Rest::bytes(points).saturating_add(engine.requirements(task, 1).pinned_bytes)
+    // The reference and the blocks are shared. Threads that wait for an orbit of one list keep their buffers, while others take some for the other list.
+    let of_view = match task.plan.points() {
+        Points::Deep(points) => points.shared.bytes(task.plan.limit()),
+        _ => 0,
+    };
+    let rows = points.div_ceil(u64::from(task.plan.size().width));
+    let of_list = engine.requirements(task, u32::try_from(rows).unwrap_or(u32::MAX));
+    of_list.host_bytes.saturating_sub(of_view)
 }
 
 /// Computes points, at least one, given by columns and rows of `points`, which are of the view of a plan. Returns the values of each in order, with some more at the end, and what was noted.

@@ -9,7 +9,7 @@
 //! of the effort.
 //!
 //! The samples are computed in two ways, to the same bytes: the threads that paint pieces of a band compute lists of them, each its own; or an
-//! engine that takes lists ([`Engine::takes_lists`]) computes those of a whole band before it is divided ([`band`]), many at a time.
+//! engine that takes lists ([`Engine::lists_at_once`]) computes those of a whole band before it is divided ([`band`]), many at a time.
 //!
 //! What a pixel gets depends on the field at the pixel and at its eight neighbours, and on the effort, which depends on the view. So
 //! the bytes do not depend on bands, chunks, threads or interruptions.

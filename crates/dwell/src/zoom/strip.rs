@@ -159,7 +159,7 @@ impl Sampling<'_> {
             let pixel = |at: f64, side: u32| ((at * f64::from(side)) as u32).min(side - 1);
             (pixel(across, size.width), pixel(down, size.height))
         };
-        if lists::are_taken(self.engine, &plan, self.channels) {
+        if lists::at_once(self.engine, &plan, self.channels) > 0 {
             let mut places = filled(colours.len(), (0, 0), WHAT)?;
             pool.for_each_chunk(Schedule::default(), &mut places, CHUNK, |number, places| {
                 places.iter_mut().enumerate().for_each(|(at, slot)| *slot = place(number * CHUNK + at));
@@ -192,7 +192,7 @@ impl Sampling<'_> {
 
     /// Bytes of memory for samples, in lists or of threads, beside those of blocks.
     fn bytes(&self, plan: &Plan, geometry: Geometry) -> u64 {
-        if lists::are_taken(self.engine, plan, self.channels) {
+        if lists::at_once(self.engine, plan, self.channels) > 0 {
             return lists::bytes(geometry.samples() as u64, self.channels);
         }
         let of_thread = CpuEngine::scattered_bytes(plan.points(), CHUNK, self.channels)

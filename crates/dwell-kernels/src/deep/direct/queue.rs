@@ -36,7 +36,7 @@ struct Stopping {
 #[derive(Debug, Default)]
 struct Left {
     orbits: Vec<LeftOrbit>,
-    /// How many such threads there are.
+    /// How many threads there are that may leave some.
     together: usize,
 }
 

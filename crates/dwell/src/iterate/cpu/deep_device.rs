@@ -16,8 +16,9 @@ use crate::plan::points::Points;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Pixels that the processors compute at once, about, while the device gets ready: 2 to 20 ms of 16 threads in most views.
-const MEANWHILE: u32 = if cfg!(test) { 1 << 6 } else { 1 << 15 };
+/// Pixels that the processors compute at once, about, while the device gets ready: these at first, and twice as many as before where that took less than so long.
+const MEANWHILE: u32 = if cfg!(test) { 1 << 6 } else { 1 << 12 };
+const SHORT: Duration = Duration::from_millis(5);
 /// What the memory is for, in messages.
 const WHAT: &str = "a list of pixels";
 
@@ -40,10 +41,10 @@ impl CpuEngine {
         let (began, prepared_before) = (Instant::now(), points.shared.report().of_preparing());
         let course = self.deep_call(points, task.plan.limit(), control).course(task.channels)?;
         let (mut next, mut notes, mut waiting) = (slice.start, Notes::default(), Duration::ZERO);
-        let (all, required) = (rows.rows(), pending.required());
+        let (all, required, mut meanwhile) = (rows.rows(), pending.required(), MEANWHILE);
         while course.suits_a_device() && next < slice.end {
             let is_ready = device.is_ready();
-            let most = if is_ready { device.most_rows(rows.width()) } else { Ok(MEANWHILE / rows.width()) };
+            let most = if is_ready { device.most_rows(rows.width()) } else { Ok(meanwhile / rows.width().max(1)) };
             let Ok(most) = most else { break };
             let end = next.saturating_add(most.max(1)).min(slice.end);
             // Pixels wait for those of the next pieces.
@@ -60,11 +61,15 @@ impl CpuEngine {
                 let Some(waited) = waited else { break };
                 waiting += waited;
             } else {
+                let began = Instant::now();
                 device.leaves(next..end);
                 let piece = (rows.some_rows_mut(all.clone()), next..end);
                 let outcome = self.run_deep(task, points, piece, control, pending)?;
                 notes.add(outcome.notes);
                 waiting += outcome.times.waiting;
+                if began.elapsed() < SHORT && !cfg!(test) {
+                    meanwhile = meanwhile.saturating_mul(2);
+                }
             }
             next = end;
         }

@@ -1,7 +1,7 @@
 //! The pixels of a band, refined together: an engine that takes lists computes their samples, many at a time.
 //!
 //! A device takes 5 to 20 ms for an attempt, however few orbits there are, and few orbits are under way at the end of each list. So a list has as many samples
-//! as a band has pixels, up to [`MOST`]. Two lists are under way at a time, so that the processors decide what the device leaves of one, and colour its samples, while it computes the other. Meanwhile free threads
+//! as a band has pixels, up to [`MOST`]. Where a band has several lists, and the engine computes two at once, the processors decide what the device leaves of one, and colour its samples, while it computes the other. Meanwhile free threads
 //! paint and encode the band before.
 
 use super::batch::{BATCH, Batch, POINTS};
@@ -25,8 +25,6 @@ use std::thread::{Builder, scope};
 
 /// The most samples that are computed at once.
 const MOST: usize = 1 << 20;
-/// Lists that are under way at a time.
-const AT_ONCE: u64 = 2;
 /// Pixels of the rows in which a thread looks for contrast at once, at least a row.
 const SLAB: usize = 1 << 14;
 
@@ -108,7 +106,8 @@ impl Refiner<'_> {
     /// Upper bound of the bytes of memory that bands of so many rows take, of which so many are under way at a time; 0 where threads refine their pieces.
     pub(crate) fn bytes_of_bands(task: &Task<'_>, engine: &dyn Engine, rows: u64, bands: u64) -> u64 {
         let plan = task.plan;
-        if !lists::are_taken(engine, plan, task.channels) {
+        let at_once = lists::at_once(engine, plan, task.channels).min(2) as u64;
+        if at_once == 0 {
             return 0;
         }
         let width = u64::from(plan.size().width);
@@ -122,8 +121,8 @@ impl Refiner<'_> {
             // As lists of slabs, which grow by doubling, and as one list.
             + pixels * 3 * size_of::<Pixel>() as u64
             + engine.pool().threads() as u64 * Search::bytes(width, slab)
-            + AT_ONCE * of_list
-            + (AT_ONCE - 1) * lists::bytes_beside_another(engine, task, samples)
+            + at_once * of_list
+            + (at_once - 1) * lists::bytes_beside_another(engine, task, samples)
     }
 
     /// Refines the pixels of a band; `None` where threads refine its pieces. `field` holds the rows, and those above and below them that the image has.
@@ -131,7 +130,8 @@ impl Refiner<'_> {
     /// # Errors
     /// As [`Engine::run`].
     pub(crate) fn refine_band(&self, field: &Field, rows: Range<u32>) -> Result<Option<RefinedBand>, Error> {
-        if !lists::are_taken(self.engine, self.plan, self.channels) {
+        let at_once = lists::at_once(self.engine, self.plan, self.channels);
+        if at_once == 0 {
             return Ok(None);
         }
         let width = field.width() as usize;
@@ -149,7 +149,7 @@ impl Refiner<'_> {
             let refine = || self.refine_groups(&groups);
             // Without another thread the caller refines all groups.
             let start = || Builder::new().name("lists".to_owned()).spawn_scoped(scope, refine).ok();
-            let other = if groups.count() > 1 { start() } else { None };
+            let other = if at_once.min(groups.count()) > 1 { start() } else { None };
             let own = refine();
             let other = other.map_or(Ok(()), |other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
             own.and(other)
@@ -258,5 +258,42 @@ impl Refiner<'_> {
         work: impl Fn(usize, &mut Batch) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
         self.engine.pool().for_each_chunk(Schedule::default(), batches, 1, |number, batch| work(number, &mut batch[0]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::colour::contrast::Contrast;
+    use crate::field::channels::ChannelSet;
+
+    #[test]
+    fn groups_have_each_pixel_once_and_their_rows_are_those_of_the_band() {
+        let (width, rows) = (100, 7..900);
+        let mut field = Field::default();
+        field.prepare(width, rows.clone(), ChannelSet::NONE).unwrap();
+        // All pixels of some rows, and none of others.
+        for (of_rows, batches) in [(8..9, 1), (7..900, 1), (7..900, 3), (50..700, 2), (899..900, 4)] {
+            let pixels = of_rows.flat_map(|row| (0..width).map(move |column| (column, row)));
+            let pixels: Vec<Pixel> =
+                pixels.map(|(column, row)| Pixel { column, row, contrast: Contrast::Edge }).collect();
+            let mut band = RefinedBand { colours: Vec::new(), first: rows.start, refined: Refined::default() };
+            let (next, band) = (AtomicUsize::new(0), Mutex::new(&mut band));
+            let groups = Groups { field: &field, rows: rows.clone(), pixels: &pixels, batches, next, band };
+            let (mut seen, mut row, mut count) = (0, rows.start, 0);
+            while let Some((group, done)) = groups.take() {
+                assert!(group.len() <= batches * BATCH && std::ptr::eq(&raw const group[0], &raw const pixels[seen]));
+                assert_eq!(done.start, row);
+                (seen, row, count) = (seen + group.len(), done.end, count + 1);
+            }
+            assert_eq!((seen, row, count), (pixels.len(), rows.end, groups.count()));
+            assert!(groups.take().is_none());
+        }
+        let pixels = [Pixel { column: 0, row: 7, contrast: Contrast::Noise }];
+        let mut band = RefinedBand { colours: Vec::new(), first: rows.start, refined: Refined::default() };
+        let (next, band) = (AtomicUsize::new(0), Mutex::new(&mut band));
+        let groups = Groups { field: &field, rows, pixels: &pixels, batches: 1, next, band };
+        groups.stop();
+        assert!(groups.take().is_none(), "no group is taken after a failure");
     }
 }
