@@ -269,7 +269,9 @@ fn check_plan(plan: &Plan, sets: &[ChannelSet]) -> Option<f64> {
             let deep = notes.deep.unwrap();
             let of_device = deep.tiers.iter().filter(|of_tier| of_tier.device_samples > 0);
             let decided = of_device.map(|of_tier| of_tier.decided).max().unwrap_or(0);
-            if ["trap", "none"].contains(&deep.reference_end) {
+            // By the times of the processors, blocks of the fourth degree may take the place of a tier.
+            let is_reached = |tier: Tier| deep.tiers.iter().any(|of| of.tier == tier && of.device_samples > 0);
+            if ["trap", "none"].contains(&deep.reference_end) || tier.is_some_and(|tier| !is_reached(tier)) {
                 continue;
             }
             let share = decided as f64 / plan.size().pixels() as f64;
