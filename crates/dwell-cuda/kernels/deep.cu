@@ -74,17 +74,18 @@ template <class T, class D, class View> __device__ __forceinline__ void decide(c
     add_up(l.totals + 1, counts.blocks);
 }
 
-// The structs stay in constant memory, whose address is taken where functions are not inlined. More blocks of threads at a time, with fewer registers for each, hide more of the loads: as many as give the least time.
-#define KERNEL(name, View, number, Of, blocks)                                                                            \
-    extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, blocks)                                                   \
+// The structs stay in constant memory, whose address is taken where functions are not inlined. More blocks of threads at a time, with fewer registers for each, hide more of the loads: for z^2 + c as many as
+// take the least time (docs/cuda.md); for other formulas that is not measured.
+#define KERNEL(name, View, number, Of, bounds)                                                                            \
+    extern "C" __global__ void __launch_bounds__ bounds                                                                   \
         name(const __grid_constant__ View v, const __grid_constant__ DeepPixels p, const __grid_constant__ DeepLists l) { \
         decide<number, Of>(v, p, l);                                                                                      \
     }
-KERNEL(deep_f64, DeepView, double, NoDerivative, 4)
-KERNEL(deep_pairs, DeepView, Pair, NoDerivative, 2)
-KERNEL(deep_f64_derived, DeepView, double, Derivative, 3)
-KERNEL(deep_pairs_derived, DeepView, Pair, Derivative, 2)
-KERNEL(deep_formula_f64, DeepFormula, double, NoDerivative, 3)
-KERNEL(deep_formula_pairs, DeepFormula, Pair, NoDerivative, 2)
-KERNEL(deep_formula_f64_derived, DeepFormula, double, Columns, 2)
-KERNEL(deep_formula_pairs_derived, DeepFormula, Pair, Columns, 2)
+KERNEL(deep_f64, DeepView, double, NoDerivative, (BLOCK_THREADS, 4))
+KERNEL(deep_pairs, DeepView, Pair, NoDerivative, (BLOCK_THREADS, 2))
+KERNEL(deep_f64_derived, DeepView, double, Derivative, (BLOCK_THREADS, 3))
+KERNEL(deep_pairs_derived, DeepView, Pair, Derivative, (BLOCK_THREADS, 2))
+KERNEL(deep_formula_f64, DeepFormula, double, NoDerivative, (BLOCK_THREADS))
+KERNEL(deep_formula_pairs, DeepFormula, Pair, NoDerivative, (BLOCK_THREADS))
+KERNEL(deep_formula_f64_derived, DeepFormula, double, Columns, (BLOCK_THREADS))
+KERNEL(deep_formula_pairs_derived, DeepFormula, Pair, Columns, (BLOCK_THREADS))

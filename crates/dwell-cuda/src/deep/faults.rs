@@ -381,7 +381,7 @@ fn refined_pictures_are_equal_after_any_fault() {
     let (faultless, script) = engine(Script::default());
     assert!(picture(&faultless).bytes() == expected.bytes());
     let operations = script.lock().unwrap().done;
-    assert!(operations > 20, "the picture and lists of samples take {operations}");
+    assert!(operations > 20, "the picture and the search for the effort take {operations}");
     for fault in [Fault::Memory, Fault::Lost("an injected fault".to_owned())] {
         for at in 0..operations {
             let fails = Some((at, fault.clone()));

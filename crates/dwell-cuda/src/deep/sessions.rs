@@ -5,10 +5,10 @@
 
 use super::session::{DeepSession, MOST_PIXELS};
 use crate::driver::Fault;
-use crate::pool::SessionPool;
+use crate::pool::{SessionPool, lock};
 use crate::session::OpenSession;
 use dwell::DeviceReport;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 /// Sessions that are kept for later calls, at most: each has memory for the pixels under way, and the blocks of the views it has seen last.
@@ -22,10 +22,6 @@ type Opening = JoinHandle<(Result<Box<dyn DeepSession>, Fault>, DeviceReport)>;
 pub(crate) struct DeepSessions {
     kept: Mutex<Vec<Box<dyn DeepSession>>>,
     opening: Mutex<Option<Opening>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl DeepSessions {

@@ -25,6 +25,8 @@ use std::thread::{Builder, scope};
 
 /// The most samples that are computed at once.
 const MOST: usize = 1 << 20;
+/// The most lists that are under way at a time: the processors have work beside one of them.
+const MOST_LISTS: usize = 2;
 /// Pixels of the rows in which a thread looks for contrast at once, at least a row.
 const SLAB: usize = 1 << 14;
 
@@ -106,7 +108,7 @@ impl Refiner<'_> {
     /// Upper bound of the bytes of memory that bands of so many rows take, of which so many are under way at a time; 0 where threads refine their pieces.
     pub(crate) fn bytes_of_bands(task: &Task<'_>, engine: &dyn Engine, rows: u64, bands: u64) -> u64 {
         let plan = task.plan;
-        let at_once = lists::at_once(engine, plan, task.channels).min(2) as u64;
+        let at_once = lists::at_once(engine, plan, task.channels).min(MOST_LISTS) as u64;
         if at_once == 0 {
             return 0;
         }
