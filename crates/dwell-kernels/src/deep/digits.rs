@@ -3,19 +3,8 @@
 //! A digit has 52 bits in a lane of 64. A number has n digits, least significant first: the last one is before the
 //! point, and |z| is below 2^20. Magnitudes are multiplied, as in `limbs.rs`, and sums are made of digits with signs, in 64 bits, before carries are propagated.
 //!
-//! Nanoseconds of a step on a Zen 5 core, beside those of the limbs of `limbs.rs`, which beyond 300 are squared by `dashu-int`:
-//!
-//! | bits | limbs, one orbit | digits, one orbit | digits, eight orbits |
-//! |---|---|---|---|
-//! | 256 | 44 | 51 | 94 |
-//! | 448 | 78 | 67 | 130 |
-//! | 896 | 302 | 114 | 219 |
-//! | 2,048 | 1,120 | 313 | 684 |
-//! | 3,840 | 3,040 | 696 | 1,610 |
-//! | 8,576 | 14,600 | 2,600 | 6,820 |
-//! | 18,560 | 64,600 | 10,200 | 28,500 |
-//! | 33,472 | 143,000 | 30,900 | 90,400 |
-//! | 95,936 | 730,000 | 254,000 | 763,000 |
+//! Nanoseconds of a step of eight orbits on a Zen 5 core: with 256 bits 94, and then for 448 130, 896 219, 2,048 684, 3,840 1,610, 8,576 6,820, 18,560 28,500, 33,472 90,400, and 95,936 763,000. What one orbit takes is in
+//! `digits/one.rs`.
 //!
 //! Tried: digits of one number side by side in a vector, which shifts vectors for each product; columns of single digits rather than of tiles of four,
 //! 2.2 times the time with 20 digits; one sum for the lower halves of a column and the upper halves of the one before, 1.5 times.
@@ -52,52 +41,47 @@ const MOST_DIGITS: usize = 2000;
 const FARTHEST: u64 = 1 << 18;
 const MOST_ESCAPE: f64 = 68_719_476_736.0;
 
-/// The digits of one place of all lanes.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Row([u64; LANES]);
+/// The numbers of a vector in memory.
+macro_rules! in_memory {
+    ($(#[$doc:meta])* $name:ident, $number:ty, $lanes:literal, $bytes:literal, $vector:ty) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        #[repr(align($bytes))]
+        pub(super) struct $name(pub(super) [$number; $lanes]);
+
+        impl $name {
+            #[inline(always)]
+            pub(super) fn vector(self) -> $vector {
+                // SAFETY: both types have as many bytes, without padding, of which every value is valid.
+                #[expect(unsafe_code, reason = "the only way from memory to a vector that keeps indices checked")]
+                unsafe {
+                    std::mem::transmute(self.0)
+                }
+            }
+
+            #[inline(always)]
+            pub(super) fn of(vector: $vector) -> Self {
+                // SAFETY: both types have as many bytes, without padding, of which every value is valid.
+                #[expect(unsafe_code, reason = "the inverse of the function above")]
+                Self(unsafe { std::mem::transmute::<$vector, [$number; $lanes]>(vector) })
+            }
+        }
+    };
+}
+use in_memory;
+
+in_memory! {
+    /// The digits of one place of all lanes.
+    Row, u64, 8, 64, __m512i
+}
 
 impl Row {
     const ZERO: Self = Self([0; LANES]);
-
-    #[inline(always)]
-    fn vector(self) -> __m512i {
-        // SAFETY: both types are 64 bytes without padding, of which every value is valid.
-        #[expect(unsafe_code, reason = "the only way from memory to a vector that keeps indices checked")]
-        unsafe {
-            std::mem::transmute(self.0)
-        }
-    }
-
-    #[inline(always)]
-    fn of(vector: __m512i) -> Self {
-        // SAFETY: both types are 64 bytes without padding, of which every value is valid.
-        #[expect(unsafe_code, reason = "the inverse of the function above")]
-        Self(unsafe { std::mem::transmute::<__m512i, [u64; LANES]>(vector) })
-    }
 }
 
-/// A number of each lane.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct Reals(pub(super) [f64; LANES]);
-
-impl Reals {
-    #[inline(always)]
-    pub(super) fn vector(self) -> __m512d {
-        // SAFETY: both types are 64 bytes without padding, of which every value is valid.
-        #[expect(unsafe_code, reason = "as in `Row`")]
-        unsafe {
-            std::mem::transmute(self.0)
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn of(vector: __m512d) -> Self {
-        // SAFETY: both types are 64 bytes without padding, of which every value is valid.
-        #[expect(unsafe_code, reason = "the inverse of the function above")]
-        Self(unsafe { std::mem::transmute::<__m512d, [f64; LANES]>(vector) })
-    }
+in_memory! {
+    /// A number of each lane.
+    Reals, f64, 8, 64, __m512d
 }
 
 type Tile = [Row; TILE];
@@ -113,7 +97,10 @@ impl Products {
             && level.name() == LevelName::Avx512
             && std::arch::is_x86_feature_detected!("avx512ifma")
             && std::arch::is_x86_feature_detected!("avx512dq")
-            && std::arch::is_x86_feature_detected!("avx512f");
+            && std::arch::is_x86_feature_detected!("avx512vl")
+            && std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("fma");
         has.then_some(Self(()))
     }
 }
@@ -151,23 +138,23 @@ fn digits(fixed: &Fixed, count: usize) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// 106 bits of the magnitude of a lane.
-fn leading(rows: &[Row], lane: usize) -> Leading {
-    let Some(top) = rows.iter().rposition(|row| row.0[lane] != 0) else { return leading::ZERO };
-    let at = |below: usize| top.checked_sub(below).map_or(0, |place| u128::from(rows[place].0[lane]));
+/// 106 bits of a magnitude of so many digits.
+fn leading(count: usize, digit: impl Fn(usize) -> u64) -> Leading {
+    let Some(top) = (0..count).rfind(|place| digit(*place) != 0) else { return leading::ZERO };
+    let at = |below: usize| top.checked_sub(below).map_or(0, |place| u128::from(digit(place)));
     let (upper, lower) = (at(0) << BITS | at(1), at(2) << BITS | at(3));
     // The top digit is not 0 and below 2^52, so that 24 to 75 bits are free.
     let shift = upper.leading_zeros();
     let bits = upper << shift | lower >> (2 * BITS - shift);
-    let below_point = i32::try_from(rows.len() - 1 - top).unwrap_or(i32::MAX / 128);
+    let below_point = i32::try_from(count - 1 - top).unwrap_or(i32::MAX / 128);
     leading::of_bits(bits, 127 - shift.cast_signed() - BITS.cast_signed() * (below_point + 1))
 }
 
-/// The number in a lane in fixed point with so many limbs, of which digits have at least the bits: what is below them is cut off.
-fn in_limbs(rows: &[Row], lane: usize, negative: bool, limbs: usize) -> Fixed {
+/// A number of so many digits in fixed point with so many limbs, of which digits have at least the bits: what is below them is cut off.
+fn in_limbs(count: usize, digit: impl Fn(usize) -> u64, negative: bool, limbs: usize) -> Fixed {
     let bits = BITS as usize;
-    let digit = |at: usize| rows.get(at).map_or(0, |row| u128::from(row.0[lane]));
-    let below = bits * (rows.len() - 1) - 64 * (limbs - 1);
+    let digit = |at: usize| if at < count { u128::from(digit(at)) } else { 0 };
+    let below = bits * (count - 1) - 64 * (limbs - 1);
     let limb = |i: usize| {
         let (at, shift) = ((64 * i + below) / bits, (64 * i + below) % bits);
         // Three digits hold the 64 bits, as 52 - shift + 2 * 52 >= 64.

@@ -4,6 +4,7 @@
 //! The comparisons with R and 256 are made in f64: they are certain but for |z|^2 within some 2^-44 of R^2, relatively, where limbs are compared
 //! (`circle.rs`). So a point that is not decided here needs more bits.
 
+mod alone;
 pub(super) mod circle;
 mod follower;
 mod of_point;
@@ -19,13 +20,11 @@ mod under_way;
 
 #[cfg(target_arch = "x86_64")]
 use super::digits::{LANES, Products};
-use super::extended::Extended;
-use super::fixed_orbit::FixedOrbit;
 use super::limbs::Fixed;
 use super::orbit::Found;
 use super::values::Units;
 use crate::level::Level;
-use follower::At;
+use alone::follow_one;
 use queue::LeftOrbit;
 pub use queue::Queue;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,6 +67,9 @@ pub type Points<'a> = dyn FnMut(usize) -> [Fixed; 2] + 'a;
 pub(super) const ROUNDING: f64 = 1.0 / 35_184_372_088_832.0;
 /// An error in the plane with which nothing is decided.
 pub(super) const TOO_MUCH: f64 = 1e-9;
+
+/// |z|^2 below which an orbit is looked at.
+const LOOKED_AT: f64 = trap::NEAR * trap::NEAR;
 
 /// |z| below which a derivative may leave the range of f64: 2^-200.
 const NEAR_ZERO: f64 = 6.2e-61;
@@ -123,31 +125,6 @@ pub fn follow(
     followed
 }
 
-/// The fewest limbs for which digits are the faster way, with z in f64 after each step.
-const LEAST_LIMBS: usize = 11;
-
-/// Follows the orbit of a point, from its beginning or one under way, until the queue stops. Its error is in units of limbs, of which steps of digits add fewer.
-fn follow_one(
-    (level, goal, queue): (Level, &Goal<'_>, &Queue),
-    c: [&Fixed; 2],
-    from: Option<UnderWay>,
-) -> Result<Found, Box<UnderWay>> {
-    let UnderWay { z, mut follower } = from.unwrap_or_else(|| UnderWay::new(goal, c));
-    let mut orbit = FixedOrbit::from_limbs(LEAST_LIMBS, level, c, goal.escape);
-    orbit.set(z);
-    while !goal.stop.load(Ordering::Relaxed) {
-        let at = At { z: orbit.near(), wide: || Extended::of(orbit.leading()), limbs: || orbit.parts() };
-        if let Some(found) = follower.look(goal, &at) {
-            return Ok(found);
-        }
-        orbit.step();
-        if queue.is_stopping() {
-            return Err(Box::new(UnderWay::cut(goal, orbit.parts(), follower, c[0].unit())));
-        }
-    }
-    Ok(Found::Undecided)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,11 +154,12 @@ mod tests {
         let points = [-1.8, 0.2526, 0.3].map(|re| [fixed(re), fixed(0.0)]);
         for level in Level::available().into_iter().filter(|level| at_once(*level) > 1) {
             let turn = |other: usize, under_way| {
-                let queue = Queue::that_stops((2, under_way), 1, 0);
-                let mut point = |place: usize| points[place * other].clone();
+                let queue = Queue::that_stops((5, under_way), 1, 0);
+                let mut point = |place: usize| points[if place == 0 { 0 } else { other }].clone();
                 let mut ended = Vec::new();
                 follow(level, &goal, &queue, &mut point, &mut |place, _| ended.push(place));
-                assert_eq!(ended, [1]);
+                ended.sort_unstable();
+                assert_eq!(ended, [1, 2, 3, 4]);
                 let mut under_way = queue.into_under_way();
                 under_way.remove(&0).map(|orbit| (orbit.follower.n, orbit.follower.error.bound(), orbit)).unwrap()
             };

@@ -8,9 +8,15 @@ use super::limbs::{Fixed, Stepper};
 use super::mantissa::{Complex, Dd};
 use crate::level::Level;
 
-/// The fewest limbs for which digits are the faster way: with 5, they take 51 ns a step, and limbs 44.
-const LEAST_LIMBS: usize = 7;
+/// What is asked before each step of an orbit that is followed: whether to make it.
+pub(super) trait EachStep {
+    /// At z in f64, to 52 bits of its larger part where that is 2^-40 or more, and otherwise to within 2^-92.
+    fn goes_on(&mut self, z: Complex<f64>) -> bool;
+}
 
+/// |z| from which the digits at the point have 53 bits of the larger part: 2^-40.
+#[cfg(target_arch = "x86_64")]
+pub(super) const NEAR_ZERO: f64 = 9.1e-13;
 /// |z| from which the limbs at the point have 53 bits of the larger part: 2^-10.
 pub(super) const NEAR_ONE: f64 = 1.0 / 1024.0;
 
@@ -34,19 +40,12 @@ enum Way {
 impl FixedOrbit {
     /// The orbit of a point up to R^2.
     pub(super) fn new(level: Level, c: [&Fixed; 2], escape: f64) -> Self {
-        Self::from_limbs(LEAST_LIMBS, level, c, escape)
-    }
-
-    /// The same, in digits only for so many limbs and more.
-    pub(super) fn from_limbs(least_limbs: usize, level: Level, c: [&Fixed; 2], escape: f64) -> Self {
         let limbs = c[0].limbs.len();
         #[cfg(target_arch = "x86_64")]
-        if limbs >= least_limbs
-            && let Some(orbit) = Products::of(level).and_then(|products| OneOrbit::new(products, c, escape))
-        {
+        if let Some(orbit) = Products::of(level).and_then(|products| OneOrbit::new(products, c, escape)) {
             return Self { way: Way::Digits(orbit), limbs };
         }
-        let _ = (level, escape, least_limbs);
+        let _ = (level, escape);
         Self { way: Way::Limbs { z: c.map(Fixed::clone), stepper: Stepper::new(c) }, limbs }
     }
 
@@ -78,6 +77,18 @@ impl FixedOrbit {
         }
     }
 
+    /// Makes steps as long as it is told to.
+    #[inline(always)]
+    pub(super) fn steps(&mut self, each: &mut impl EachStep) {
+        #[cfg(target_arch = "x86_64")]
+        if let Way::Digits(orbit) = &mut self.way {
+            return orbit.steps(each);
+        }
+        while each.goes_on(self.near()) {
+            self.step();
+        }
+    }
+
     /// z to 106 bits of its larger part.
     #[inline(always)]
     pub(super) fn leading(&self) -> Extended<Dd> {
@@ -91,12 +102,16 @@ impl FixedOrbit {
     /// z in f64, to 52 bits of its larger part.
     #[inline(always)]
     pub(super) fn near(&self) -> Complex<f64> {
-        if let Way::Limbs { z, .. } = &self.way {
-            let [re, im] = z.each_ref().map(Fixed::at_point);
-            let near = Complex { re, im };
-            if near.size() >= NEAR_ONE {
-                return near;
+        let (near, least) = match &self.way {
+            Way::Limbs { z, .. } => {
+                let [re, im] = z.each_ref().map(Fixed::at_point);
+                (Complex { re, im }, NEAR_ONE)
             }
+            #[cfg(target_arch = "x86_64")]
+            Way::Digits(orbit) => (orbit.near(), NEAR_ZERO),
+        };
+        if near.size() >= least {
+            return near;
         }
         Extended::of(self.leading()).in_range().unwrap_or(Complex::ZERO)
     }

@@ -10,9 +10,6 @@ use crate::deep::limbs::Fixed;
 use crate::deep::mantissa::Dd;
 use std::arch::x86_64::{__m512d, _mm512_add_epi64, _mm512_sub_epi64};
 
-/// The most digits for [`EightOrbits::is_as_fast_as_one`].
-const AS_FAST_AS_ONE: usize = 8;
-
 /// The orbits of up to eight points.
 pub(in crate::deep) struct EightOrbits {
     /// |x|, |y| and, where there are many digits, |x + y|.
@@ -57,11 +54,6 @@ impl EightOrbits {
     /// Digits of a number.
     pub(super) fn digits(&self) -> usize {
         self.z[0].len()
-    }
-
-    /// Whether a step takes about as long as that of one orbit in limbs, whatever the lanes in use.
-    pub(in crate::deep) fn is_as_fast_as_one(&self) -> bool {
-        self.digits() <= AS_FAST_AS_ONE
     }
 
     /// The exponent of a unit of the last place.
@@ -142,12 +134,12 @@ impl EightOrbits {
     /// The parts of z of a lane in fixed point with so many limbs, at most those of c: cut off to those.
     pub(in crate::deep) fn parts(&self, lane: usize, limbs: usize) -> [Fixed; 2] {
         let signs = self.signs(lane);
-        [0, 1].map(|part: usize| in_limbs(&self.z[part], lane, signs[part], limbs))
+        [0, 1].map(|part: usize| in_limbs(self.digits(), |place| self.z[part][place].0[lane], signs[part], limbs))
     }
 
     /// z of a lane, to 106 bits of its larger part.
     pub(in crate::deep) fn leading(&self, lane: usize) -> Extended<Dd> {
-        let [x, y] = [0, 1].map(|part: usize| leading(&self.z[part], lane));
+        let [x, y] = [0, 1].map(|part: usize| leading(self.digits(), |place| self.z[part][place].0[lane]));
         joined([x, y], self.signs(lane))
     }
 }

@@ -1,23 +1,56 @@
-//! One orbit, of which |x|, |y| and |x + y| are squared at once, in three lanes.
+//! One orbit, of which the products x x, x y, y y and y x are made at once, in the four lanes of a vector of 256 bits.
+//!
+//! With the digits of |x| and |y| as a = (x, x, y, y) and b = (x, y, y, x), the products a_i b_j with i < j, doubled, and those of the digits of one place are the columns of x^2 and y^2, and of two halves of 2 |x| |y|: so
+//! each product of two digits is made once, and carries are propagated once for both parts, after c is added. Processors make two such vectors in a cycle, and one or two of 512 bits, of which three squares
+//! of |x|, |y| and |x + y| would fill three lanes of eight.
+//!
+//! **Error.** What is left out (`one/few.rs`, `one/many.rs`) is less than n 2^-49 units of the last place for n digits, and what is below that place is cut off, less than a unit. The magnitude of a negative part is its complement in
+//! place of its negative: a unit less, and no carry. So each part is off by less than 2.1 units, and a step by less than 3.
+//!
+//! Nanoseconds of a step that follows another one (Zen 4), beside three squares in lanes of 512 bits and the limbs of `limbs.rs`, as orbits that are followed alone take them, with their bounds:
+//!
+//! | bits | 192 | 256 | 320 | 384 | 448 | 576 | 704 | 960 | 1,856 | 3,776 | 8,896 | 18,496 |
+//! |---|---|---|---|---|---|---|---|---|---|---|---|---|
+//! | here | | | | | | | | | | | | |
+//! | three squares | | | | | 83 | 138 | 168 | 175 | 437 | 1,193 | 5,317 | 19,886 |
+//! | limbs | 49 | 62 | 86 | 87 | | | | | | | | |
 
-use super::square::square;
-use super::{Products, Row, TILE, digits, in_limbs, is_near, leading, least_digits, settle, unit};
+mod few;
+mod many;
+
+use super::{BITS, MASK, Products, digits, in_limbs, in_memory, is_near, leading, least_digits, unit};
 use crate::deep::extended::Extended;
+use crate::deep::fixed_orbit::{EachStep, NEAR_ZERO};
 use crate::deep::leading::joined;
 use crate::deep::limbs::Fixed;
-use crate::deep::mantissa::Dd;
-use std::arch::x86_64::{_mm512_add_epi64, _mm512_maskz_permutex_epi64, _mm512_permutex_epi64, _mm512_sub_epi64};
+use crate::deep::mantissa::{Complex, Dd};
+use std::arch::x86_64::{
+    __m128d, __m128i, __m256i, _mm_add_epi64, _mm_add_pd, _mm_castsi128_pd, _mm_cvtepu64_pd, _mm_cvtsd_f64,
+    _mm_fmadd_pd, _mm_mask_sub_epi64, _mm_mul_pd, _mm_set_epi64x, _mm_set1_pd, _mm_setzero_pd, _mm_sub_pd,
+    _mm_unpackhi_pd, _mm_xor_pd, _mm256_broadcastsi128_si256, _mm256_castpd_si256, _mm256_castsi256_pd,
+    _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_permute_pd,
+};
+
+in_memory! {
+    /// The digits of one place of x and y.
+    Both, u64, 2, 16, __m128i
+}
+
+impl Both {
+    const ZERO: Self = Self([0; 2]);
+}
 
 /// The orbit of a point.
 #[derive(Debug)]
 pub(in crate::deep) struct OneOrbit {
-    /// |x|, |y| and |x + y| in lanes 0 to 2.
-    z: Vec<Row>,
-    /// The parts of c and their sum, of which the digits have the sign of the number.
-    c: Vec<Row>,
-    squares: Vec<Row>,
-    /// The lanes with negative numbers, as bits.
-    negative: u8,
+    /// |x| and |y|.
+    pub(super) z: Vec<Both>,
+    /// The parts of c, of which the digits have the sign of the number.
+    c: Vec<Both>,
+    /// Whether x and y are negative, as bits.
+    pub(super) negative: u8,
+    /// Where there are many digits.
+    many: Option<many::Scratch>,
     products: Products,
 }
 
@@ -25,13 +58,16 @@ impl OneOrbit {
     /// The orbit of c from z = c, if R^2, c and the number of its limbs allow it.
     pub(in crate::deep) fn new(products: Products, parts: [&Fixed; 2], escape: f64) -> Option<Self> {
         let least = least_digits(parts[0].limbs.len(), escape).filter(|_| is_near(parts))?;
-        let zeros = vec![Row::ZERO; least.next_multiple_of(TILE)];
-        let mut orbit = Self { z: zeros.clone(), c: zeros.clone(), squares: zeros, negative: 0, products };
+        let few = few::COUNTS.iter().find(|count| **count >= least);
+        let count = few.copied().unwrap_or(least.next_multiple_of(many::TILE));
+        let zeros = vec![Both::ZERO; count];
+        let many = few.is_none().then(|| many::Scratch::new(count));
+        let mut orbit = Self { z: zeros.clone(), c: zeros, negative: 0, many, products };
         orbit.set(parts);
         for (z, c) in orbit.z.iter().zip(&mut orbit.c) {
-            for lane in 0..3 {
-                let is_negative = orbit.negative >> lane & 1 != 0;
-                c.0[lane] = if is_negative { z.0[lane].wrapping_neg() } else { z.0[lane] };
+            for (part, (z, c)) in z.0.iter().zip(&mut c.0).enumerate() {
+                let is_negative = orbit.negative >> part & 1 != 0;
+                *c = if is_negative { z.wrapping_neg() } else { *z };
             }
         }
         Some(orbit)
@@ -39,14 +75,12 @@ impl OneOrbit {
 
     /// Goes on from another z, with at most as many limbs as c.
     pub(in crate::deep) fn set(&mut self, parts: [&Fixed; 2]) {
-        let mut sum = parts[0].clone();
-        sum.add(parts[1]);
         let count = self.z.len();
         self.negative = 0;
-        for (lane, part) in [parts[0], parts[1], &sum].into_iter().enumerate() {
-            self.negative |= u8::from(part.negative) << lane;
-            for (row, digit) in self.z.iter_mut().zip(digits(part, count)) {
-                row.0[lane] = digit;
+        for (number, part) in parts.into_iter().enumerate() {
+            self.negative |= u8::from(part.negative) << number;
+            for (both, digit) in self.z.iter_mut().zip(digits(part, count)) {
+                both.0[number] = digit;
             }
         }
     }
@@ -56,43 +90,147 @@ impl OneOrbit {
         unit(self.z.len())
     }
 
-    /// Replaces z by z^2 + c, off by less than 8 units of the last place: see [`super::EightOrbits::step`].
+    /// Replaces z by z^2 + c, off by less than 3 units of the last place.
     #[inline(always)]
     pub(in crate::deep) fn step(&mut self) {
+        struct Once(bool);
+        impl EachStep for Once {
+            #[inline(always)]
+            fn goes_on(&mut self, _: Complex<f64>) -> bool {
+                std::mem::take(&mut self.0)
+            }
+        }
+        self.steps(&mut Once(true));
+    }
+
+    /// Makes steps as long as it is told to, at z as [`Self::near`] has it.
+    #[inline(always)]
+    pub(in crate::deep) fn steps(&mut self, each: &mut impl EachStep) {
         let Products(()) = self.products;
         // SAFETY: `Products` is made only where the machine has these instructions.
         #[expect(unsafe_code, reason = "a call of a function compiled for instructions that were detected")]
         unsafe {
-            step(self);
+            steps(self, each);
         }
     }
 
     /// The parts of z in fixed point with so many limbs, at most those of c: cut off to those.
     pub(in crate::deep) fn parts(&self, limbs: usize) -> [Fixed; 2] {
-        [0, 1].map(|lane: usize| in_limbs(&self.z, lane, self.negative >> lane & 1 != 0, limbs))
+        [0, 1].map(|part: usize| {
+            let is_negative = self.negative >> part & 1 != 0;
+            in_limbs(self.z.len(), |place| self.z[place].0[part], is_negative, limbs)
+        })
     }
 
     /// z to 106 bits of its larger part.
     pub(in crate::deep) fn leading(&self) -> Extended<Dd> {
-        let parts = [leading(&self.z, 0), leading(&self.z, 1)];
+        if let [.., fourth, third, second, first] = &self.z[..] {
+            let Products(()) = self.products;
+            let digits = [fourth, third, second, first].map(|digit| digit.vector());
+            // SAFETY: `Products` is made only where the machine has these instructions.
+            #[expect(unsafe_code, reason = "a call of a function compiled for instructions that were detected")]
+            let near = unsafe { pairs(&digits, self.negative) };
+            if near.size() >= NEAR_ZERO {
+                return Extended::new(near, 0);
+            }
+        }
+        let parts = [0, 1].map(|part: usize| leading(self.z.len(), |place| self.z[place].0[part]));
         joined(parts, [self.negative & 1 != 0, self.negative & 2 != 0])
+    }
+
+    /// z in f64, each part off by less than 2^-104 and two roundings.
+    pub(in crate::deep) fn near(&self) -> Complex<f64> {
+        let Products(()) = self.products;
+        let z: [__m128i; 3] = std::array::from_fn(|place| self.z[self.z.len() - 3 + place].vector());
+        // SAFETY: `Products` is made only where the machine has these instructions.
+        #[expect(unsafe_code, reason = "a call of a function compiled for instructions that were detected")]
+        unsafe {
+            near(&z, self.negative)
+        }
     }
 }
 
-#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
-fn step(orbit: &mut OneOrbit) {
-    let OneOrbit { z, c, squares, negative, .. } = orbit;
-    square(z.as_chunks().0, squares.as_chunks_mut().0);
-    let count = z.len();
-    let (squares, c) = (&squares[..count], &c[..count]);
-    // With the squares X, Y and S in lanes 0 to 2: X - Y, S - X - Y and, as their sum, S - 2 Y.
-    let sums = |place: usize| {
-        let squares = squares[place].vector();
-        let first = _mm512_permutex_epi64::<0b10_10_00>(squares);
-        let second = _mm512_permutex_epi64::<0b01_00_01>(squares);
-        let third = _mm512_maskz_permutex_epi64::<0b01_01_00>(0b110, squares);
-        let difference = _mm512_sub_epi64(_mm512_sub_epi64(first, second), third);
-        [_mm512_add_epi64(difference, c[place].vector())]
-    };
-    [*negative] = settle(sums, [z]);
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512ifma")]
+#[inline]
+fn steps(orbit: &mut OneOrbit, each: &mut impl EachStep) {
+    let OneOrbit { z, c, negative, many, .. } = orbit;
+    match many {
+        None => few::steps(z, c, negative, each),
+        Some(scratch) => {
+            while each.goes_on(match &z[..] {
+                [.., third, second, first] => near(&[third.vector(), second.vector(), first.vector()], *negative),
+                _ => Complex::ZERO,
+            }) {
+                many::step(z, c, negative, scratch);
+            }
+        }
+    }
+}
+
+/// The factors a = (x, x, y, y) and b = (x, y, y, x) of the digits of a place.
+#[target_feature(enable = "avx2,avx512f,avx512vl")]
+#[inline]
+fn factors(z: __m128i) -> [__m256i; 2] {
+    let z = _mm256_castsi256_pd(_mm256_broadcastsi128_si256(z));
+    [_mm256_permute_pd::<0b1100>(z), _mm256_permute_pd::<0b0110>(z)].map(|factor| _mm256_castpd_si256(factor))
+}
+
+/// The sums x x - y y and x y + y x of a column.
+#[target_feature(enable = "avx2,avx512f,avx512vl")]
+#[inline]
+fn joined_column(column: __m256i) -> __m128i {
+    let (of_x, of_y) = (_mm256_castsi256_si128(column), _mm256_extracti128_si256::<1>(column));
+    _mm_mask_sub_epi64(_mm_add_epi64(of_x, of_y), 0b01, of_x, of_y)
+}
+
+/// c and what such sums are, of which the second is negative where one part of z is.
+#[target_feature(enable = "avx512f,avx512vl")]
+#[inline]
+fn with_c(c: __m128i, sums: __m128i, negative: u8) -> __m128i {
+    let differ = (negative ^ negative >> 1) << 1 & 0b10;
+    _mm_mask_sub_epi64(_mm_add_epi64(c, sums), differ, c, sums)
+}
+
+/// z in pairs of f64, of the four digits from the point on, the last one before the point: each part is off by less than 2^-106 of it and 2^-156, what is below the digits.
+///
+/// Below 2 the first two digits fit into an f64. From there up to 2^20 their sum s is off by e, a multiple of 2^-52; the other two, below 2^-52, leave s as it is. So the last sum but one, which is rounded, is at most 2^-53 of the part.
+#[target_feature(enable = "avx512f,avx512vl,avx512dq")]
+#[inline]
+fn pairs(digits: &[__m128i; 4], negative: u8) -> Complex<Dd> {
+    let unit = 1.0 / (1_u64 << BITS) as f64;
+    let [fourth, third, second, first] = digits.map(|digit| _mm_cvtepu64_pd(digit));
+    let scaled = |digit: __m128d, unit: f64| _mm_mul_pd(digit, _mm_set1_pd(unit));
+    let (s, e) = two_sum(first, scaled(second, unit));
+    let (t, of_t) = two_sum(scaled(third, unit * unit), scaled(fourth, unit * unit * unit));
+    let (s, r) = two_sum(s, t);
+    let low = _mm_add_pd(r, _mm_add_pd(e, of_t));
+    let (high, low) = two_sum(s, low);
+    // The signs of a pair are those of the number.
+    let signs = _mm_set_epi64x(i64::from(negative & 2) << 62, i64::from(negative & 1) << 63);
+    let [high, low] = [high, low].map(|part| _mm_xor_pd(part, _mm_castsi128_pd(signs)));
+    let parts = |parts: __m128d| [_mm_cvtsd_f64(parts), _mm_cvtsd_f64(_mm_unpackhi_pd(parts, parts))];
+    let ([re, im], [re_low, im_low]) = (parts(high), parts(low));
+    Complex { re: Dd { hi: re, lo: re_low }, im: Dd { hi: im, lo: im_low } }
+}
+
+/// The sums of two numbers and what they are off by.
+#[target_feature(enable = "avx512f,avx512vl")]
+#[inline]
+fn two_sum(a: __m128d, b: __m128d) -> (__m128d, __m128d) {
+    let sum = _mm_add_pd(a, b);
+    let of_b = _mm_sub_pd(sum, a);
+    let of_a = _mm_sub_pd(sum, of_b);
+    (sum, _mm_add_pd(_mm_sub_pd(a, of_a), _mm_sub_pd(b, of_b)))
+}
+
+/// z in f64, of the three digits from the point on, the last one before the point.
+#[target_feature(enable = "fma,avx512f,avx512vl,avx512dq")]
+#[inline]
+fn near([third, second, first]: &[__m128i; 3], negative: u8) -> Complex<f64> {
+    let unit = _mm_set1_pd(1.0 / (1_u64 << BITS) as f64);
+    let [third, second, first]: [__m128d; 3] = [third, second, first].map(|digit| _mm_cvtepu64_pd(*digit));
+    let magnitudes = _mm_fmadd_pd(_mm_fmadd_pd(third, unit, second), unit, first);
+    let [re, im] = [_mm_cvtsd_f64(magnitudes), _mm_cvtsd_f64(_mm_unpackhi_pd(magnitudes, _mm_setzero_pd()))];
+    let signed = |part: f64, by: u8| f64::from_bits(part.to_bits() | u64::from(negative >> by & 1) << 63);
+    Complex { re: signed(re, 0), im: signed(im, 1) }
 }

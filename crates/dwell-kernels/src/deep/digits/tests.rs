@@ -1,9 +1,11 @@
 //! Tests of digits against whole numbers of any size.
 
 use super::*;
-use crate::deep::extended::Extended;
-use crate::deep::leading::pair;
+use crate::deep::extended::{Bound, Extended};
+use crate::deep::fixed_orbit::EachStep;
+use crate::deep::leading::{joined, pair};
 use crate::deep::limbs::Stepper;
+use crate::deep::mantissa::{Complex, Dd};
 use crate::test_random::Random;
 use dashu_int::ops::Abs;
 use dashu_int::{IBig, UBig};
@@ -23,21 +25,22 @@ fn random_part(random: &mut Random, limbs: usize) -> Fixed {
     part
 }
 
-/// A number of a lane in units of its last place.
-fn whole(digits: &[Row], lane: usize, is_negative: bool) -> IBig {
-    let magnitude = digits.iter().rev().fold(UBig::ZERO, |sum, row| {
-        assert!(row.0[lane] <= MASK, "a digit is too large");
-        (sum << BITS as usize) + row.0[lane]
+/// A number of so many digits in units of its last place.
+fn whole(count: usize, digit: impl Fn(usize) -> u64, is_negative: bool) -> IBig {
+    let magnitude = (0..count).rev().map(digit).fold(UBig::ZERO, |sum, digit| {
+        assert!(digit <= MASK, "a digit is too large");
+        (sum << BITS as usize) + digit
     });
     if is_negative { -IBig::from(magnitude) } else { magnitude.into() }
 }
 
-/// Asserts that the parts of a step are off by less than 4 and 6 units.
-fn assert_step([x, y]: &[IBig; 2], c: &[IBig; 2], after: &[IBig; 2], fraction: usize) {
+/// Asserts that the parts of a step are off by less than so many units.
+fn assert_step([x, y]: &[IBig; 2], c: &[IBig; 2], after: &[IBig; 2], fraction: usize, most: [f64; 2]) {
     let exact = [x * x - y * y, IBig::from(2) * x * y];
-    for (((exact, c), after), most) in exact.into_iter().zip(c).zip(after).zip([4, 6]) {
+    for (((exact, c), after), most) in exact.into_iter().zip(c).zip(after).zip(most) {
         let off = exact + (c << fraction) - (after << fraction);
-        assert!(off.clone().abs() < (IBig::from(most) << fraction), "off by {off:?} of 2^{fraction}");
+        let most = (IBig::from((most * 1024.0) as u64) << fraction) >> 10;
+        assert!(off.clone().abs() < most, "off by {off:?} of 2^{fraction}");
     }
 }
 
@@ -58,7 +61,8 @@ fn steps_of_eight_orbits_are_off_by_less_than_eight_units() {
             }
             let of = |orbits: &EightOrbits, lane| {
                 let [x, y] = orbits.signs(lane);
-                [whole(&orbits.z[0], lane, x), whole(&orbits.z[1], lane, y)]
+                let part = |part: usize, sign| whole(orbits.digits(), |place| orbits.z[part][place].0[lane], sign);
+                [part(0, x), part(1, y)]
             };
             let first: [_; LANES] = std::array::from_fn(|lane| of(&orbits, lane));
             for (lane, [x, y]) in first.iter().enumerate() {
@@ -75,9 +79,10 @@ fn steps_of_eight_orbits_are_off_by_less_than_eight_units() {
                 orbits.step();
                 for lane in 0..LANES {
                     let after = of(&orbits, lane);
-                    assert_step(&before[lane], &first[lane], &after, -orbits.unit() as usize);
+                    assert_step(&before[lane], &first[lane], &after, -orbits.unit() as usize, [4.0, 6.0]);
                     if !orbits.is_few() {
-                        let sum = whole(&orbits.z[2], lane, orbits.negative[2] >> lane & 1 != 0);
+                        let is_negative = orbits.negative[2] >> lane & 1 != 0;
+                        let sum = whole(orbits.digits(), |place| orbits.z[2][place].0[lane], is_negative);
                         assert_eq!(sum, &after[0] + &after[1]);
                     }
                 }
@@ -86,18 +91,72 @@ fn steps_of_eight_orbits_are_off_by_less_than_eight_units() {
     }
 }
 
+/// z to 106 bits, digit by digit.
+fn pair_of_digits(orbit: &OneOrbit) -> Extended<Dd> {
+    let parts = [0, 1].map(|part: usize| leading(orbit.z.len(), |place| orbit.z[place].0[part]));
+    joined(parts, [0, 1].map(|part: usize| orbit.negative >> part & 1 != 0))
+}
+
+/// Has an orbit make so many steps.
+struct Most(usize);
+
+impl EachStep for Most {
+    fn goes_on(&mut self, _: Complex<f64>) -> bool {
+        let goes_on = self.0 > 0;
+        self.0 -= usize::from(goes_on);
+        goes_on
+    }
+}
+
+#[test]
+fn steps_of_one_orbit_are_off_by_less_than_three_units() {
+    let Some(products) = products() else { return };
+    let mut random = Random(32);
+    for limbs in (2..40).chain([101, 700]) {
+        for _ in 0..if limbs < 20 { 60 } else { 3 } {
+            let parts = [(); 2].map(|()| random_part(&mut random, limbs));
+            let mut orbit = OneOrbit::new(products, parts.each_ref(), 4.0).unwrap();
+            let of = |orbit: &OneOrbit| {
+                let digit = |place: usize, part: usize| orbit.z[place].0[part];
+                let is_negative = |part: usize| orbit.negative >> part & 1 != 0;
+                [0, 1].map(|part| whole(orbit.z.len(), |place| digit(place, part), is_negative(part)))
+            };
+            let c = of(&orbit);
+            for _ in 0..3 {
+                let before = of(&orbit);
+                orbit.step();
+                assert_step(&before, &c, &of(&orbit), -orbit.unit() as usize, [2.1; 2]);
+                let leading = orbit.leading();
+                let off = pair_of_digits(&orbit).plus(Extended { m: leading.m.scaled(-1.0), e: leading.e });
+                let most = Bound::modulus(leading).by(2_f64.powi(-105));
+                assert!(!most.below(Bound::modulus(off)), "{limbs}: {off:?} of {leading:?}");
+                let (near, exact) = (orbit.near(), Extended::<f64>::of(leading).in_range().unwrap());
+                for (near, exact) in [(near.re, exact.re), (near.im, exact.im)] {
+                    let most = 1e-15 * exact.abs() + 2_f64.powi(-103);
+                    assert!((near - exact).abs() <= most && near * exact >= 0.0, "{near}, {exact}");
+                }
+            }
+            // The same by one call.
+            let mut other = OneOrbit::new(products, parts.each_ref(), 4.0).unwrap();
+            other.steps(&mut Most(3));
+            assert_eq!(of(&other), of(&orbit), "{limbs} limbs");
+        }
+    }
+}
+
+/// With few digits, one orbit and eight make the same sums.
 #[test]
 fn steps_of_one_orbit_are_those_of_eight() {
     let Some(products) = products() else { return };
-    let mut random = Random(32);
-    for limbs in 2..40 {
+    let mut random = Random(34);
+    for limbs in 2..17 {
         let parts = [(); 2].map(|()| random_part(&mut random, limbs));
         let [x, y] = parts.each_ref();
         let mut one = OneOrbit::new(products, [x, y], 4.0).unwrap();
         let mut eight = EightOrbits::new(products, limbs, 4.0).unwrap();
         eight.begin(5, [x, y]);
         for _ in 0..4 {
-            assert_eq!(one.leading(), eight.leading(5));
+            assert_eq!(pair_of_digits(&one), eight.leading(5));
             one.step();
             eight.step();
         }

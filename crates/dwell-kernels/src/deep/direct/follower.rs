@@ -4,13 +4,16 @@ use super::circle::compared_with_radius;
 use super::of_point::OfPoint;
 use super::running_error::RunningError;
 use super::trap::{self, Trap};
-use super::{Goal, ROUNDING, TOO_MUCH};
+use super::{Goal, LOOKED_AT, ROUNDING, TOO_MUCH};
 use crate::deep::extended::Extended;
 use crate::deep::limbs::Fixed;
 use crate::deep::mantissa::Complex;
 use crate::deep::orbit::Found;
 use crate::deep::values::{FAR_SQUARED, MOST_STEPS, Values, values};
 use std::cmp::Ordering;
+
+/// What the certainty of a comparison takes of R^2: an error of at most 1e-9 changes |z|^2 by less than a millionth of bounds of at least 4.
+const CERTAINLY: f64 = 1.0 - 1e-6;
 
 /// z in f64, to 52 bits of its larger part, of any magnitude, and cut off to limbs.
 pub(super) struct At<W, L> {
@@ -95,6 +98,42 @@ impl Follower {
         }
         self.n += 1;
         None
+    }
+
+    /// The greatest |z|^2 at which it is certain that the orbit is within R and 256, and an attempt goes on.
+    pub(super) fn certainly_within(&self, goal: &Goal<'_>) -> f64 {
+        goal.escape.min(FAR_SQUARED) * if self.trap.attempt.is_some() { trap::WITHIN } else { CERTAINLY }
+    }
+
+    /// Whether it is certain that [`Self::look`] finds nothing at z before its escape, of which |z|^2 is certainly at most `within`, and bounds stay in the range that they are kept in: they are then those after
+    /// the next step.
+    #[inline(always)]
+    pub(super) fn goes_on(&mut self, z: Complex<f64>, within: f64) -> bool {
+        let square = z.square();
+        let modulus = square.sqrt();
+        let error = self.error.ordinary_step(modulus, TOO_MUCH);
+        let disc = match &self.trap.attempt {
+            Some(attempt) => attempt.rho.ordinary_step(modulus, trap::MOST).map(Some),
+            None => Some(None),
+        };
+        let derivative = match &self.derivative {
+            Some(derivative) => derivative.ordinary_step((z, modulus), &self.error).map(Some),
+            None => Some(None),
+        };
+        let (true, Some(error), Some(disc), Some(derivative)) =
+            (square < within && square > LOOKED_AT, error, disc, derivative)
+        else {
+            return false;
+        };
+        self.error.m = error;
+        if let Some((attempt, m)) = self.trap.attempt.as_mut().zip(disc) {
+            attempt.rho.m = m;
+        }
+        if let Some((own, after)) = self.derivative.as_mut().zip(derivative) {
+            own.narrow = after;
+        }
+        self.n += 1;
+        true
     }
 
     /// For z with so many bits fewer, or more where that is negative, cut off to within `of_cut` of the new units, where a step adds `of_step` of those.

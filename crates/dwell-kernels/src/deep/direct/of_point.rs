@@ -14,7 +14,7 @@ const LEAST: f64 = 2.4e-181;
 /// The derivative of a point in the range of f64 where that suffices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OfPoint {
-    narrow: Derivative,
+    pub(super) narrow: Derivative,
     /// Taken instead, if any.
     wide: Option<WideDerivative>,
     scale: i32,
@@ -29,6 +29,13 @@ impl OfPoint {
 
     pub(super) fn widened(self) -> WideDerivative {
         self.wide.unwrap_or_else(|| self.narrow.widened())
+    }
+
+    /// The derivative in the range of f64 after a step from z that is not near 0, if it is and stays in that range.
+    #[inline(always)]
+    pub(super) fn ordinary_step(&self, (z, modulus): (Complex<f64>, f64), error: &RunningError) -> Option<Derivative> {
+        let after = self.narrow.stepped(z, modulus, error.absolute(), self.unit);
+        (self.wide.is_none() && after.d.size() >= LEAST).then_some(after)
     }
 
     /// After a step from z.

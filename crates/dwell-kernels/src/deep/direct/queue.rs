@@ -49,10 +49,7 @@ pub(super) struct LeftOrbit {
 }
 
 /// A thread that follows several orbits at once, as others see it.
-pub(super) struct Together<'a> {
-    queue: &'a Queue,
-    may_leave: bool,
-}
+pub(super) struct Together<'a>(&'a Queue);
 
 impl Queue {
     /// So many points for so many threads, which decide all of them.
@@ -123,7 +120,6 @@ impl Queue {
     }
 
     /// The flag of [`Self::is_stopping`].
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only vectors look at it"))]
     pub(super) fn stopping(&self) -> &AtomicBool {
         &self.stopping.is_due
     }
@@ -164,38 +160,38 @@ impl Stopping {
 }
 
 impl<'a> Together<'a> {
-    /// A thread that follows several orbits, before it takes any point. As long as one may leave some, until this is dropped, others wait.
-    pub(super) fn begin(queue: &'a Queue, may_leave: bool) -> Self {
-        queue.left().together += usize::from(may_leave);
-        Self { queue, may_leave }
+    /// A thread that follows several orbits, before it takes any point. Until this is dropped, others wait.
+    pub(super) fn begin(queue: &'a Queue) -> Self {
+        queue.left().together += 1;
+        Self(queue)
     }
 
     pub(super) fn queue(&self) -> &'a Queue {
-        self.queue
+        self.0
     }
 
     /// How many threads wait for an orbit of this one.
     #[inline(always)]
     pub(super) fn wanted(&self) -> usize {
-        self.queue.waiting.load(Ordering::Relaxed)
+        self.0.waiting.load(Ordering::Relaxed)
     }
 
     /// Whether all points are taken.
     pub(super) fn is_empty(&self) -> bool {
-        self.queue.share() == 0
+        self.0.share() == 0
     }
 
     /// Leaves an orbit to the others.
     pub(super) fn leave(&self, orbit: LeftOrbit) {
-        self.queue.left().orbits.push(orbit);
-        self.queue.has_changed.notify_one();
+        self.0.left().orbits.push(orbit);
+        self.0.has_changed.notify_one();
     }
 }
 
 impl Drop for Together<'_> {
     fn drop(&mut self) {
-        self.queue.left().together -= usize::from(self.may_leave);
-        self.queue.has_changed.notify_all();
+        self.0.left().together -= 1;
+        self.0.has_changed.notify_all();
     }
 }
 
@@ -230,14 +226,12 @@ mod tests {
         assert_eq!([(); 4].map(|()| queue.take()), [Some(3), Some(4), None, None]);
         assert_eq!(queue.share(), 0);
         assert!(queue.wait().is_none(), "no thread can leave one");
-        let _keeps = Together::begin(&queue, false);
-        assert!(queue.wait().is_none(), "none leaves one");
     }
 
     #[test]
     fn threads_wait_for_orbits_that_others_leave() {
         let queue = Queue::new(0, 3);
-        let together = Together::begin(&queue, true);
+        let together = Together::begin(&queue);
         let taken = std::thread::scope(|scope| {
             let waiting: Vec<_> = (0..2).map(|_| scope.spawn(|| std::iter::from_fn(|| queue.wait()).count())).collect();
             while together.wanted() < 2 {
@@ -264,7 +258,7 @@ mod tests {
         assert!(!queue.is_stopping(), "another one is decided");
         queue.note_decided(1);
         assert!(queue.is_stopping());
-        Together::begin(&queue, true).leave(LeftOrbit { place: 2, orbit: orbit() });
+        Together::begin(&queue).leave(LeftOrbit { place: 2, orbit: orbit() });
         assert!(queue.wait().is_none(), "it is kept");
         let mut kept: Vec<_> = queue.into_under_way().into_keys().collect();
         kept.sort_unstable();

@@ -124,6 +124,14 @@ impl RunningError {
         self.keep_in_range();
     }
 
+    /// m after a step from z that is not near 0, if the bound is at most `most` before it, and m in the range that it is kept in.
+    #[inline(always)]
+    pub(super) fn ordinary_step(&self, modulus: f64, most: f64) -> Option<f64> {
+        let off = self.absolute();
+        let after = ((2.0 * modulus + off) * self.m + self.scaled_step) * UP;
+        (off <= most && after > LEAST && after < GREATEST).then_some(after)
+    }
+
     #[inline(always)]
     fn keep_in_range(&mut self) {
         if self.m > GREATEST {

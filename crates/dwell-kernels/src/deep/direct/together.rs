@@ -1,29 +1,23 @@
 //! Eight orbits at a time, each lane with the next point when it is done. When there are no more points, lanes are left to threads that wait for an orbit, and the last ones, which fill the vector too
 //! little, are iterated one by one.
 
+use super::alone::follow_one;
 use super::follower::{At, Follower};
 use super::ordinary::Ordinary;
 use super::queue::{self, LeftOrbit, Queue};
-use super::trap;
 use super::under_way::UnderWay;
-use super::{Followed, Goal, LEAST_LIMBS, Points, follow_one};
+use super::{Followed, Goal, LOOKED_AT, Points};
 use crate::deep::digits::{EightOrbits, LANES, Products};
 use crate::deep::extended::{Extended, power_of_two};
+use crate::deep::fixed_orbit::NEAR_ZERO;
 use crate::deep::limbs::Fixed;
 use crate::deep::mantissa::Complex;
 use crate::deep::orbit::Found;
-use crate::deep::values::FAR_SQUARED;
 use crate::level::Level;
 use std::sync::atomic::Ordering;
 
-/// |z| from which the digits at the point have 53 bits of the larger part: 2^-40.
-const NEAR_ZERO: f64 = 9.1e-13;
-/// |z|^2 below which a lane is looked at.
-const LOOKED_AT: f64 = trap::NEAR * trap::NEAR;
 /// The most steps until lanes are looked at, some milliseconds: so long may a thread wait that has no orbit.
 const MOST_STEPS: u64 = 1 << 14;
-/// What the certainty of a comparison takes of R^2: an error of at most 1e-9 changes |z|^2 by less than a millionth of bounds of at least 4.
-const CERTAINLY: f64 = 1.0 - 1e-6;
 
 /// The orbits of some points.
 struct Together<'a, 'b> {
@@ -41,12 +35,8 @@ struct Together<'a, 'b> {
     entered: u64,
 }
 
-/// The fewest points that are iterated together where a step of eight takes longer than one by limbs. A step of eight takes 2.1 times as long as one by limbs with 5 limbs, 1.7 times with 8, and from 11 limbs on twice as long as one by digits (`digits.rs`; a
-/// Zen 5). In between it is three: with two, the last orbits are done later for hardly any time. 179 points with 6 limbs, on 16 threads of a Xeon, took 10.5 s of them with one, 4.1 with two and three, 3.7 with four,
-/// 4.4 one by one.
-fn least_together(limbs: usize) -> usize {
-    if limbs < LEAST_LIMBS { 3 } else { 2 }
-}
+/// The fewest orbits that are iterated together: a step of eight takes 3 to 6 times as long as one of an orbit alone (`digits/one.rs`).
+const LEAST_TOGETHER: usize = 4;
 
 /// Follows orbits of a queue, as long as each thread has enough of them, if their limbs and R allow it.
 pub(super) fn follow(
@@ -58,7 +48,7 @@ pub(super) fn follow(
 ) -> Option<Followed> {
     let orbits = EightOrbits::new(products, goal.limbs, goal.escape)?;
     let lanes = queue.share().min(LANES);
-    if lanes < if orbits.is_as_fast_as_one() { 1 } else { least_together(goal.limbs) } {
+    if lanes < LEAST_TOGETHER {
         return None;
     }
     let none = Follower::new(goal, orbits.unit(), 0.0);
@@ -66,7 +56,7 @@ pub(super) fn follow(
         level,
         products,
         goal,
-        queue: queue::Together::begin(queue, !orbits.is_as_fast_as_one()),
+        queue: queue::Together::begin(queue),
         orbits,
         places: [None; LANES],
         followers: [none; LANES],
@@ -166,14 +156,13 @@ impl Together<'_, '_> {
         self.orbits.begin(lane, [&zero, &zero]);
     }
 
-    /// Leaves orbits to be iterated one by one, once there are no more points: one for each thread that waits, and all where a step of the vector takes longer. None where it does not take longer for one.
+    /// Leaves orbits to be iterated one by one, once there are no more points: one for each thread that waits, and all where a step of the vector takes longer.
     fn leave(&mut self) {
-        let least = least_together(self.goal.limbs);
-        if self.orbits.is_as_fast_as_one() || !self.queue.is_empty() {
+        if !self.queue.is_empty() {
             return;
         }
         let used = self.places.iter().flatten().count();
-        let leaving = if used < least { used } else { self.queue.wanted() };
+        let leaving = if used < LEAST_TOGETHER { used } else { self.queue.wanted() };
         let lanes = (0..LANES).filter(|lane| self.places[*lane].is_some()).take(leaving).collect::<Vec<_>>();
         for lane in lanes {
             if let Some(orbit) = self.taken_from(lane) {
@@ -194,22 +183,18 @@ impl Together<'_, '_> {
     /// Takes the followers' errors and numbers of steps.
     fn enter_ordinary(&mut self) {
         let mut least = u64::MAX;
-        let within = self.goal.escape.min(FAR_SQUARED);
         let of = &mut self.ordinary;
         of.has_discs = false;
         for lane in 0..LANES {
-            let Follower { n, error, trap, escaped, .. } = &self.followers[lane];
+            let follower = &self.followers[lane];
+            let Follower { n, error, trap, escaped, .. } = follower;
             let is_used = self.places[lane].is_some();
             let attempt = trap.attempt.as_ref().filter(|_| is_used);
             of.errors.set(lane, is_used.then_some(error));
             of.has_discs |= attempt.is_some();
             of.discs.set(lane, attempt.map(|attempt| &attempt.rho));
             of.beyond.0[lane] = if is_used { LOOKED_AT } else { -1.0 };
-            of.within.0[lane] = match attempt {
-                Some(_) => within * trap::WITHIN,
-                None if is_used => within * CERTAINLY,
-                None => f64::MAX,
-            };
+            of.within.0[lane] = if is_used { follower.certainly_within(self.goal) } else { f64::MAX };
             if is_used {
                 least = least.min(if escaped.is_some() { 0 } else { self.goal.limit - n });
             }
