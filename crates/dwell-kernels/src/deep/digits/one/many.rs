@@ -2,6 +2,8 @@
 //!
 //! With n digits and the point after the digit n - 1, column k has the unit 2^(52 (k - 2 (n - 1))), and a part of z has the columns n - 1 to 2 (n - 1). Tiles whose products all belong to columns below n - 3 are left out: less than
 //! n 2^-52 units of the last place together. A column, of at most 2 n halves of products, fits into 64 bits without a sign, and its carry is propagated before the lanes of it are added and subtracted.
+//!
+//! Tried: the products of two tiles by two in vectors of 512 bits, of which a Zen 4 makes half as many: 1.3 times the time with 64 digits, 1.08 with 360.
 
 use super::few::signs;
 use super::{BITS, Both, MASK, factors, in_memory, joined_column, with_c};
