@@ -6,7 +6,7 @@
 
 use dwell_kernels::Level;
 use dwell_kernels::deep::Watch;
-use dwell_kernels::deep::direct::{Goal, Queue, follow};
+use dwell_kernels::deep::direct::{Goal, Iterated, Queue, follow};
 use dwell_kernels::deep::extended::Bound;
 use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::orbit::Found;
@@ -47,6 +47,7 @@ fn measure(limbs: usize, most: u64) {
     let mut escape = Fixed::zero(limbs);
     escape.limbs[limbs - 1] = 4;
     let goal = Goal {
+        iterated: Iterated::default(),
         limbs,
         error: 0.0,
         escape: 4.0,

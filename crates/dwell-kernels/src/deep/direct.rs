@@ -1,4 +1,5 @@
-//! The orbits of points themselves in fixed point, for the few pixels that deltas do not decide.
+//! The orbits of points themselves in fixed point, for the few pixels that deltas do not decide: of z^2 + c with or without a fold, and of their Julia sets. Folds, which bring no two points further apart, change signs alone.
+//! Other formulas and derivatives of folded maps are in `formulas/points.rs`.
 //!
 //! With z off by at most e units of the last place, a step is off by (2 |z| + e) e + 8 units, as that of the reference, and by the error of c.
 //! The comparisons with R and 256 are made in f64: they are certain but for |z|^2 within some 2^-44 of R^2, relatively, where limbs are compared
@@ -23,6 +24,7 @@ use super::digits::{LANES, Products};
 use super::limbs::Fixed;
 use super::orbit::Found;
 use super::values::Units;
+use crate::formula::{Fold, Formula};
 use crate::level::Level;
 use alone::follow_one;
 use queue::LeftOrbit;
@@ -39,12 +41,33 @@ pub struct Followed {
     pub used: f64,
 }
 
+/// What is iterated.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Iterated<'a> {
+    /// The formula.
+    pub formula: Formula,
+    /// The constant of a Julia set, with as many limbs as points have, and a bound on its error in units of the last place.
+    pub julia: Option<([&'a Fixed; 2], f64)>,
+}
+
+impl<'a> Iterated<'a> {
+    /// The c of the orbit of a point.
+    fn c<'p>(&self, point: [&'p Fixed; 2]) -> [&'p Fixed; 2]
+    where
+        'a: 'p,
+    {
+        self.julia.map_or(point, |(c, _)| c)
+    }
+}
+
 /// What points in fixed point are iterated for.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal<'a> {
-    /// The limbs of the parts of c, which are below 2^62. With |c| > R and |c| > 256 it is not iterated, so that squares fit below 2^64.
+    /// What is iterated.
+    pub iterated: Iterated<'a>,
+    /// The limbs of the parts of a point, which are below 2^62. With |z_1| > R and |z_1| > 256 it is not iterated, so that squares fit below 2^64.
     pub limbs: usize,
-    /// A bound on the error of c in units of the last place.
+    /// A bound on the error of a point in units of the last place.
     pub error: f64,
     /// R^2, rounded to nearest, at most 10^18.
     pub escape: f64,
@@ -60,7 +83,14 @@ pub struct Goal<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// The parts of c of a point, given its place in the list.
+impl Goal<'_> {
+    /// A bound on the error of c in units of the last place.
+    fn of_c(&self) -> f64 {
+        self.iterated.julia.map_or(self.error, |(_, error)| error)
+    }
+}
+
+/// The parts of a point, given its place in the list.
 pub type Points<'a> = dyn FnMut(usize) -> [Fixed; 2] + 'a;
 
 /// The relative error of |z|^2 and of its bounds in f64, with room.
@@ -85,7 +115,14 @@ pub fn at_once(level: Level) -> usize {
     1
 }
 
-/// Follows the orbits of the points of a queue, until there are no more and no other thread leaves any, or the queue stops. `found` gets the places of those that this thread has decided, in any order, and what
+/// Whether [`follow`] does this: formulas of power 2, without derivatives where they have a fold.
+#[must_use]
+pub fn follows(goal: &Goal<'_>) -> bool {
+    let formula = goal.iterated.formula;
+    formula.power() == 2 && (formula.fold() == Fold::None && goal.iterated.julia.is_none() || goal.units.is_none())
+}
+
+/// Follows the orbits of the points of a queue, of a goal that [`follows`] allows, until there are no more and no other thread leaves any, or the queue stops. `found` gets the places of those that this thread has decided, in any order, and what
 /// it found of them.
 pub fn follow(
     level: Level,
@@ -94,6 +131,7 @@ pub fn follow(
     points: &mut Points<'_>,
     found: &mut dyn FnMut(usize, Found),
 ) -> Followed {
+    assert!(follows(goal), "squares, with derivatives by c alone");
     let mut followed = Followed { leaves: false, used: 1.0 };
     let mut found = |place: usize, of: Found| {
         queue.note_decided(place);
@@ -141,6 +179,7 @@ mod tests {
         let (stop, mut four) = (AtomicBool::new(false), Fixed::zero(5));
         four.limbs[4] = 4;
         let goal = Goal {
+            iterated: Iterated::default(),
             limbs: 5,
             error: 6.0,
             escape: 4.0,

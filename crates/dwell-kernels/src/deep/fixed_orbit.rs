@@ -1,4 +1,4 @@
-//! The orbit of a point in fixed point, by the fastest of the ways that the machine has.
+//! The orbit of a point in fixed point, of z^2 + c with or without a fold, by the fastest of the ways that the machine has.
 
 #[cfg(target_arch = "x86_64")]
 use super::digits::{OneOrbit, Products};
@@ -6,6 +6,7 @@ use super::extended::Extended;
 use super::leading::pair;
 use super::limbs::{Fixed, Stepper};
 use super::mantissa::{Complex, Dd};
+use crate::formula::Fold;
 use crate::level::Level;
 
 /// What is asked before each step of an orbit that is followed: whether to make it.
@@ -20,7 +21,7 @@ pub(super) const NEAR_ZERO: f64 = 9.1e-13;
 /// |z| from which the limbs at the point have 53 bits of the larger part: 2^-10.
 pub(super) const NEAR_ONE: f64 = 1.0 / 1024.0;
 
-/// An orbit, from z = c.
+/// An orbit.
 pub(super) struct FixedOrbit {
     way: Way,
     /// The limbs of the parts of c.
@@ -38,24 +39,20 @@ enum Way {
 }
 
 impl FixedOrbit {
-    /// The orbit of a point up to R^2.
+    /// The orbit of a point by z^2 + c, up to R^2.
     pub(super) fn new(level: Level, c: [&Fixed; 2], escape: f64) -> Self {
+        Self::from(level, Fold::None, [c, c], escape)
+    }
+
+    /// The orbit from z by a fold, its square and c, which has as many limbs as z, up to R^2.
+    pub(super) fn from(level: Level, fold: Fold, [z, c]: [[&Fixed; 2]; 2], escape: f64) -> Self {
         let limbs = c[0].limbs.len();
         #[cfg(target_arch = "x86_64")]
-        if let Some(orbit) = Products::of(level).and_then(|products| OneOrbit::new(products, c, escape)) {
+        if let Some(orbit) = Products::of(level).and_then(|products| OneOrbit::new(products, fold, [z, c], escape)) {
             return Self { way: Way::Digits(orbit), limbs };
         }
         let _ = (level, escape);
-        Self { way: Way::Limbs { z: c.map(Fixed::clone), stepper: Stepper::new(c) }, limbs }
-    }
-
-    /// Goes on from another z, with as many limbs as c.
-    pub(super) fn set(&mut self, z: [Fixed; 2]) {
-        match &mut self.way {
-            Way::Limbs { z: own, .. } => *own = z,
-            #[cfg(target_arch = "x86_64")]
-            Way::Digits(orbit) => orbit.set(z.each_ref()),
-        }
+        Self { way: Way::Limbs { z: z.map(Fixed::clone), stepper: Stepper::new(fold, c) }, limbs }
     }
 
     /// The exponent of a unit of the last place, which is at most that of c.
@@ -67,7 +64,7 @@ impl FixedOrbit {
         }
     }
 
-    /// Replaces z by z^2 + c, off by less than 8 units of the last place.
+    /// Makes a step, off by less than 8 units of the last place.
     #[inline(always)]
     pub(super) fn step(&mut self) {
         match &mut self.way {

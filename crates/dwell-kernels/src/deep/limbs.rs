@@ -17,6 +17,8 @@ mod square;
 pub(super) use product::product;
 pub(super) use square::square;
 
+use crate::formula::Fold;
+
 /// A number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fixed {
@@ -26,9 +28,10 @@ pub struct Fixed {
     pub limbs: Vec<u64>,
 }
 
-/// Steps z^2 + c, with the memory that they need.
+/// Steps z^2 + c with or without a fold, with the memory that they need.
 #[derive(Debug)]
 pub(super) struct Stepper {
+    fold: Fold,
     /// c in two's complement.
     c: [Vec<u64>; 2],
     scratch: Vec<u64>,
@@ -40,7 +43,7 @@ pub(super) const SCRATCH: usize = 5;
 
 impl Stepper {
     /// For numbers of as many limbs as the parts of c.
-    pub(super) fn new(c: [&Fixed; 2]) -> Self {
+    pub(super) fn new(fold: Fold, c: [&Fixed; 2]) -> Self {
         let limbs = c[0].limbs.len();
         let complement = |part: &Fixed| {
             let mut limbs = part.limbs.clone();
@@ -64,14 +67,25 @@ impl Stepper {
             16 => of_few::<16>,
             _ => of_many,
         };
-        Self { c: c.map(complement), scratch: vec![0; SCRATCH * limbs], step }
+        Self { fold, c: c.map(complement), scratch: vec![0; SCRATCH * limbs], step }
     }
 
     /// Replaces z by z^2 + c: x^2 - y^2 and (x + y)^2 - x^2 - y^2 from three squares, each below the exact one by less than 2 units of the last place.
     /// So the parts are off by less than 4 and 6 units, and the step by less than 8.
     #[inline(always)]
     pub(super) fn step(&mut self, z: &mut [Fixed; 2]) {
+        fold(self.fold, z);
         (self.step)(z, &self.c, &mut self.scratch);
+    }
+}
+
+/// Folds z: signs alone.
+#[inline(always)]
+pub(super) fn fold(fold: Fold, [x, y]: &mut [Fixed; 2]) {
+    match fold {
+        Fold::None => {}
+        Fold::Absolute => [x, y].into_iter().for_each(|part| part.negative = false),
+        Fold::Conjugate => y.negative ^= true,
     }
 }
 
@@ -256,7 +270,7 @@ mod tests {
             for _ in 0..300 {
                 let [x, y, of_x, of_y] = [(); 4].map(|()| random(&mut state, limbs));
                 let mut found = [x.clone(), y.clone()];
-                Stepper::new([&of_x, &of_y]).step(&mut found);
+                Stepper::new(Fold::None, [&of_x, &of_y]).step(&mut found);
                 // Exactly, in units of the place after all limbs of a product.
                 let count = 2 * limbs;
                 let product =

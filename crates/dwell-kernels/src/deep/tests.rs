@@ -2,7 +2,7 @@
 
 use super::Watch;
 use super::blocks::{FIRST, MOST_FIRST, REACH, Table};
-use super::direct::{self, Goal};
+use super::direct::{self, Goal, Iterated};
 use super::extended::{Bound, Extended};
 use super::leading::pair;
 use super::limbs::{Fixed, Stepper};
@@ -11,6 +11,7 @@ use super::orbit::{Found, Setting, Shortcuts};
 use super::reference::{self, End, NoReference, Reference, Room};
 use super::values::Units;
 use super::{Degree, TableSetting, decide, table};
+use crate::formula::Fold;
 use crate::level::{Level, LevelName};
 use crate::test_random::Random;
 use std::collections::{BTreeSet, HashMap};
@@ -155,7 +156,7 @@ pub(super) fn place_at_a_nucleus(random: &mut Random) -> Place {
         // Newton's method for Z_period = 0, with a derivative of 53 bits.
         let mut size = Bound::ZERO;
         for _ in 0..6 {
-            let (mut z, mut stepper) = (parts.clone(), Stepper::new([&parts[0], &parts[1]]));
+            let (mut z, mut stepper) = (parts.clone(), Stepper::new(Fold::None, [&parts[0], &parts[1]]));
             let one = Extended::new(Complex { re: 1.0, im: 0.0 }, 0);
             let (mut by_c, mut by_z) = (one, one);
             for _ in 1..period {
@@ -346,6 +347,7 @@ fn orbits_of_many_lengths_are_left_under_way_and_gone_on_with() {
         .map(|number| [-0.75, 0.1 / (1.0 + f64::from(number) * 1.7)].map(|part| fixed(&mut random, part, 5)))
         .collect();
     let goal = Goal {
+        iterated: Iterated::default(),
         limbs: 5,
         error: 6.0,
         escape: 4.0,
@@ -398,6 +400,7 @@ fn dwells_by_deltas_are_those_of_orbits_in_fixed_point() {
         let (limbs, of_units) = (points[0][0].limbs.len(), units.map(|units| (units, scale)));
         let exact = followed(
             &Goal {
+                iterated: Iterated::default(),
                 limbs,
                 error: 0.0,
                 escape: 4.0,
@@ -838,7 +841,7 @@ fn points_that_are_attracted_slowly_are_proved_to_stay_in_a_view_of_the_whole_se
 
 /// The dwell of a point by steps alone, without bounds.
 fn by_plain_steps(parts: &[Fixed; 2], limit: u64) -> Option<u64> {
-    let mut stepper = Stepper::new(parts.each_ref());
+    let mut stepper = Stepper::new(Fold::None, parts.each_ref());
     let mut z = parts.clone();
     for n in 1..=limit {
         if z[0].at_point().powi(2) + z[1].at_point().powi(2) > 4.0 {
@@ -854,6 +857,7 @@ fn followed_without_limit(points: &[[Fixed; 2]], units: Option<(Units, i32)>) ->
     let (stop, limbs) = (AtomicBool::new(false), points[0][0].limbs.len());
     let four = four(limbs);
     let goal = Goal {
+        iterated: Iterated::default(),
         limbs,
         error: 2.0,
         escape: 4.0,
@@ -941,6 +945,7 @@ fn nothing_that_escapes_is_trapped() {
             let [a, b] = [&place.parts[0], &place.parts[1]];
             let four = four(a.limbs.len());
             let goal = Goal {
+                iterated: Iterated::default(),
                 limbs: a.limbs.len(),
                 error: 0.0,
                 escape: 4.0,

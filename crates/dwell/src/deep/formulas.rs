@@ -9,17 +9,16 @@ use crate::base::error::{Error, InputError};
 use crate::base::place::Parameter;
 use crate::base::problem::Problem;
 use crate::base::progress::Phase;
-use crate::exact::limbs::{fixed, in_limbs};
+use crate::exact::limbs::fixed;
 use crate::exact::rational::Rational;
 use crate::exact::trig::Real;
-use crate::truth::exact_points::Enclosed;
 use dwell_kernels::deep::blocks::REACH;
-use dwell_kernels::deep::direct::{Goal, Queue};
+use dwell_kernels::deep::direct::{Goal, Iterated, Queue};
 use dwell_kernels::deep::extended::Bound;
 use dwell_kernels::deep::formulas::Setting;
 use dwell_kernels::deep::formulas::blocks::{BlockSetting, Blocks};
 use dwell_kernels::deep::formulas::orbits::{Orbits, Wanted};
-use dwell_kernels::deep::formulas::points::{Iterated, follow};
+use dwell_kernels::deep::formulas::points::follow;
 use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::{Complex, Dd};
 use dwell_kernels::deep::orbit::Found;
@@ -232,7 +231,17 @@ impl PreparedOrbits {
     }
 }
 
-/// Follows the orbits of the points of a queue in fixed point, given by their columns and rows.
+/// The constant of a Julia set with so many limbs.
+pub(super) fn constant(shared: &Shared, limbs: usize) -> Option<[Fixed; 2]> {
+    shared.map().julia.as_ref().map(|c| c.each_ref().map(|part| fixed(part, limbs)))
+}
+
+/// What is iterated in fixed point, with such a constant.
+pub(super) fn iterated<'a>(shared: &Shared, constant: Option<&'a [Fixed; 2]>) -> Iterated<'a> {
+    Iterated { formula: shared.map().formula, julia: constant.map(|c| (c.each_ref(), OF_CONSTANT)) }
+}
+
+/// Follows the orbits of the points of a queue in fixed point and one at a time, given by their columns and rows.
 pub(super) fn in_fixed_point(
     points: &DeepPoints,
     goal: &Goal<'_>,
@@ -240,14 +249,7 @@ pub(super) fn in_fixed_point(
     place: impl Fn(usize) -> (u32, u32),
     found: &mut dyn FnMut(usize, Found),
 ) {
-    let map = points.shared.map();
-    let julia = map.julia.as_ref().map(|c| c.each_ref().map(|part| fixed(part, goal.limbs)));
-    let iterated = Iterated { formula: map.formula, julia: julia.as_ref().map(|c| (c.each_ref(), OF_CONSTANT)) };
     while let Some(number) = queue.take().filter(|_| !goal.stop.load(Ordering::Relaxed)) {
-        let (column, row) = place(number);
-        let (points, [right, up]) = points.exact(column, row);
-        let enclosed = points.at_half_pixels(right, up).enclose(64 * (goal.limbs - 1));
-        let [x, y]: [Fixed; 2] = enclosed.map(|(low, _)| in_limbs(&low, goal.limbs));
-        found(number, follow(goal, iterated, [&x, &y]));
+        found(number, follow(goal, points.in_fixed_point(place(number), goal.limbs).each_ref()));
     }
 }

@@ -8,12 +8,14 @@ use super::kept;
 use super::prepared::Shared;
 use crate::base::error::InputError;
 use crate::base::limits::{Limits, collected, reserved};
+use crate::exact::limbs::in_limbs;
 use crate::exact::rational::Rational;
 use crate::exact::trig::Real;
-use crate::truth::exact_points::ExactPoints;
+use crate::truth::exact_points::{Enclosed, ExactPoints};
 use crate::view::settings::Settings;
 use crate::view::{ExactFrame, Size, View};
 use dashu_int::IBig;
+use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::mantissa::{Complex, Dd, Mantissa};
 use dwell_kernels::deep::values::Units;
 use std::ops::Range;
@@ -193,6 +195,13 @@ impl DeepPoints {
     /// What distances and slopes are expressed in.
     pub(crate) fn units(&self) -> &Units {
         &self.units
+    }
+
+    /// A pixel in fixed point with so many limbs, off by less than 4 units of the last place in each part.
+    pub(super) fn in_fixed_point(&self, (column, row): (u32, u32), limbs: usize) -> [Fixed; 2] {
+        let (points, [right, up]) = self.exact(column, row);
+        let enclosed = points.at_half_pixels(right, up).enclose(64 * (limbs - 1));
+        enclosed.map(|(low, _)| in_limbs(&low, limbs))
     }
 
     /// The exact points, and the offset of a pixel in half pixels.

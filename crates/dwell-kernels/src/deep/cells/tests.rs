@@ -2,7 +2,7 @@
 
 use super::{CellSetting, Cells};
 use crate::deep::blocks::{FIRST, REACH};
-use crate::deep::direct::{self, Goal, Queue};
+use crate::deep::direct::{self, Goal, Iterated, Queue};
 use crate::deep::extended::{Bound, power_of_two};
 use crate::deep::lanes::{LANES, Lanes, Reals};
 use crate::deep::limbs::Fixed;
@@ -162,6 +162,7 @@ fn dwells_of_orbits_by_cells_are_those_of_fixed_point() {
             .collect();
         let exact_escape = four(limbs);
         let goal = Goal {
+            iterated: Iterated::default(),
             limbs,
             error: 6.0,
             escape: 4.0,

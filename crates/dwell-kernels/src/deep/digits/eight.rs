@@ -8,7 +8,8 @@ use crate::deep::extended::Extended;
 use crate::deep::leading::joined;
 use crate::deep::limbs::Fixed;
 use crate::deep::mantissa::Dd;
-use std::arch::x86_64::{__m512d, _mm512_add_epi64, _mm512_sub_epi64};
+use crate::formula::Fold;
+use std::arch::x86_64::{__m512d, _mm512_add_epi64, _mm512_mask_sub_epi64, _mm512_sub_epi64};
 
 /// The orbits of up to eight points.
 pub(in crate::deep) struct EightOrbits {
@@ -20,28 +21,30 @@ pub(in crate::deep) struct EightOrbits {
     squares: [Vec<Row>; 3],
     /// The lanes with negative x, y and x + y, as bits.
     pub(super) negative: [u8; 3],
+    fold: Fold,
     products: Products,
 }
 
 impl EightOrbits {
     /// Orbits of 0 for c of so many limbs, if R^2 and the number of limbs allow it.
-    pub(in crate::deep) fn new(products: Products, limbs: usize, escape: f64) -> Option<Self> {
+    pub(in crate::deep) fn new(products: Products, fold: Fold, limbs: usize, escape: f64) -> Option<Self> {
         let least = least_digits(limbs, escape)?;
         let few = few::COUNTS.iter().find(|count| **count >= least);
         Some(few.map_or_else(
-            || Self::of_digits(products, least.next_multiple_of(TILE), false),
-            |count| Self::of_digits(products, *count, true),
+            || Self::of_digits(products, fold, least.next_multiple_of(TILE), false),
+            |count| Self::of_digits(products, fold, *count, true),
         ))
     }
 
     /// With so many digits: one of [`few::COUNTS`], or a multiple of [`TILE`].
-    fn of_digits(products: Products, count: usize, is_few: bool) -> Self {
+    fn of_digits(products: Products, fold: Fold, count: usize, is_few: bool) -> Self {
         let numbers = |is_used: bool| vec![Row::ZERO; if is_used { count } else { 0 }];
         Self {
             z: [true, true, !is_few].map(numbers),
             c: [true; 2].map(numbers),
             squares: [!is_few; 3].map(numbers),
             negative: [0; 3],
+            fold,
             products,
         }
     }
@@ -61,36 +64,40 @@ impl EightOrbits {
         unit(self.digits())
     }
 
-    /// Begins the orbit of c in a lane, with z = c. Whether c is near enough.
-    pub(in crate::deep) fn begin(&mut self, lane: usize, parts: [&Fixed; 2]) -> bool {
-        if !is_near(parts) {
+    /// The lanes in which one part of a folded z is negative, as bits.
+    pub(super) fn differing(&self) -> u8 {
+        let [x, y, _] = self.negative;
+        match self.fold {
+            Fold::None => x ^ y,
+            Fold::Absolute => 0,
+            Fold::Conjugate => !(x ^ y),
+        }
+    }
+
+    /// Begins an orbit in a lane, from z, with at most as many limbs as there were at the beginning, by c. Whether both are near enough.
+    pub(in crate::deep) fn begin(&mut self, lane: usize, [z, c]: [[&Fixed; 2]; 2]) -> bool {
+        if !is_near(z) || !is_near(c) {
             return false;
         }
         let count = self.digits();
-        for (of_c, part) in self.c.iter_mut().zip(parts) {
+        for (of_c, part) in self.c.iter_mut().zip(c) {
             for (row, digit) in of_c.iter_mut().zip(digits(part, count)) {
                 row.0[lane] = if part.negative { digit.wrapping_neg() } else { digit };
             }
         }
-        self.set(lane, parts);
-        true
-    }
-
-    /// Goes on from another z in a lane, with at most as many limbs as c.
-    pub(in crate::deep) fn set(&mut self, lane: usize, parts: [&Fixed; 2]) {
-        let count = self.digits();
-        let mut sum = parts[0].clone();
-        sum.add(parts[1]);
-        for (k, part) in [parts[0], parts[1], &sum].into_iter().enumerate() {
+        let mut sum = z[0].clone();
+        sum.add(z[1]);
+        for (k, part) in [z[0], z[1], &sum].into_iter().enumerate() {
             let bit = 1 << lane;
             self.negative[k] = self.negative[k] & !bit | if part.negative { bit } else { 0 };
             for (row, digit) in self.z[k].iter_mut().zip(digits(part, count)) {
                 row.0[lane] = digit;
             }
         }
+        true
     }
 
-    /// Replaces z by z^2 + c in all lanes, off by less than 8 units of the last place. With few digits as `few.rs` does; otherwise x^2 - y^2 and (x + y)^2 - x^2 - y^2 from three squares, each below the exact one
+    /// Makes a step in all lanes, off by less than 8 units of the last place. With few digits as `few.rs` does; otherwise x^2 - y^2 and (x + y)^2 - x^2 - y^2 from three squares, each below the exact one
     /// by less than 2 units: so the parts are off by less than 4 and 6.
     #[inline(always)]
     pub(in crate::deep) fn step(&mut self) {
@@ -147,7 +154,10 @@ impl EightOrbits {
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
 #[inline]
 fn step(orbits: &mut EightOrbits) {
+    let differing = orbits.differing();
     let EightOrbits { z, c, squares, negative, .. } = orbits;
+    // Those in which 2 |x| |y|, which is found with the sign of x y, has the other one.
+    let other = differing ^ negative[0] ^ negative[1];
     for (z, square_of_z) in z.iter().zip(&mut *squares) {
         square(z.as_chunks().0, square_of_z.as_chunks_mut().0);
     }
@@ -157,7 +167,8 @@ fn step(orbits: &mut EightOrbits) {
     let sums = |place: usize| {
         let [xx, yy, ss, of_x, of_y] = [xx, yy, ss, of_x, of_y].map(|number| number[place].vector());
         let x = _mm512_add_epi64(_mm512_sub_epi64(xx, yy), of_x);
-        let y = _mm512_add_epi64(_mm512_sub_epi64(_mm512_sub_epi64(ss, xx), yy), of_y);
+        let mixed = _mm512_sub_epi64(_mm512_sub_epi64(ss, xx), yy);
+        let y = _mm512_mask_sub_epi64(_mm512_add_epi64(of_y, mixed), other, of_y, mixed);
         [x, y, _mm512_add_epi64(x, y)]
     };
     *negative = settle(sums, z.each_mut().map(|number| &mut number[..]));

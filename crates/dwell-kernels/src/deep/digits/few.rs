@@ -78,7 +78,7 @@ macro_rules! steps {
         /// The numbers of digits that are few.
         pub(super) const COUNTS: &[usize] = &[$($n),*];
 
-        /// Replaces z by z^2 + c in all lanes, off by less than 3 units of the last place, of orbits with one of these numbers of digits.
+        /// Makes a step in all lanes, off by less than 3 units of the last place, of orbits with one of these numbers of digits.
         #[target_feature(enable = "avx512f,avx512dq,avx512ifma")]
         #[inline]
         pub(super) fn step(orbits: &mut EightOrbits) {
@@ -92,13 +92,13 @@ macro_rules! steps {
             #[inline(never)]
             fn $name(orbits: &mut EightOrbits) {
                 const N: usize = $n;
+                let is_negative = orbits.differing();
                 let EightOrbits { z: [of_x, of_y, _], c, negative, .. } = orbits;
                 let (Some(of_x), Some(of_y)) = (of_x.first_chunk_mut::<N>(), of_y.first_chunk_mut::<N>()) else { return };
                 let (Some(c_x), Some(c_y)) = (c[0].first_chunk::<N>(), c[1].first_chunk::<N>()) else { return };
                 let (x, y, c) = (vectors(of_x), vectors(of_y), [vectors(c_x), vectors(c_y)]);
                 let zero = _mm512_setzero_si512();
                 let mask = _mm512_set1_epi64(MASK.cast_signed());
-                let is_negative = negative[0] ^ negative[1];
                 let mut carries = [zero; 2];
                 let mut out = [[zero; N]; 2];
                 $({

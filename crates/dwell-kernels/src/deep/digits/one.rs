@@ -24,6 +24,7 @@ use crate::deep::fixed_orbit::{EachStep, NEAR_ZERO};
 use crate::deep::leading::joined;
 use crate::deep::limbs::Fixed;
 use crate::deep::mantissa::{Complex, Dd};
+use crate::formula::Fold;
 use std::arch::x86_64::{
     __m128d, __m128i, __m256i, _mm_add_epi64, _mm_add_pd, _mm_castsi128_pd, _mm_cvtepu64_pd, _mm_cvtsd_f64,
     _mm_fmadd_pd, _mm_mask_sub_epi64, _mm_mul_pd, _mm_set_epi64x, _mm_set1_pd, _mm_setzero_pd, _mm_sub_pd,
@@ -49,40 +50,31 @@ pub(in crate::deep) struct OneOrbit {
     c: Vec<Both>,
     /// Whether x and y are negative, as bits.
     pub(super) negative: u8,
+    fold: Fold,
     /// Where there are many digits.
     many: Option<many::Scratch>,
     products: Products,
 }
 
 impl OneOrbit {
-    /// The orbit of c from z = c, if R^2, c and the number of its limbs allow it.
-    pub(in crate::deep) fn new(products: Products, parts: [&Fixed; 2], escape: f64) -> Option<Self> {
-        let least = least_digits(parts[0].limbs.len(), escape).filter(|_| is_near(parts))?;
+    /// The orbit from z by a fold, its square and c, if R^2, z, c and the number of their limbs allow it.
+    pub(in crate::deep) fn new(products: Products, fold: Fold, [z, c]: [[&Fixed; 2]; 2], escape: f64) -> Option<Self> {
+        let least = least_digits(c[0].limbs.len(), escape).filter(|_| is_near(z) && is_near(c))?;
         let few = few::COUNTS.iter().find(|count| **count >= least);
         let count = few.copied().unwrap_or(least.next_multiple_of(many::TILE));
         let zeros = vec![Both::ZERO; count];
         let many = few.is_none().then(|| many::Scratch::new(count));
-        let mut orbit = Self { z: zeros.clone(), c: zeros, negative: 0, many, products };
-        orbit.set(parts);
-        for (z, c) in orbit.z.iter().zip(&mut orbit.c) {
-            for (part, (z, c)) in z.0.iter().zip(&mut c.0).enumerate() {
-                let is_negative = orbit.negative >> part & 1 != 0;
-                *c = if is_negative { z.wrapping_neg() } else { *z };
+        let mut orbit = Self { z: zeros.clone(), c: zeros, negative: 0, fold, many, products };
+        for number in 0..2 {
+            orbit.negative |= u8::from(z[number].negative) << number;
+            for (both, digit) in orbit.z.iter_mut().zip(digits(z[number], count)) {
+                both.0[number] = digit;
+            }
+            for (both, digit) in orbit.c.iter_mut().zip(digits(c[number], count)) {
+                both.0[number] = if c[number].negative { digit.wrapping_neg() } else { digit };
             }
         }
         Some(orbit)
-    }
-
-    /// Goes on from another z, with at most as many limbs as c.
-    pub(in crate::deep) fn set(&mut self, parts: [&Fixed; 2]) {
-        let count = self.z.len();
-        self.negative = 0;
-        for (number, part) in parts.into_iter().enumerate() {
-            self.negative |= u8::from(part.negative) << number;
-            for (both, digit) in self.z.iter_mut().zip(digits(part, count)) {
-                both.0[number] = digit;
-            }
-        }
     }
 
     /// The exponent of a unit of the last place.
@@ -90,7 +82,7 @@ impl OneOrbit {
         unit(self.z.len())
     }
 
-    /// Replaces z by z^2 + c, off by less than 3 units of the last place.
+    /// Makes a step, off by less than 3 units of the last place.
     #[inline(always)]
     pub(in crate::deep) fn step(&mut self) {
         struct Once(bool);
@@ -153,15 +145,16 @@ impl OneOrbit {
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512ifma")]
 #[inline]
 fn steps(orbit: &mut OneOrbit, each: &mut impl EachStep) {
-    let OneOrbit { z, c, negative, many, .. } = orbit;
+    let OneOrbit { z, c, negative, fold, many, .. } = orbit;
+    let sign = SignRule::of(*fold);
     match many {
-        None => few::steps(z, c, negative, each),
+        None => few::steps((z, negative), c, sign, each),
         Some(scratch) => {
             while each.goes_on(match &z[..] {
                 [.., third, second, first] => near(&[third.vector(), second.vector(), first.vector()], *negative),
                 _ => Complex::ZERO,
             }) {
-                many::step(z, c, negative, scratch);
+                many::step((z, negative), c, sign, scratch);
             }
         }
     }
@@ -183,12 +176,36 @@ fn joined_column(column: __m256i) -> __m128i {
     _mm_mask_sub_epi64(_mm_add_epi64(of_x, of_y), 0b01, of_x, of_y)
 }
 
-/// c and what such sums are, of which the second is negative where one part of z is.
+/// Whether the second of such sums is negative, as a bit of its lane: by whether one part of z is.
+#[derive(Clone, Copy)]
+struct SignRule {
+    /// Whether that matters.
+    counts: u8,
+    /// Added to it.
+    flips: u8,
+}
+
+impl SignRule {
+    fn of(fold: Fold) -> Self {
+        let (counts, flips) = match fold {
+            Fold::None => (0b10, 0),
+            Fold::Absolute => (0, 0),
+            Fold::Conjugate => (0b10, 0b10),
+        };
+        Self { counts, flips }
+    }
+
+    #[inline(always)]
+    fn is_negative(self, negative: u8) -> u8 {
+        (negative ^ negative << 1) & self.counts ^ self.flips
+    }
+}
+
+/// c and what such sums are, negative in some lanes.
 #[target_feature(enable = "avx512f,avx512vl")]
 #[inline]
 fn with_c(c: __m128i, sums: __m128i, negative: u8) -> __m128i {
-    let differ = (negative ^ negative >> 1) << 1 & 0b10;
-    _mm_mask_sub_epi64(_mm_add_epi64(c, sums), differ, c, sums)
+    _mm_mask_sub_epi64(_mm_add_epi64(c, sums), negative, c, sums)
 }
 
 /// z in pairs of f64, of the four digits from the point on, the last one before the point: each part is off by less than 2^-106 of it and 2^-156, what is below the digits.

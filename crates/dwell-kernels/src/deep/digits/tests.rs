@@ -6,6 +6,7 @@ use crate::deep::fixed_orbit::EachStep;
 use crate::deep::leading::{joined, pair};
 use crate::deep::limbs::Stepper;
 use crate::deep::mantissa::{Complex, Dd};
+use crate::formula::Fold;
 use crate::test_random::Random;
 use dashu_int::ops::Abs;
 use dashu_int::{IBig, UBig};
@@ -54,10 +55,11 @@ fn steps_of_eight_orbits_are_off_by_less_than_eight_units() {
     let mut random = Random(31);
     for limbs in (2..14).chain([40, 101]) {
         for _ in 0..if limbs < 14 { 40 } else { 3 } {
-            let mut orbits = EightOrbits::new(products, limbs, 4.0).unwrap();
+            let fold = FOLDS[random.next() as usize % FOLDS.len()];
+            let mut orbits = EightOrbits::new(products, fold, limbs, 4.0).unwrap();
             let c: [[Fixed; 2]; LANES] = std::array::from_fn(|_| [(); 2].map(|()| random_part(&mut random, limbs)));
             for (lane, [x, y]) in c.iter().enumerate() {
-                assert!(orbits.begin(lane, [x, y]));
+                assert!(orbits.begin(lane, [[x, y]; 2]));
             }
             let of = |orbits: &EightOrbits, lane| {
                 let [x, y] = orbits.signs(lane);
@@ -75,7 +77,7 @@ fn steps_of_eight_orbits_are_off_by_less_than_eight_units() {
                 assert_eq!(exact, [x.clone(), y.clone()]);
             }
             for _ in 0..3 {
-                let before: [_; LANES] = std::array::from_fn(|lane| of(&orbits, lane));
+                let before: [_; LANES] = std::array::from_fn(|lane| folded(fold, of(&orbits, lane)));
                 orbits.step();
                 for lane in 0..LANES {
                     let after = of(&orbits, lane);
@@ -88,6 +90,16 @@ fn steps_of_eight_orbits_are_off_by_less_than_eight_units() {
                 }
             }
         }
+    }
+}
+
+const FOLDS: [Fold; 3] = [Fold::None, Fold::Absolute, Fold::Conjugate];
+
+fn folded(fold: Fold, [x, y]: [IBig; 2]) -> [IBig; 2] {
+    match fold {
+        Fold::None => [x, y],
+        Fold::Absolute => [x.abs(), y.abs()],
+        Fold::Conjugate => [x, -y],
     }
 }
 
@@ -114,16 +126,18 @@ fn steps_of_one_orbit_are_off_by_less_than_three_units() {
     let mut random = Random(32);
     for limbs in (2..40).chain([101, 700]) {
         for _ in 0..if limbs < 20 { 60 } else { 3 } {
-            let parts = [(); 2].map(|()| random_part(&mut random, limbs));
-            let mut orbit = OneOrbit::new(products, parts.each_ref(), 4.0).unwrap();
+            let [z, c] = [(); 2].map(|()| [(); 2].map(|()| random_part(&mut random, limbs)));
+            let parts = [z.each_ref(), c.each_ref()];
+            let fold = FOLDS[random.next() as usize % FOLDS.len()];
+            let mut orbit = OneOrbit::new(products, fold, parts, 4.0).unwrap();
             let of = |orbit: &OneOrbit| {
                 let digit = |place: usize, part: usize| orbit.z[place].0[part];
                 let is_negative = |part: usize| orbit.negative >> part & 1 != 0;
                 [0, 1].map(|part| whole(orbit.z.len(), |place| digit(place, part), is_negative(part)))
             };
-            let c = of(&orbit);
+            let c = of(&OneOrbit::new(products, fold, [parts[1]; 2], 4.0).unwrap());
             for _ in 0..3 {
-                let before = of(&orbit);
+                let before = folded(fold, of(&orbit));
                 orbit.step();
                 assert_step(&before, &c, &of(&orbit), -orbit.unit() as usize, [2.1; 2]);
                 let leading = orbit.leading();
@@ -137,7 +151,7 @@ fn steps_of_one_orbit_are_off_by_less_than_three_units() {
                 }
             }
             // The same by one call.
-            let mut other = OneOrbit::new(products, parts.each_ref(), 4.0).unwrap();
+            let mut other = OneOrbit::new(products, fold, parts, 4.0).unwrap();
             other.steps(&mut Most(3));
             assert_eq!(of(&other), of(&orbit), "{limbs} limbs");
         }
@@ -150,11 +164,12 @@ fn steps_of_one_orbit_are_those_of_eight() {
     let Some(products) = products() else { return };
     let mut random = Random(34);
     for limbs in 2..17 {
-        let parts = [(); 2].map(|()| random_part(&mut random, limbs));
-        let [x, y] = parts.each_ref();
-        let mut one = OneOrbit::new(products, [x, y], 4.0).unwrap();
-        let mut eight = EightOrbits::new(products, limbs, 4.0).unwrap();
-        eight.begin(5, [x, y]);
+        let [z, c] = [(); 2].map(|()| [(); 2].map(|()| random_part(&mut random, limbs)));
+        let parts = [z.each_ref(), c.each_ref()];
+        let fold = FOLDS[limbs % FOLDS.len()];
+        let mut one = OneOrbit::new(products, fold, parts, 4.0).unwrap();
+        let mut eight = EightOrbits::new(products, fold, limbs, 4.0).unwrap();
+        eight.begin(5, parts);
         for _ in 0..4 {
             assert_eq!(pair_of_digits(&one), eight.leading(5));
             one.step();
@@ -169,9 +184,9 @@ fn leading_bits_and_magnitudes_are_those_of_limbs() {
     let mut random = Random(33);
     for limbs in 3..20 {
         let mut parts = [(); 2].map(|()| random_part(&mut random, limbs));
-        let mut stepper = Stepper::new(parts.each_ref());
-        let mut orbits = EightOrbits::new(products, limbs, 4.0).unwrap();
-        orbits.begin(3, parts.each_ref());
+        let mut stepper = Stepper::new(Fold::None, parts.each_ref());
+        let mut orbits = EightOrbits::new(products, Fold::None, limbs, 4.0).unwrap();
+        orbits.begin(3, [parts.each_ref(); 2]);
         for _ in 0..3 {
             let (of_digits, of_limbs) = (orbits.leading(3), pair(&parts[0], &parts[1]));
             // The orbits differ in their last places.
@@ -193,10 +208,12 @@ fn leading_bits_and_magnitudes_are_those_of_limbs() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let Some(products) = products() else { return };
-    assert!(EightOrbits::new(products, 2 * MOST_DIGITS, 4.0).is_none());
-    assert!(EightOrbits::new(products, 4, 1e18).is_none());
+    assert!(EightOrbits::new(products, Fold::None, 2 * MOST_DIGITS, 4.0).is_none());
+    assert!(EightOrbits::new(products, Fold::None, 4, 1e18).is_none());
     let (near, mut far) = (Fixed::zero(4), Fixed::zero(4));
     far.limbs[3] = FARTHEST;
-    assert!(OneOrbit::new(products, [&near, &far], 4.0).is_none());
-    assert!(!EightOrbits::new(products, 4, 4.0).unwrap().begin(0, [&near, &far]));
+    for parts in [[[&near, &far], [&near; 2]], [[&near; 2], [&near, &far]]] {
+        assert!(OneOrbit::new(products, Fold::None, parts, 4.0).is_none());
+        assert!(!EightOrbits::new(products, Fold::None, 4, 4.0).unwrap().begin(0, parts));
+    }
 }

@@ -35,12 +35,12 @@ impl EachStep for Ordinary<'_> {
 /// Follows the orbit of a point, from its beginning or one under way, until the queue stops. Its error is in units of limbs, of which steps of digits add fewer.
 pub(super) fn follow_one(
     (level, goal, queue): (Level, &Goal<'_>, &Queue),
-    c: [&Fixed; 2],
+    point: [&Fixed; 2],
     from: Option<UnderWay>,
 ) -> Result<Found, Box<UnderWay>> {
-    let UnderWay { z, mut follower } = from.unwrap_or_else(|| UnderWay::new(goal, c));
-    let mut orbit = FixedOrbit::new(level, c, goal.escape);
-    orbit.set(z);
+    let UnderWay { z, mut follower } = from.unwrap_or_else(|| UnderWay::new(goal, point));
+    let (fold, c) = (goal.iterated.formula.fold(), goal.iterated.c(point));
+    let mut orbit = FixedOrbit::from(level, fold, [z.each_ref(), c], goal.escape);
     while !goal.stop.load(Ordering::Relaxed) {
         if follower.escaped.is_none() {
             let (within, most) = (follower.certainly_within(goal), goal.limit - follower.n);
@@ -52,7 +52,7 @@ pub(super) fn follow_one(
         }
         orbit.step();
         if queue.is_stopping() {
-            return Err(Box::new(UnderWay::cut(goal, orbit.parts(), follower, c[0].unit())));
+            return Err(Box::new(UnderWay::cut(goal, orbit.parts(), follower, point[0].unit())));
         }
     }
     Ok(Found::Undecided)

@@ -34,11 +34,11 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// At z_1 = c in units of 2^unit, of which c is off by so many.
-    pub(super) fn new(goal: &Goal<'_>, unit: i32, of_c: f64) -> Self {
+    /// At z_1 in units of 2^unit, of which that of the limbs of a point is so many.
+    pub(super) fn new(goal: &Goal<'_>, unit: i32, of_limbs: f64) -> Self {
         Self {
             n: 1,
-            error: RunningError::new(unit, of_c),
+            error: RunningError::new(unit, goal.error * of_limbs, goal.of_c() * of_limbs),
             derivative: goal.units.map(|(_, scale)| OfPoint::new(scale)),
             trap: Trap::new(),
             escaped: None,
@@ -147,10 +147,12 @@ impl Follower {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Iterated;
     use super::*;
     use crate::deep::extended::Bound;
     use crate::deep::leading::pair;
     use crate::deep::limbs::Stepper;
+    use crate::formula::Fold;
     use crate::test_random::Random;
     use std::sync::atomic::AtomicBool;
 
@@ -171,6 +173,7 @@ mod tests {
         let (mut escape, mut steps, mut too_small) = (Fixed::zero(6), 0, 0);
         escape.limbs[5] = 4;
         let goal = Goal {
+            iterated: Iterated::default(),
             limbs: 6,
             error: 0.0,
             escape: 4.0,
@@ -186,10 +189,10 @@ mod tests {
                 let limbs = vec![0, 0, random.next(), random.next(), random.next(), 0];
                 Fixed { negative: random.next().is_multiple_of(2), limbs }
             });
-            let (mut long, mut of_long) = (c.clone(), Stepper::new(c.each_ref()));
+            let (mut long, mut of_long) = (c.clone(), Stepper::new(Fold::None, c.each_ref()));
             let short_c = c.each_ref().map(|part| cut(part, 4));
-            let mut of_short = Stepper::new(short_c.each_ref());
-            let mut follower = Follower::new(&goal, c[0].unit(), 0.0);
+            let mut of_short = Stepper::new(Fold::None, short_c.each_ref());
+            let mut follower = Follower::new(&goal, c[0].unit(), 1.0);
             let mut short = None;
             for n in 1..300 {
                 let at = |z: &[Fixed; 2]| {

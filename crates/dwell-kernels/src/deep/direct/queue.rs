@@ -197,14 +197,15 @@ impl Drop for Together<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Goal;
     use super::super::follower::Follower;
+    use super::super::{Goal, Iterated};
     use super::*;
     use crate::deep::limbs::Fixed;
 
     fn orbit() -> UnderWay {
         let (stop, escape) = (AtomicBool::new(false), Fixed::zero(3));
         let goal = Goal {
+            iterated: Iterated::default(),
             limbs: 3,
             error: 0.0,
             escape: 4.0,
@@ -214,7 +215,7 @@ mod tests {
             units: None,
             stop: &stop,
         };
-        UnderWay { z: [Fixed::zero(3), Fixed::zero(3)], follower: Follower::new(&goal, -128, 0.0) }
+        UnderWay { z: [Fixed::zero(3), Fixed::zero(3)], follower: Follower::new(&goal, -128, 1.0) }
     }
 
     #[test]

@@ -28,10 +28,10 @@ pub(in crate::deep) struct RunningError {
 impl RunningError {
     const RANGE: i32 = 400;
 
-    /// Of z = c, off by so many units of the last place, which is 2^unit.
-    pub(super) fn new(unit: i32, of_c: f64) -> Self {
+    /// Of z and c that are off by so many units of the last place, which is 2^unit.
+    pub(super) fn new(unit: i32, of_z: f64, of_c: f64) -> Self {
         let of_step = Self::of_step(of_c);
-        let mut error = Self { m: of_c, of_step, scaled_step: of_step, k: 0, unit, scale: 0.0 };
+        let mut error = Self { m: of_z, of_step, scaled_step: of_step, k: 0, unit, scale: 0.0 };
         error.rescale(0);
         error
     }

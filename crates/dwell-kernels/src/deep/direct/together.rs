@@ -46,12 +46,12 @@ pub(super) fn follow(
     points: &mut Points<'_>,
     found: &mut dyn FnMut(usize, Found),
 ) -> Option<Followed> {
-    let orbits = EightOrbits::new(products, goal.limbs, goal.escape)?;
+    let orbits = EightOrbits::new(products, goal.iterated.formula.fold(), goal.limbs, goal.escape)?;
     let lanes = queue.share().min(LANES);
     if lanes < LEAST_TOGETHER {
         return None;
     }
-    let none = Follower::new(goal, orbits.unit(), 0.0);
+    let none = Follower::new(goal, orbits.unit(), 1.0);
     let mut together = Together {
         level,
         products,
@@ -130,16 +130,16 @@ impl Together<'_, '_> {
             let [x, y] = points(place);
             let orbit = queue.take_under_way(place);
             // The digits go further than the limbs.
-            let (unit, of_c) = (self.orbits.unit(), self.goal.error * power_of_two(x.unit() - self.orbits.unit()));
-            if self.orbits.begin(lane, [&x, &y]) {
+            let unit = self.orbits.unit();
+            let of_limbs = power_of_two(x.unit() - unit);
+            let (point, goal) = ([&x, &y], self.goal);
+            let z = orbit.as_ref().map_or(point, |orbit| orbit.z.each_ref());
+            if self.orbits.begin(lane, [z, goal.iterated.c(point)]) {
                 self.places[lane] = Some(place);
-                self.followers[lane] = match &orbit {
-                    Some(orbit) => {
-                        self.orbits.set(lane, orbit.z.each_ref());
-                        orbit.follower_in(unit, of_c)
-                    }
-                    None => Follower::new(self.goal, unit, of_c),
-                };
+                self.followers[lane] = orbit.map_or_else(
+                    || Follower::new(goal, unit, of_limbs),
+                    |orbit| orbit.follower_in(goal, unit, of_limbs),
+                );
                 return;
             }
             match follow_one((self.level, self.goal, queue), [&x, &y], orbit) {
@@ -153,7 +153,7 @@ impl Together<'_, '_> {
     fn clear(&mut self, lane: usize) {
         self.places[lane] = None;
         let zero = Fixed::zero(self.goal.limbs);
-        self.orbits.begin(lane, [&zero, &zero]);
+        self.orbits.begin(lane, [[&zero, &zero]; 2]);
     }
 
     /// Leaves orbits to be iterated one by one, once there are no more points: one for each thread that waits, and all where a step of the vector takes longer.

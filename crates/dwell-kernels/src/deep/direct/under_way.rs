@@ -16,22 +16,22 @@ pub struct UnderWay {
 }
 
 impl UnderWay {
-    /// At z_1 = c.
-    pub(super) fn new(goal: &Goal<'_>, c: [&Fixed; 2]) -> Self {
-        Self { z: c.map(Fixed::clone), follower: Follower::new(goal, c[0].unit(), goal.error) }
+    /// At a point z_1.
+    pub(super) fn new(goal: &Goal<'_>, point: [&Fixed; 2]) -> Self {
+        Self { z: point.map(Fixed::clone), follower: Follower::new(goal, point[0].unit(), 1.0) }
     }
 
     /// Of z cut off to limbs, with a follower whose errors are in units of 2^unit, at most that of the limbs.
     pub(super) fn cut(goal: &Goal<'_>, z: [Fixed; 2], mut follower: Follower, unit: i32) -> Self {
-        follower.cut(z[0].unit() - unit, OF_CUT, RunningError::of_step(goal.error));
+        follower.cut(z[0].unit() - unit, OF_CUT, RunningError::of_step(goal.of_c()));
         Self { z, follower }
     }
 
-    /// The follower with its errors in units of 2^unit, at most that of the limbs, of which c is off by so many.
+    /// The follower with its errors in units of 2^unit, of which that of the limbs is so many.
     #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only digits go further than limbs"))]
-    pub(super) fn follower_in(&self, unit: i32, of_c: f64) -> Follower {
+    pub(super) fn follower_in(&self, goal: &Goal<'_>, unit: i32, of_limbs: f64) -> Follower {
         let mut follower = self.follower;
-        follower.cut(unit - self.z[0].unit(), 0.0, RunningError::of_step(of_c));
+        follower.cut(unit - self.z[0].unit(), 0.0, RunningError::of_step(goal.of_c() * of_limbs));
         follower
     }
 }

@@ -6,8 +6,8 @@
 
 use crate::deep::extended::Bound;
 use crate::deep::formulas::power::of_bound;
-use crate::deep::limbs::{self, Fixed, Stepper, add, few, negate_if, product, square_of};
-use crate::formula::{Fold, Formula};
+use crate::deep::limbs::{self, Fixed, Stepper, add, few, fold, negate_if, product, square_of};
+use crate::formula::Formula;
 
 /// Steps of a formula for one c.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl PowerStepper {
     /// For numbers of as many limbs as the parts of c. Steps of few limbs are compiled for each number of limbs.
     pub(super) fn new(formula: Formula, c: [&Fixed; 2]) -> Self {
         let limbs = c[0].limbs.len();
-        let squares = (formula.power() == 2).then(|| Stepper::new(c));
+        let squares = (formula.power() == 2).then(|| Stepper::new(formula.fold(), c));
         let complement = |part: &Fixed| {
             let mut limbs = part.limbs.clone();
             negate_if(part.negative, &mut limbs);
@@ -58,14 +58,10 @@ impl PowerStepper {
 
     /// Replaces z by the next z.
     pub(super) fn step(&mut self, z: &mut [Fixed; 2]) {
-        match self.formula.fold() {
-            Fold::None => {}
-            Fold::Absolute => z.iter_mut().for_each(|part| part.negative = false),
-            Fold::Conjugate => z[1].negative ^= true,
-        }
         if let Some(squares) = &mut self.squares {
             return squares.step(z);
         }
+        fold(self.formula.fold(), z);
         (self.step)(z, &self.c, &mut self.scratch, self.formula.power());
     }
 }

@@ -10,7 +10,7 @@ use super::fixed::PowerStepper;
 use crate::deep::derivative::UP;
 use crate::deep::direct::circle::compared_with_radius;
 use crate::deep::direct::running_error::RunningError;
-use crate::deep::direct::{Goal, ROUNDING, TOO_MUCH};
+use crate::deep::direct::{Goal, Iterated, ROUNDING, TOO_MUCH};
 use crate::deep::extended::{Bound, Extended, power_of_two};
 use crate::deep::fixed_orbit::NEAR_ONE;
 use crate::deep::leading::pair;
@@ -21,15 +21,6 @@ use crate::deep::values::{FAR_SQUARED, MOST_STEPS, Values, values_of_columns};
 use crate::formula::Formula;
 use std::cmp::Ordering as Compared;
 use std::sync::atomic::Ordering;
-
-/// What is iterated.
-#[derive(Clone, Copy, Debug)]
-pub struct Iterated<'a> {
-    /// The formula.
-    pub formula: Formula,
-    /// The constant of a Julia set, with as many limbs as points have, and a bound on its error in units of the last place.
-    pub julia: Option<([&'a Fixed; 2], f64)>,
-}
 
 /// Whether powers of all points with |z| up to this, |z|^2 = `square`, fit in front of the point.
 #[must_use]
@@ -110,9 +101,9 @@ impl Orbit {
 
 /// Follows the orbit of a point z_1.
 #[must_use]
-pub fn follow(goal: &Goal<'_>, iterated: Iterated<'_>, point: [&Fixed; 2]) -> Found {
-    let Iterated { formula, julia } = iterated;
-    let mut orbit = Orbit::new(iterated, point, goal.error);
+pub fn follow(goal: &Goal<'_>, point: [&Fixed; 2]) -> Found {
+    let Iterated { formula, julia } = goal.iterated;
+    let mut orbit = Orbit::new(goal.iterated, point, goal.error);
     let scale = goal.units.map_or(0, |(_, scale)| scale);
     let mut derivative = Columns::first(scale);
     let mut escaped = None;

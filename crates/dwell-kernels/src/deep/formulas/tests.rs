@@ -4,11 +4,11 @@ use super::blocks::{BlockSetting, Blocks};
 use super::fixed::{PowerStepper, error_after};
 use super::folds;
 use super::orbits::{Orbits, Wanted};
-use super::points::{Iterated, Orbit, follow};
+use super::points::{Orbit, follow};
 use super::power::{difference, of_real, raised, roundings};
 use super::{Setting, decide};
 use crate::deep::Watch;
-use crate::deep::direct::Goal;
+use crate::deep::direct::{self, Goal, Iterated, Queue};
 use crate::deep::extended::{Bound, Extended, power_of_two};
 use crate::deep::leading::pair;
 use crate::deep::limbs::Fixed;
@@ -255,9 +255,18 @@ fn folded_deltas_are_differences_of_absolute_values() {
 fn boundary(random: &mut Random, iterated: Iterated<'_>, limbs: usize, limit: u64, bits: u32) -> [Fixed; 2] {
     let stop = AtomicBool::new(false);
     let four = crate::deep::tests::four(limbs);
-    let goal =
-        Goal { limbs, error: 2.0, escape: 4.0, exact_escape: &four, limit, smooth: false, units: None, stop: &stop };
-    let dwell = |point: &[Fixed; 2]| follow(&goal, iterated, point.each_ref());
+    let goal = Goal {
+        iterated,
+        limbs,
+        error: 2.0,
+        escape: 4.0,
+        exact_escape: &four,
+        limit,
+        smooth: false,
+        units: None,
+        stop: &stop,
+    };
+    let dwell = |point: &[Fixed; 2]| follow(&goal, point.each_ref());
     let pick = |random: &mut Random| [(); 2].map(|()| fixed(random, limbs, 1.4));
     let mut inside = pick(random);
     let mut tries = 0;
@@ -402,6 +411,7 @@ impl Place {
         let four = crate::deep::tests::four(limbs);
         let found = |escape: f64| {
             let goal = Goal {
+                iterated: self.iterated(),
                 limbs,
                 error: 6.0,
                 escape,
@@ -411,11 +421,49 @@ impl Place {
                 units: None,
                 stop: &self.stop,
             };
-            follow(&goal, self.iterated(), moved(&self.centre, offset, self.scale).each_ref())
+            follow(&goal, moved(&self.centre, offset, self.scale).each_ref())
         };
         let [below, above] = [-1.0, 1.0].map(|sign: f64| found(4.0 + sign * power_of_two(-38)));
         if below == above { found(4.0) } else { Found::Undecided }
     }
+}
+
+/// Points of formulas of power 2, by the way of `direct.rs` on every level, as this module has them.
+#[test]
+fn squares_are_followed_like_other_powers() {
+    let (stop, mut random) = (AtomicBool::new(false), Random(58));
+    let (limbs, four) = (9, crate::deep::tests::four(9));
+    let constant = [(); 2].map(|()| fixed(&mut random, limbs, 0.8));
+    let (mut escaped, mut stay) = (0, 0);
+    for (fold, is_julia, smooth) in [Fold::None, Fold::Absolute, Fold::Conjugate]
+        .into_iter()
+        .flat_map(|fold| [(fold, false, false), (fold, true, false), (fold, false, true), (fold, true, true)])
+    {
+        let julia = is_julia.then_some((constant.each_ref(), 2.0));
+        let iterated = Iterated { formula: Formula::new(fold, 2).unwrap(), julia };
+        let goal = Goal {
+            iterated,
+            limbs,
+            error: 6.0,
+            escape: 4.0,
+            exact_escape: &four,
+            limit: 300,
+            smooth,
+            units: None,
+            stop: &stop,
+        };
+        let points: Vec<_> = (0..60).map(|_| [(); 2].map(|()| fixed(&mut random, limbs, 1.6))).collect();
+        let expected: Vec<_> = points.iter().map(|point| follow(&goal, point.each_ref())).collect();
+        escaped += expected.iter().filter(|found| matches!(found, Found::Escapes(n, _) if *n > 4)).count();
+        stay += expected.iter().filter(|found| **found == Found::Stays).count();
+        for level in Level::available() {
+            let mut found = vec![Found::Undecided; points.len()];
+            let mut point = |place: usize| points[place].clone();
+            direct::follow(level, &goal, &Queue::new(points.len(), 1), &mut point, &mut |place, of| found[place] = of);
+            assert_eq!(found, expected, "{fold:?}, a Julia set: {is_julia}");
+        }
+    }
+    assert!(escaped > 100 && stay > 20, "{escaped} escape late, {stay} stay");
 }
 
 /// How many pixels were decided: in fixed point, in f64, and in pairs; and the blocks that were taken.

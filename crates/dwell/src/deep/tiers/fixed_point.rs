@@ -4,8 +4,6 @@ use super::{Attempt, Course, DeepCall};
 use crate::deep::fixed_bits::{FEWEST, OF_FORMULAS, OF_SQUARES};
 use crate::deep::formulas;
 use crate::deep::report::{Tier, TierReport};
-use crate::exact::limbs::in_limbs;
-use crate::truth::exact_points::Enclosed;
 use dwell_kernels::deep::direct::{self, Queue};
 use dwell_kernels::deep::limbs::Fixed;
 use dwell_kernels::deep::orbit::Found;
@@ -22,7 +20,8 @@ impl Course<'_> {
             return false;
         }
         let (escape, mut is_undecided) = (self.escape_for(FEWEST), true);
-        let goal = self.fixed_goal(&escape);
+        let constant = formulas::constant(&self.call.points.shared, escape.limbs.len());
+        let goal = self.fixed_goal(&escape, constant.as_ref());
         let mut found = |_, found| is_undecided = found == Found::Undecided;
         formulas::in_fixed_point(self.call.points, &goal, &Queue::new(1, 1), |_| place, &mut found);
         is_undecided
@@ -36,10 +35,11 @@ impl Course<'_> {
     }
 
     /// What points are iterated for with as many limbs as R^2 has.
-    fn fixed_goal<'s>(&'s self, escape: &'s Fixed) -> direct::Goal<'s> {
+    fn fixed_goal<'s>(&'s self, escape: &'s Fixed, constant: Option<&'s [Fixed; 2]>) -> direct::Goal<'s> {
         let DeepCall { points, limit, control, .. } = &self.call;
         let shared = &points.shared;
         direct::Goal {
+            iterated: formulas::iterated(shared, constant),
             limbs: escape.limbs.len(),
             error: FIXED_ERROR,
             escape: shared.escape(),
@@ -64,23 +64,20 @@ impl Course<'_> {
         let DeepCall { points, level, .. } = self.call;
         let ladder = if self.orbits.is_some() { OF_FORMULAS } else { OF_SQUARES };
         let escape = self.escape_for(ladder[attempt]);
-        let (goal, limbs) = (self.fixed_goal(&escape), escape.limbs.len());
+        let limbs = escape.limbs.len();
+        let constant = formulas::constant(&points.shared, limbs);
+        let goal = self.fixed_goal(&escape, constant.as_ref());
         let is_bounded = goal.limit < self.call.limit;
         let mut found = |number: usize, of: Found| {
             found(number, if is_bounded && of == Found::Stays { Found::Undecided } else { of });
             // At the end a thread may wait for others.
             report.seconds = began.elapsed().as_secs_f64();
         };
-        if self.orbits.is_some() {
+        if !direct::follows(&goal) {
             formulas::in_fixed_point(points, &goal, queue, place, &mut found);
             return (report, 1.0);
         }
-        let mut point = |number: usize| {
-            let (column, row) = place(number);
-            let (points, [right, up]) = points.exact(column, row);
-            let enclosed = points.at_half_pixels(right, up).enclose(64 * (limbs - 1));
-            enclosed.map(|(low, _)| in_limbs(&low, limbs))
-        };
+        let mut point = |number: usize| points.in_fixed_point(place(number), limbs);
         let followed = direct::follow(level, &goal, queue, &mut point, &mut found);
         if followed.leaves {
             report.seconds = began.elapsed().as_secs_f64();

@@ -3,7 +3,7 @@
 //! With n digits and the point after the digit n - 1, column k has the unit 2^(52 (k - 2 (n - 1))), and a part of z has the columns n - 1 to 2 (n - 1). Columns below n - 2 are left out: at most 4 n halves of
 //! products below 2^52 in each, together less than n 2^-49 units of the last place.
 
-use super::{BITS, Both, EachStep, MASK, factors, joined_column, near, with_c};
+use super::{BITS, Both, EachStep, MASK, SignRule, factors, joined_column, near, with_c};
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_add_epi64, _mm_and_si128, _mm_movepi64_mask, _mm_set1_epi64x, _mm_setzero_si128,
     _mm_srai_epi64, _mm_xor_si128, _mm256_add_epi64, _mm256_madd52hi_epu64, _mm256_madd52lo_epu64,
@@ -41,16 +41,21 @@ macro_rules! steps {
         /// Makes steps as long as it is told to, of an orbit with one of these numbers of digits.
         #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512ifma")]
         #[inline]
-        pub(super) fn steps(z: &mut [Both], c: &[Both], negative: &mut u8, each: &mut impl EachStep) {
-            match z.len() {
-                $($n => $name(z, c, negative, each),)*
+        pub(super) fn steps(z: (&mut [Both], &mut u8), c: &[Both], sign: SignRule, each: &mut impl EachStep) {
+            match z.0.len() {
+                $($n => $name(z, c, sign, each),)*
                 _ => {}
             }
         }
         $(
             #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512ifma")]
             #[inline(never)]
-            fn $name(digits: &mut [Both], c: &[Both], negative: &mut u8, each: &mut impl EachStep) {
+            fn $name(
+                (digits, negative): (&mut [Both], &mut u8),
+                c: &[Both],
+                sign: SignRule,
+                each: &mut impl EachStep,
+            ) {
                 const N: usize = $n;
                 let (Some(digits), Some(c)) = (digits.first_chunk_mut::<N>(), c.first_chunk::<N>()) else { return };
                 let zero = _mm_setzero_si128();
@@ -64,11 +69,11 @@ macro_rules! steps {
                     for i in 0..N {
                         [a[i], b[i]] = factors(z[i]);
                     }
-                    let mut carry = zero;
+                    let (mut carry, is_negative) = (zero, sign.is_negative(*negative));
                     $({
                         let place = usize::checked_sub($k + 1, N);
                         let of_c = place.map_or(zero, |place| c[place].vector());
-                        let sums = with_c(of_c, joined_column(column::<N, $k>(&a, &b)), *negative);
+                        let sums = with_c(of_c, joined_column(column::<N, $k>(&a, &b)), is_negative);
                         let sum = _mm_add_epi64(sums, carry);
                         carry = _mm_srai_epi64::<BITS>(sum);
                         if let Some(place) = place {
