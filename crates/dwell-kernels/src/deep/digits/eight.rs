@@ -133,6 +133,12 @@ impl EightOrbits {
         [magnitudes(&self.z[0]), magnitudes(&self.z[1])]
     }
 
+    /// The lanes with a negative x and those with a negative y, as bits.
+    pub(in crate::deep) fn negative_parts(&self) -> [u8; 2] {
+        let [x, y, _] = self.negative;
+        [x, y]
+    }
+
     /// Whether x and y of a lane are negative.
     pub(in crate::deep) fn signs(&self, lane: usize) -> [bool; 2] {
         [0, 1].map(|part: usize| self.negative[part] >> lane & 1 != 0)

@@ -7,11 +7,11 @@
 //! **Error.** What is left out (`one/few.rs`, `one/many.rs`) is less than n 2^-49 units of the last place for n digits, and what is below that place is cut off, less than a unit. The magnitude of a negative part is its complement in
 //! place of its negative: a unit less, and no carry. So each part is off by less than 2.1 units, and a step by less than 3.
 //!
-//! Nanoseconds of a step that follows another one (Zen 4), beside three squares in lanes of 512 bits and the limbs of `limbs.rs`, as orbits that are followed alone take them, with their bounds:
+//! Nanoseconds of a step of an orbit that is followed alone, with its bounds (Zen 4), beside three squares, of |x|, |y| and |x + y|, in lanes of 512 bits and the limbs of `limbs.rs`:
 //!
 //! | bits | 192 | 256 | 320 | 384 | 448 | 576 | 704 | 960 | 1,856 | 3,776 | 8,896 | 18,496 |
 //! |---|---|---|---|---|---|---|---|---|---|---|---|---|
-//! | here | | | | | | | | | | | | |
+//! | here | 18 | 20 | 25 | 30 | 33 | 46 | 54 | 71 | 256 | 642 | 2,646 | 9,904 |
 //! | three squares | | | | | 83 | 138 | 168 | 175 | 437 | 1,193 | 5,317 | 19,886 |
 //! | limbs | 49 | 62 | 86 | 87 | | | | | | | | |
 

@@ -28,7 +28,7 @@ pub(super) struct Follower {
     /// The number of the step that gave z: n of z_n.
     pub(super) n: u64,
     pub(super) error: RunningError,
-    derivative: Option<OfPoint>,
+    pub(super) derivative: Option<OfPoint>,
     pub(super) trap: Trap,
     pub(super) escaped: Option<u64>,
 }

@@ -9,7 +9,7 @@ use crate::deep::mantissa::Complex;
 /// The exponent of derivatives from which they are iterated in the range of f64, and the power of two: what is added to their bounds for results below that range
 /// stays far below them through a step from [`NEAR_ZERO`].
 const IN_RANGE: i32 = -600;
-const LEAST: f64 = 2.4e-181;
+pub(super) const LEAST: f64 = 2.4e-181;
 
 /// The derivative of a point in the range of f64 where that suffices.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +21,20 @@ pub(super) struct OfPoint {
     unit: f64,
 }
 
+/// What a step adds to the derivative by c in units of 2^scale; 0 below the range of f64.
+pub(super) fn unit_of(scale: i32) -> f64 {
+    if scale < -1000 { 0.0 } else { power_of_two(scale) }
+}
+
 impl OfPoint {
     pub(super) fn new(scale: i32) -> Self {
-        let unit = if scale < -1000 { 0.0 } else { power_of_two(scale) };
-        Self { narrow: Derivative::NONE, wide: Some(WideDerivative::first(scale)), scale, unit }
+        Self { narrow: Derivative::NONE, wide: Some(WideDerivative::first(scale)), scale, unit: unit_of(scale) }
+    }
+
+    /// That in the range of f64, if it is.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only vectors take it over"))]
+    pub(super) fn in_range(&self) -> Option<Derivative> {
+        self.wide.is_none().then_some(self.narrow)
     }
 
     pub(super) fn widened(self) -> WideDerivative {

@@ -3,6 +3,7 @@
 
 use super::alone::follow_one;
 use super::follower::{At, Follower};
+use super::of_point::OfPoint;
 use super::ordinary::Ordinary;
 use super::queue::{self, LeftOrbit, Queue};
 use super::under_way::UnderWay;
@@ -35,7 +36,7 @@ struct Together<'a, 'b> {
     entered: u64,
 }
 
-/// The fewest orbits that are iterated together: a step of eight takes 3 to 6 times as long as one of an orbit alone (`digits/one.rs`).
+/// The fewest orbits that are iterated together: a step of eight takes 2 to 6 times as long as one of an orbit alone (`docs/deep.md`), and the last orbits of a list decide when all are done.
 const LEAST_TOGETHER: usize = 4;
 
 /// Follows orbits of a queue, as long as each thread has enough of them, if their limbs and R allow it.
@@ -60,7 +61,7 @@ pub(super) fn follow(
         orbits,
         places: [None; LANES],
         followers: [none; LANES],
-        ordinary: Ordinary::none(),
+        ordinary: Ordinary::none(goal.units.map(|(_, scale)| scale)),
         until_look: 0,
         entered: 0,
     };
@@ -78,10 +79,8 @@ impl Together<'_, '_> {
         let queue = self.queue.queue();
         let mut leaves = false;
         while self.places.iter().any(Option::is_some) && !self.goal.stop.load(Ordering::Relaxed) {
-            if self.goal.units.is_none() {
-                let Self { ordinary, products, orbits, goal, until_look, .. } = self;
-                *until_look -= ordinary.steps(*products, orbits, *until_look, [goal.stop, queue.stopping()]);
-            }
+            let Self { ordinary, products, orbits, goal, until_look, .. } = self;
+            *until_look -= ordinary.steps(*products, orbits, *until_look, [goal.stop, queue.stopping()]);
             let made = 1 + self.entered - self.until_look;
             steps += made;
             of_lanes += made * self.places.iter().flatten().count() as u64;
@@ -187,7 +186,7 @@ impl Together<'_, '_> {
         of.has_discs = false;
         for lane in 0..LANES {
             let follower = &self.followers[lane];
-            let Follower { n, error, trap, escaped, .. } = follower;
+            let Follower { n, error, trap, escaped, derivative, .. } = follower;
             let is_used = self.places[lane].is_some();
             let attempt = trap.attempt.as_ref().filter(|_| is_used);
             of.errors.set(lane, is_used.then_some(error));
@@ -195,8 +194,14 @@ impl Together<'_, '_> {
             of.discs.set(lane, attempt.map(|attempt| &attempt.rho));
             of.beyond.0[lane] = if is_used { LOOKED_AT } else { -1.0 };
             of.within.0[lane] = if is_used { follower.certainly_within(self.goal) } else { f64::MAX };
+            let derivative = derivative.as_ref().filter(|_| is_used).map(OfPoint::in_range);
+            if let Some(of) = &mut of.derivatives {
+                of.set(lane, derivative.flatten());
+            }
             if is_used {
-                least = least.min(if escaped.is_some() { 0 } else { self.goal.limit - n });
+                // Below the range of f64 it is stepped where the lane is looked at.
+                let is_looked_at = escaped.is_some() || derivative == Some(None);
+                least = least.min(if is_looked_at { 0 } else { self.goal.limit - n });
             }
         }
         self.until_look = least.min(MOST_STEPS);
@@ -212,6 +217,11 @@ impl Together<'_, '_> {
                 follower.error.m = self.ordinary.errors.m.0[lane];
                 if let Some(attempt) = &mut follower.trap.attempt {
                     attempt.rho.m = self.ordinary.discs.m.0[lane];
+                }
+                if let Some((of, own)) = self.ordinary.derivatives.as_ref().zip(follower.derivative.as_mut())
+                    && own.in_range().is_some()
+                {
+                    own.narrow = of.get(lane);
                 }
             }
         }

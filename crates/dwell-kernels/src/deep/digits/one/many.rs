@@ -139,9 +139,9 @@ fn add_up(a: &[Tile], b: &[Tile], out: &mut [Tile]) {
         }
         let middle = if t % 2 == 0 { a.get(t / 2).zip(b.get(t / 2)) } else { None };
         if let Some((a, b)) = middle {
-            for i in 0..TILE {
-                for j in i + 1..TILE {
-                    sums.add(i, j, a[i].vector(), b[j].vector());
+            for (i, a) in a.iter().enumerate() {
+                for (j, b) in b.iter().enumerate().skip(i + 1) {
+                    sums.add(i, j, a.vector(), b.vector());
                 }
             }
         }
