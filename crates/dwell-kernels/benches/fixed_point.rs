@@ -1,5 +1,5 @@
 //! Times of a step in fixed point, by the number of bits: of a reference orbit, of one orbit that is followed alone, and of eight that are followed together.
-//! `cargo bench -p dwell-kernels --bench fixed_point -- LIMBS...` measures numbers of so many limbs, or of all sizes; without `--bench`, as `cargo test` calls it, it only checks.
+//! `cargo bench -p dwell-kernels --bench fixed_point -- LIMBS...` measures numbers of so many limbs, of those of the table, or of all of these; without `--bench`, as `cargo test` calls it, it only checks.
 //! All of them stay, which is checked.
 
 #![expect(clippy::print_stdout, reason = "a program for developers that reports on the terminal")]
@@ -16,8 +16,10 @@ use std::time::Instant;
 
 /// Limbs of the parts of the points, one of them before the point.
 const LIMBS: [usize; 14] = [4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 30, 60, 140, 290];
-/// Steps of an orbit, about: as many more with few limbs.
-const STEPS: f64 = 4e7;
+/// The work of a measurement: an orbit makes this by 100 + limbs^2 steps.
+const WORK: f64 = 4e7;
+/// Measurements, of which the least is printed.
+const REPEATED: usize = 5;
 /// Orbits that are followed together.
 const TOGETHER: usize = 8;
 
@@ -29,8 +31,8 @@ fn main() {
     println!("| bits | reference | one orbit | eight orbits |");
     println!("|---|---|---|---|");
     for limbs in LIMBS.into_iter().filter(|limbs| wanted.is_empty() || wanted.contains(limbs)) {
-        let most = if check { 2000 } else { (STEPS / (100.0 + (limbs * limbs) as f64)) as u64 };
-        measure(limbs, most);
+        let most = if check { 200 } else { (WORK / (100.0 + (limbs * limbs) as f64)) as u64 };
+        measure(limbs, most, if check { 1 } else { REPEATED });
     }
 }
 
@@ -41,9 +43,9 @@ fn point(limbs: usize, number: usize) -> [Fixed; 2] {
     [x, y]
 }
 
-fn measure(limbs: usize, most: u64) {
+fn measure(limbs: usize, most: u64, repeated: usize) {
     let (level, stop) = (Level::best(), AtomicBool::new(false));
-    let of_reference = of_reference(limbs, most, &stop);
+    let of_reference = of_reference(limbs, most, repeated, &stop);
     let mut escape = Fixed::zero(limbs);
     escape.limbs[limbs - 1] = 4;
     let goal = Goal {
@@ -59,7 +61,7 @@ fn measure(limbs: usize, most: u64) {
     };
     let of_many = |count: usize| {
         let mut best = f64::MAX;
-        for _ in 0..5 {
+        for _ in 0..repeated {
             let began = Instant::now();
             let mut decided = 0;
             let mut point = |number: usize| point(limbs, number);
@@ -75,10 +77,10 @@ fn measure(limbs: usize, most: u64) {
     println!("| {} | {of_reference:.0} | {:.0} | {:.0} |", 64 * (limbs - 1), of_many(1), of_many(TOGETHER));
 }
 
-fn of_reference(limbs: usize, most: u64, stop: &AtomicBool) -> f64 {
+fn of_reference(limbs: usize, most: u64, repeated: usize, stop: &AtomicBool) -> f64 {
     let [x, y] = point(limbs, 0);
     let mut best = f64::MAX;
-    for _ in 0..5 {
+    for _ in 0..repeated {
         let began = Instant::now();
         let radius = Bound::new(1.0, -1_000_000);
         let room = Room::of_pairs(most as usize + 100);

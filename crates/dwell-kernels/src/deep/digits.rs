@@ -1,10 +1,9 @@
-//! Fixed-point numbers in vectors: the digit of one place of eight numbers is a vector, for products of 52-bit digits (AVX-512 IFMA).
+//! Fixed-point numbers in vectors, for products of 52-bit digits (AVX-512 IFMA): the digits of one place of eight numbers in the lanes of a vector (`digits/eight.rs`), or the products of the two parts of one number (`digits/one.rs`).
 //!
 //! A digit has 52 bits in a lane of 64. A number has n digits, least significant first: the last one is before the
 //! point, and |z| is below 2^20. Magnitudes are multiplied, as in `limbs.rs`, and sums are made of digits with signs, in 64 bits, before carries are propagated.
 //!
-//! Nanoseconds of a step of eight orbits on a Zen 5 core: with 256 bits 94, and then for 448 130, 896 219, 2,048 684, 3,840 1,610, 8,576 6,820, 18,560 28,500, 33,472 90,400, and 95,936 763,000. What one orbit takes is in
-//! `digits/one.rs`.
+//! What steps take by the number of bits is in docs/deep.md.
 //!
 //! Tried: digits of one number side by side in a vector, which shifts vectors for each product; columns of single digits rather than of tiles of four,
 //! 2.2 times the time with 20 digits; one sum for the lower halves of a column and the upper halves of the one before, 1.5 times.

@@ -1,5 +1,5 @@
 //! The orbits of points themselves in fixed point, for the few pixels that deltas do not decide: of z^2 + c with or without a fold, and of their Julia sets. Folds, which bring no two points further apart, change signs alone.
-//! Other formulas and derivatives of folded maps are in `formulas/points.rs`.
+//! Other formulas, and derivatives of folded maps and of Julia sets, are in `formulas/points.rs`.
 //!
 //! With z off by at most e units of the last place, a step is off by (2 |z| + e) e + 8 units, as that of the reference, and by the error of c.
 //! The comparisons with R and 256 are made in f64: they are certain but for |z|^2 within some 2^-44 of R^2, relatively, where limbs are compared
@@ -24,7 +24,7 @@ use super::digits::{LANES, Products};
 use super::limbs::Fixed;
 use super::orbit::Found;
 use super::values::Units;
-use crate::formula::{Fold, Formula};
+use crate::formula::Formula;
 use crate::level::Level;
 use alone::follow_one;
 use queue::LeftOrbit;
@@ -51,6 +51,11 @@ pub struct Iterated<'a> {
 }
 
 impl<'a> Iterated<'a> {
+    /// Whether this is z^2 + c in the parameter plane.
+    fn is_mandelbrot(&self) -> bool {
+        self.formula == Formula::MANDELBROT && self.julia.is_none()
+    }
+
     /// The c of the orbit of a point.
     fn c<'p>(&self, point: [&'p Fixed; 2]) -> [&'p Fixed; 2]
     where
@@ -65,7 +70,7 @@ impl<'a> Iterated<'a> {
 pub struct Goal<'a> {
     /// What is iterated.
     pub iterated: Iterated<'a>,
-    /// The limbs of the parts of a point, which are below 2^62. With |z_1| > R and |z_1| > 256 it is not iterated, so that squares fit below 2^64.
+    /// The limbs of the parts of a point and of the constant of a Julia set, which are below 2^62. With |z_1| > R and |z_1| > 256 it is not iterated, so that squares fit below 2^64.
     pub limbs: usize,
     /// A bound on the error of a point in units of the last place.
     pub error: f64,
@@ -115,11 +120,16 @@ pub fn at_once(level: Level) -> usize {
     1
 }
 
-/// Whether [`follow`] does this: formulas of power 2, without derivatives where they have a fold.
+/// Whether [`follow`] takes such a goal: z^2 + c, and folds and Julia sets of power 2 without derivatives.
 #[must_use]
 pub fn follows(goal: &Goal<'_>) -> bool {
-    let formula = goal.iterated.formula;
-    formula.power() == 2 && (formula.fold() == Fold::None && goal.iterated.julia.is_none() || goal.units.is_none())
+    goal.iterated.formula.power() == 2 && (goal.iterated.is_mandelbrot() || goal.units.is_none())
+}
+
+/// Whether [`follow`] is the faster way for such a goal. Where the level has no vectors of digits, chaotic orbits of folded maps and of Julia sets take less time in `formulas/points.rs`, where limbs are cut off that they have lost.
+#[must_use]
+pub fn is_best(level: Level, goal: &Goal<'_>) -> bool {
+    follows(goal) && (goal.iterated.is_mandelbrot() || at_once(level) > 1)
 }
 
 /// Follows the orbits of the points of a queue, of a goal that [`follows`] allows, until there are no more and no other thread leaves any, or the queue stops. `found` gets the places of those that this thread has decided, in any order, and what

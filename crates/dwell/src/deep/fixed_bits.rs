@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bits of the attempts beyond those of the view, of z^2 + c: an error of one unit may grow so much more than the size of a pixel's delta. Pixels come here from pairs, which have 106, and
 /// each attempt iterates anew: at fs-view25 132 bits decide five of six pixels, which have two thirds of all steps, and 196 decide all in steps that take 1.2 times as long.
 pub(super) const OF_SQUARES: &[i64] = &[134, 260, 400, 1200, 3000, 7000];
-/// Of other formulas. Chaotic orbits of maps with a fold lose up to a bit in each step, and nearly as many of them need more bits than an attempt has as need fewer; with limbs cut off on the way, an attempt takes twice the time of the one before. Up to the last
+/// Of other formulas. Chaotic orbits of maps with a fold lose up to a bit in each step, and nearly as many of them need more bits than an attempt has as need fewer; with limbs cut off on the way, or eight orbits at a time, an attempt takes up to twice the time of the one before. Up to the last
 /// of these, a step takes a tenth of the time of arbitrary precision and less.
 pub(super) const OF_FORMULAS: &[i64] = &[130, 180, 250, 350, 500, 700, 1000, 1400, 2000, 2800, 4000, 5600, 8000];
 /// The least of all.

@@ -312,11 +312,12 @@ mod tests {
     use dwell_kernels::{Fold, Formula, Level};
     use std::ops::Range;
 
-    /// A view at which every orbit is decided in fixed point, and one with orbits of many lengths, a few of which are.
-    const VIEWS: [(&str, &str, &str, Fold); 3] = [
-        ("-2", "0.000000000000000000000001", "1e25", Fold::None),
-        ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "3e27", Fold::None),
-        ("-2", "0.000000000000000000000001", "1e25", Fold::Absolute),
+    /// Views at which every orbit is decided in fixed point, with a fold and of a Julia set, too, and one with orbits of many lengths, a few of which are.
+    const VIEWS: [(&str, &str, &str, Fold, Option<[&str; 2]>); 4] = [
+        ("-2", "0.000000000000000000000001", "1e25", Fold::None, None),
+        ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "3e27", Fold::None, None),
+        ("-2", "0.000000000000000000000001", "1e25", Fold::Absolute, None),
+        ("2", "0.000000000000000000000001", "1e25", Fold::None, Some(["-2", "0"])),
     ];
 
     /// A device that has memory for three rows and decides nothing, once it is ready.
@@ -361,10 +362,11 @@ mod tests {
     fn slices_that_leave_pixels_to_later_ones_give_the_same_in_the_end() {
         let size = Size { width: 23, height: 19 };
         let (mut left, mut across, mut late) = (0, 0, 0);
-        for (re, im, zoom, fold) in VIEWS {
+        for (re, im, zoom, fold, julia) in VIEWS {
             let view = View::centred(re, im, zoom).unwrap().sized(size);
             let formula = Formula::new(fold, 2).unwrap();
-            let settings = Settings { number: NumberKind::Exact, limit: 4000, formula, ..Settings::default() };
+            let julia = julia.map(|parts| parts.map(|part| part.parse().unwrap()));
+            let settings = Settings { number: NumberKind::Exact, limit: 4000, formula, julia, ..Settings::default() };
             let plan = Plan::new(&view, &settings, &Limits::default()).unwrap();
             for (threads, channels, with_device) in [
                 (1, ChannelSet::NONE, false),

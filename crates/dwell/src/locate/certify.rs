@@ -34,11 +34,11 @@ pub(super) struct Proved {
     pub(super) bits: usize,
 }
 
-/// Proves that the equation has one root near a point, whose decimals are cut off beyond 2^-wanted, and that its period is exact.
+/// Proves that the equation has one root near a point, rounded to decimals beyond 2^-wanted, and that its period is exact.
 pub(super) fn certified(centre: Complex, equation: Equation, wanted: i64, means: Means<'_>) -> Result<Proved, Error> {
     let decimals = place::decimals(wanted);
-    let cut = |part: &IBig| place::after(&rational(part, centre.bits), decimals);
-    let point = [cut(&centre.re)?, cut(&centre.im)?];
+    let rounded = |part: &IBig| place::nearest(&rational(part, centre.bits), decimals);
+    let point = [rounded(&centre.re)?, rounded(&centre.im)?];
     let control = means.control;
     let phase = control.progress.begin(Phase::Proof, equation.last());
     let watch = Watch { stop: control.cancel.flag(), done: phase.steps() };

@@ -7,7 +7,7 @@ use crate::exact::rational::Rational;
 use crate::scene::location::{Fit, Location};
 use crate::scene::{Automatic, Scene};
 use crate::view::{Frame, MAX_ROTATED_DIGITS, Magnification};
-use dashu_int::IBig;
+use dashu_int::{IBig, UBig};
 use dwell_kernels::deep::roots::search::Found;
 use dwell_kernels::deep::roots::shape::Number;
 
@@ -40,7 +40,17 @@ pub(super) fn decimals(bits: i64) -> i64 {
 
 /// A value, cut off after so many decimals, which may be negative.
 pub(super) fn after(value: &Rational, decimals: i64) -> Result<Decimal, InputError> {
-    let scaled = value.magnitude().times(&Rational::decimal(IBig::ONE, decimals)).floor_scaled(0);
+    of_decimals(value, decimals, &Rational::whole(0))
+}
+
+/// A value, rounded to so many decimals, which may be negative: a point with few digits, such as -2, has them whatever the last bits of the value.
+pub(super) fn nearest(value: &Rational, decimals: i64) -> Result<Decimal, InputError> {
+    of_decimals(value, decimals, &Rational::new(IBig::ONE, UBig::from(2_u8)))
+}
+
+/// A value, cut off after so many decimals once so many units of the last one are added to its magnitude.
+fn of_decimals(value: &Rational, decimals: i64, added: &Rational) -> Result<Decimal, InputError> {
+    let scaled = value.magnitude().times(&Rational::decimal(IBig::ONE, decimals)).plus(added).floor_scaled(0);
     Decimal::of(if *value < Rational::whole(0) { -scaled } else { scaled }, -decimals)
 }
 
@@ -90,7 +100,7 @@ impl Located {
             }
         };
         let decimals = i64::try_from(decimals).unwrap_or(i64::MAX);
-        let part = |axis: usize| after(&centre[axis].plus(&offset[axis]), decimals);
+        let part = |axis: usize| nearest(&centre[axis].plus(&offset[axis]), decimals);
         let zoom = match &self.zoom_to {
             ZoomTo::Zoom(zoom) => zoom.clone(),
             _ => rounded(&Rational::whole(4).over(&height), DIGITS)?,

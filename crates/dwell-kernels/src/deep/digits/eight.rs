@@ -55,7 +55,7 @@ impl EightOrbits {
     }
 
     /// Digits of a number.
-    pub(super) fn digits(&self) -> usize {
+    pub(in crate::deep) fn digits(&self) -> usize {
         self.z[0].len()
     }
 

@@ -208,9 +208,9 @@ fn with_c(c: __m128i, sums: __m128i, negative: u8) -> __m128i {
     _mm_mask_sub_epi64(_mm_add_epi64(c, sums), negative, c, sums)
 }
 
-/// z in pairs of f64, of the four digits from the point on, the last one before the point: each part is off by less than 2^-106 of it and 2^-156, what is below the digits.
+/// z in pairs of f64, of the four digits from the point on, the last one before the point: each part is off by less than 2^-105 of it and 2^-156, what is below the digits.
 ///
-/// Below 2 the first two digits fit into an f64. From there up to 2^20 their sum s is off by e, a multiple of 2^-52; the other two, below 2^-52, leave s as it is. So the last sum but one, which is rounded, is at most 2^-53 of the part.
+/// Below 2 the first two digits fit into an f64. From there up to 2^20 their sum s is off by e, a multiple of 2^-52; the other two, below 2^-52, leave s as it is. So the two sums that are rounded are at most 2^-53 of the part, and their roundings 2^-106 and half of that.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq")]
 #[inline]
 fn pairs(digits: &[__m128i; 4], negative: u8) -> Complex<Dd> {

@@ -36,8 +36,14 @@ struct Together<'a, 'b> {
     entered: u64,
 }
 
-/// The fewest orbits that are iterated together: a step of eight takes 2 to 6 times as long as one of an orbit alone (`docs/deep.md`), and the last orbits of a list decide when all are done.
-const LEAST_TOGETHER: usize = 4;
+/// The fewest orbits of so many digits that are iterated together: a step of eight takes 2 to 3 times as long as one of an orbit alone with 8 digits and fewer, 4 to 5 times with up to 20, and 3 to 6 times with more (docs/deep.md).
+fn least_together(digits: usize) -> usize {
+    match digits {
+        ..=8 => 3,
+        9..=20 => 4,
+        _ => 5,
+    }
+}
 
 /// Follows orbits of a queue, as long as each thread has enough of them, if their limbs and R allow it.
 pub(super) fn follow(
@@ -49,7 +55,7 @@ pub(super) fn follow(
 ) -> Option<Followed> {
     let orbits = EightOrbits::new(products, goal.iterated.formula.fold(), goal.limbs, goal.escape)?;
     let lanes = queue.share().min(LANES);
-    if lanes < LEAST_TOGETHER {
+    if lanes < least_together(orbits.digits()) {
         return None;
     }
     let none = Follower::new(goal, orbits.unit(), 1.0);
@@ -161,7 +167,7 @@ impl Together<'_, '_> {
             return;
         }
         let used = self.places.iter().flatten().count();
-        let leaving = if used < LEAST_TOGETHER { used } else { self.queue.wanted() };
+        let leaving = if used < least_together(self.orbits.digits()) { used } else { self.queue.wanted() };
         let lanes = (0..LANES).filter(|lane| self.places[*lane].is_some()).take(leaving).collect::<Vec<_>>();
         for lane in lanes {
             if let Some(orbit) = self.taken_from(lane) {

@@ -1,4 +1,4 @@
-//! The orbits of points themselves in fixed point, for every formula: for the few pixels that deltas do not decide.
+//! The orbits of points themselves in fixed point, for every formula, one at a time: for the few pixels that deltas do not decide, where `direct.rs` does not follow them.
 //!
 //! As [`crate::deep::direct`], with the bound of `fixed.rs`: a step adds 8 (N - 1) units and the error of c for each unit of max(1, |z|)^(N-1).
 //!

@@ -7,7 +7,7 @@
 //! e = 2 u at a waypoint,    e' = (2 |Z| + e) e + 10 u
 //! ```
 //!
-//! against the orbit that waypoints are taken from. Its own roundings do not count: with more limbs than these they are below 2^-60 u, and with as many its steps are the same, to the last bit. Its distance from the exact orbit is a bound
+//! against the orbit that waypoints are taken from. Its own roundings do not count: with more limbs than these they are below 2^-60 u, and with as many its steps are the same, or, in digits of 52 bits, below 2^-14 u, where C is not cut off, so that the 2 u for that cover them. Its distance from the exact orbit is a bound
 //! of its own (`reference.rs`), to which e is added. So after 15 steps e is below 4^16 · 14 u < 2^-156 for |Z| <= 2. A Z_m that is not known to 2^-112 |Z_m| in this way, one that is near 0 or whose orbit before it was far out, is kept itself, and takes the place of
 //! what is computed. So every Z_m is as precise as in pairs of f64, on every machine, since whole numbers have no roundings of their own.
 //!

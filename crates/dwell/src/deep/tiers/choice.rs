@@ -3,7 +3,6 @@
 use super::{Attempt, Course};
 use crate::deep::prepared::Prepared;
 use crate::deep::report::Tier;
-use dwell_kernels::deep::direct;
 use std::sync::Arc;
 
 impl Course<'_> {
@@ -73,8 +72,8 @@ impl Course<'_> {
     pub(crate) fn least_list(&self, number: usize) -> usize {
         match self.attempts[number] {
             Attempt::ByDeltas(_) | Attempt::BySteps(_) => 32,
-            Attempt::InFixedPoint(_) if self.prepared.is_some() => direct::at_once(self.call.level),
-            Attempt::InFixedPoint(_) | Attempt::Exactly => 1,
+            Attempt::InFixedPoint(_) => self.at_once(),
+            Attempt::Exactly => 1,
         }
     }
 

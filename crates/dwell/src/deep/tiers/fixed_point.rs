@@ -14,7 +14,7 @@ const FIXED_ERROR: f64 = 6.0;
 
 impl Course<'_> {
     /// Whether fixed point with the fewest bits leaves a pixel of another formula than z^2 + c undecided: its orbit loses as many bits, as chaotic orbits do. It is
-    /// the same on every machine, since these formulas are iterated in limbs on all of them.
+    /// the same on every machine, since this is in limbs on all of them.
     pub(crate) fn loses_all_bits(&self, place: (u32, u32)) -> bool {
         if self.orbits.is_none() || !self.attempts.contains(&Attempt::InFixedPoint(0)) {
             return false;
@@ -25,6 +25,15 @@ impl Course<'_> {
         let mut found = |_, found| is_undecided = found == Found::Undecided;
         formulas::in_fixed_point(self.call.points, &goal, &Queue::new(1, 1), |_| place, &mut found);
         is_undecided
+    }
+
+    /// How many pixels an attempt in fixed point takes at once.
+    pub(super) fn at_once(&self) -> usize {
+        let shared = &self.call.points.shared;
+        // Whatever the limbs.
+        let (escape, constant) = (self.escape_for(FEWEST), formulas::constant(shared, 2));
+        let is_together = direct::is_best(self.call.level, &self.fixed_goal(&escape, constant.as_ref()));
+        if is_together { direct::at_once(self.call.level) } else { 1 }
     }
 
     /// R^2 with limbs for so many bits more than those of the view.
@@ -73,7 +82,7 @@ impl Course<'_> {
             // At the end a thread may wait for others.
             report.seconds = began.elapsed().as_secs_f64();
         };
-        if !direct::follows(&goal) {
+        if !direct::is_best(level, &goal) {
             formulas::in_fixed_point(points, &goal, queue, place, &mut found);
             return (report, 1.0);
         }

@@ -1,4 +1,4 @@
-//! Steps with few digits, whose number the compiler knows, so that an orbit that is followed stays in registers.
+//! Steps with few digits, whose number the compiler knows: all loops are unrolled, and with up to ten digits an orbit that is followed stays in registers.
 //!
 //! With n digits and the point after the digit n - 1, column k has the unit 2^(52 (k - 2 (n - 1))), and a part of z has the columns n - 1 to 2 (n - 1). Columns below n - 2 are left out: at most 4 n halves of
 //! products below 2^52 in each, together less than n 2^-49 units of the last place.

@@ -105,7 +105,7 @@ pub(super) fn step((z, negative): (&mut [Both], &mut u8), c: &[Both], sign: Sign
         carry = _mm_srai_epi64::<BITS>(sum);
         sum
     };
-    // The last column has the upper halves of no product, and is 0.
+    // The last column has the upper half of the product of the last digits, which is 0.
     let (below, parts) = columns.split_at(columns.len() - 1 - z.len());
     for column in below {
         next(column, _mm_setzero_si128());
