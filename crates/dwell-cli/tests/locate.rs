@@ -14,7 +14,7 @@ fn a_minibrot_is_located_and_rendered() {
     let report: serde_json::Value = serde_json::from_str(&ran.text()).unwrap();
     assert_eq!((report["kind"].as_str(), report["period"].as_u64()), (Some("minibrot"), Some(3)));
     assert_eq!((report["shape"].as_str(), report["turned"].as_str()), (Some("cardioid"), Some("0")));
-    assert!(report["re"].as_str().unwrap().starts_with("-1.75487766624669276004"));
+    assert!(report["re"].as_str().unwrap().starts_with("-1.754877666246692760"));
     assert_eq!(report["proof"]["exact_period"].as_bool(), Some(true));
     assert_eq!(report["proof"]["least_period"].as_bool(), Some(true));
     assert_eq!(report["preperiod"], serde_json::Value::Null);

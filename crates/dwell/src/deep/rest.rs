@@ -312,12 +312,14 @@ mod tests {
     use dwell_kernels::{Fold, Formula, Level};
     use std::ops::Range;
 
+    /// The centre and the zoom of a view, the fold, and the constant of a Julia set.
+    type OfView = ([&'static str; 3], Fold, Option<[&'static str; 2]>);
     /// Views at which every orbit is decided in fixed point, with a fold and of a Julia set, too, and one with orbits of many lengths, a few of which are.
-    const VIEWS: [(&str, &str, &str, Fold, Option<[&str; 2]>); 4] = [
-        ("-2", "0.000000000000000000000001", "1e25", Fold::None, None),
-        ("-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "3e27", Fold::None, None),
-        ("-2", "0.000000000000000000000001", "1e25", Fold::Absolute, None),
-        ("2", "0.000000000000000000000001", "1e25", Fold::None, Some(["-2", "0"])),
+    const VIEWS: [OfView; 4] = [
+        (["-2", "0.000000000000000000000001", "1e25"], Fold::None, None),
+        (["-0.74364388703715870475219150611477", "0.13182590420531197049313205638514", "3e27"], Fold::None, None),
+        (["-2", "0.000000000000000000000001", "1e25"], Fold::Absolute, None),
+        (["2", "0.000000000000000000000001", "1e25"], Fold::None, Some(["-2", "0"])),
     ];
 
     /// A device that has memory for three rows and decides nothing, once it is ready.
@@ -362,7 +364,7 @@ mod tests {
     fn slices_that_leave_pixels_to_later_ones_give_the_same_in_the_end() {
         let size = Size { width: 23, height: 19 };
         let (mut left, mut across, mut late) = (0, 0, 0);
-        for (re, im, zoom, fold, julia) in VIEWS {
+        for ([re, im, zoom], fold, julia) in VIEWS {
             let view = View::centred(re, im, zoom).unwrap().sized(size);
             let formula = Formula::new(fold, 2).unwrap();
             let julia = julia.map(|parts| parts.map(|part| part.parse().unwrap()));
