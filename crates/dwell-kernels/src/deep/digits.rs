@@ -20,6 +20,7 @@ pub(super) use one::OneOrbit;
 
 use super::leading::{self, Leading};
 use super::limbs::Fixed;
+use crate::formula::Fold;
 use crate::level::{Level, LevelName};
 use std::arch::x86_64::{
     __m512d, __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_cvtepu64_pd, _mm512_fmadd_pd,
@@ -68,6 +69,54 @@ macro_rules! in_memory {
     };
 }
 use in_memory;
+
+/// Calls a macro with the numbers of digits that are few: for each the name of a function, the number, and the columns of a square that are not left out.
+macro_rules! for_few_digits {
+    ($steps:ident) => {
+        $steps! {
+            of_four: 4, 2 3 4 5 6;
+            of_five: 5, 3 4 5 6 7 8;
+            of_six: 6, 4 5 6 7 8 9 10;
+            of_seven: 7, 5 6 7 8 9 10 11 12;
+            of_eight: 8, 6 7 8 9 10 11 12 13 14;
+            of_nine: 9, 7 8 9 10 11 12 13 14 15 16;
+            of_ten: 10, 8 9 10 11 12 13 14 15 16 17 18;
+            of_eleven: 11, 9 10 11 12 13 14 15 16 17 18 19 20;
+            of_twelve: 12, 10 11 12 13 14 15 16 17 18 19 20 21 22;
+            of_fourteen: 14, 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26;
+            of_sixteen: 16, 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30;
+            of_eighteen: 18, 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34;
+            of_twenty: 20, 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38;
+        }
+    };
+}
+use for_few_digits;
+
+/// By a fold, which changes signs alone: in which lanes one part of a folded z is negative and the other is not.
+#[derive(Clone, Copy, Debug)]
+struct SignRule {
+    /// Whether the signs of z matter, in all bits.
+    counts: u8,
+    /// Whether they are other ones then.
+    flips: u8,
+}
+
+impl SignRule {
+    fn of(fold: Fold) -> Self {
+        let (counts, flips) = match fold {
+            Fold::None => (u8::MAX, 0),
+            Fold::Absolute => (0, 0),
+            Fold::Conjugate => (u8::MAX, u8::MAX),
+        };
+        Self { counts, flips }
+    }
+
+    /// Of the lanes with a negative x and those with a negative y, as bits.
+    #[inline(always)]
+    fn differing(self, x: u8, y: u8) -> u8 {
+        (x ^ y) & self.counts ^ self.flips
+    }
+}
 
 in_memory! {
     /// The digits of one place of all lanes.

@@ -120,16 +120,16 @@ pub fn at_once(level: Level) -> usize {
     1
 }
 
-/// Whether [`follow`] takes such a goal: z^2 + c, and folds and Julia sets of power 2 without derivatives.
+/// Whether [`follow`] does this: z^2 + c, and folds and Julia sets of power 2 without derivatives.
 #[must_use]
-pub fn follows(goal: &Goal<'_>) -> bool {
-    goal.iterated.formula.power() == 2 && (goal.iterated.is_mandelbrot() || goal.units.is_none())
+pub fn follows(iterated: &Iterated<'_>, is_derived: bool) -> bool {
+    iterated.formula.power() == 2 && (iterated.is_mandelbrot() || !is_derived)
 }
 
-/// Whether [`follow`] is the faster way for such a goal. Where the level has no vectors of digits, chaotic orbits of folded maps and of Julia sets take less time in `formulas/points.rs`, where limbs are cut off that they have lost.
+/// Whether [`follow`] is the faster way to do this. Where the level has no vectors of digits, chaotic orbits of folded maps and of Julia sets take less time in `formulas/points.rs`, where limbs are cut off that they have lost.
 #[must_use]
-pub fn is_best(level: Level, goal: &Goal<'_>) -> bool {
-    follows(goal) && (goal.iterated.is_mandelbrot() || at_once(level) > 1)
+pub fn is_best(level: Level, iterated: &Iterated<'_>, is_derived: bool) -> bool {
+    follows(iterated, is_derived) && (iterated.is_mandelbrot() || at_once(level) > 1)
 }
 
 /// Follows the orbits of the points of a queue, of a goal that [`follows`] allows, until there are no more and no other thread leaves any, or the queue stops. `found` gets the places of those that this thread has decided, in any order, and what
@@ -141,7 +141,7 @@ pub fn follow(
     points: &mut Points<'_>,
     found: &mut dyn FnMut(usize, Found),
 ) -> Followed {
-    assert!(follows(goal), "squares, with derivatives by c alone");
+    assert!(follows(&goal.iterated, goal.units.is_some()), "squares, with derivatives by c alone");
     let mut followed = Followed { leaves: false, used: 1.0 };
     let mut found = |place: usize, of: Found| {
         queue.note_decided(place);

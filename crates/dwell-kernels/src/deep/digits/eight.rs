@@ -2,7 +2,8 @@
 
 use super::square::square;
 use super::{
-    LANES, Products, Reals, Row, TILE, digits, few, in_limbs, is_near, leading, least_digits, magnitudes, settle, unit,
+    LANES, Products, Reals, Row, SignRule, TILE, digits, few, in_limbs, is_near, leading, least_digits, magnitudes,
+    settle, unit,
 };
 use crate::deep::extended::Extended;
 use crate::deep::leading::joined;
@@ -21,7 +22,7 @@ pub(in crate::deep) struct EightOrbits {
     squares: [Vec<Row>; 3],
     /// The lanes with negative x, y and x + y, as bits.
     pub(super) negative: [u8; 3],
-    fold: Fold,
+    sign: SignRule,
     products: Products,
 }
 
@@ -44,7 +45,7 @@ impl EightOrbits {
             c: [true; 2].map(numbers),
             squares: [!is_few; 3].map(numbers),
             negative: [0; 3],
-            fold,
+            sign: SignRule::of(fold),
             products,
         }
     }
@@ -66,12 +67,8 @@ impl EightOrbits {
 
     /// The lanes in which one part of a folded z is negative, as bits.
     pub(super) fn differing(&self) -> u8 {
-        let [x, y, _] = self.negative;
-        match self.fold {
-            Fold::None => x ^ y,
-            Fold::Absolute => 0,
-            Fold::Conjugate => !(x ^ y),
-        }
+        let [x, y] = self.negative_parts();
+        self.sign.differing(x, y)
     }
 
     /// Begins an orbit in a lane, from z, with at most as many limbs as there were at the beginning, by c. Whether both are near enough.

@@ -18,7 +18,7 @@
 //! Tried, with 5 digits: products over whole squares of digits, with all sums in registers, 70 instead of 37, since the compiler does not unroll loops in loops that far; lower and upper halves, x y and y x
 //! in sums of their own, 52; carries added before what does not depend on them, 52.
 
-use super::{BITS, MASK, Row, eight::EightOrbits};
+use super::{BITS, MASK, Row, eight::EightOrbits, for_few_digits};
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_sub_epi64,
     _mm512_mask_xor_epi64, _mm512_movepi64_mask, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srai_epi64,
@@ -131,18 +131,4 @@ macro_rules! steps {
     };
 }
 
-steps! {
-    of_four: 4, 2 3 4 5 6;
-    of_five: 5, 3 4 5 6 7 8;
-    of_six: 6, 4 5 6 7 8 9 10;
-    of_seven: 7, 5 6 7 8 9 10 11 12;
-    of_eight: 8, 6 7 8 9 10 11 12 13 14;
-    of_nine: 9, 7 8 9 10 11 12 13 14 15 16;
-    of_ten: 10, 8 9 10 11 12 13 14 15 16 17 18;
-    of_eleven: 11, 9 10 11 12 13 14 15 16 17 18 19 20;
-    of_twelve: 12, 10 11 12 13 14 15 16 17 18 19 20 21 22;
-    of_fourteen: 14, 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26;
-    of_sixteen: 16, 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30;
-    of_eighteen: 18, 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34;
-    of_twenty: 20, 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38;
-}
+for_few_digits!(steps);

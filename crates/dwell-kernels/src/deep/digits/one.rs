@@ -18,7 +18,9 @@
 mod few;
 mod many;
 
-use super::{BITS, MASK, Products, digits, in_limbs, in_memory, is_near, leading, least_digits, unit};
+use super::{
+    BITS, MASK, Products, SignRule, digits, for_few_digits, in_limbs, in_memory, is_near, leading, least_digits, unit,
+};
 use crate::deep::extended::Extended;
 use crate::deep::fixed_orbit::{EachStep, NEAR_ZERO};
 use crate::deep::leading::joined;
@@ -50,7 +52,7 @@ pub(in crate::deep) struct OneOrbit {
     c: Vec<Both>,
     /// Whether x and y are negative, as bits.
     pub(super) negative: u8,
-    fold: Fold,
+    sign: SignRule,
     /// Where there are many digits.
     many: Option<many::Scratch>,
     products: Products,
@@ -64,7 +66,7 @@ impl OneOrbit {
         let count = few.copied().unwrap_or(least.next_multiple_of(many::TILE));
         let zeros = vec![Both::ZERO; count];
         let many = few.is_none().then(|| many::Scratch::new(count));
-        let mut orbit = Self { z: zeros.clone(), c: zeros, negative: 0, fold, many, products };
+        let mut orbit = Self { z: zeros.clone(), c: zeros, negative: 0, sign: SignRule::of(fold), many, products };
         for number in 0..2 {
             orbit.negative |= u8::from(z[number].negative) << number;
             for (both, digit) in orbit.z.iter_mut().zip(digits(z[number], count)) {
@@ -145,16 +147,15 @@ impl OneOrbit {
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512ifma")]
 #[inline]
 fn steps(orbit: &mut OneOrbit, each: &mut impl EachStep) {
-    let OneOrbit { z, c, negative, fold, many, .. } = orbit;
-    let sign = SignRule::of(*fold);
+    let OneOrbit { z, c, negative, sign, many, .. } = orbit;
     match many {
-        None => few::steps((z, negative), c, sign, each),
+        None => few::steps((z, negative), c, *sign, each),
         Some(scratch) => {
             while each.goes_on(match &z[..] {
                 [.., third, second, first] => near(&[third.vector(), second.vector(), first.vector()], *negative),
                 _ => Complex::ZERO,
             }) {
-                many::step((z, negative), c, sign, scratch);
+                many::step((z, negative), c, *sign, scratch);
             }
         }
     }
@@ -176,29 +177,10 @@ fn joined_column(column: __m256i) -> __m128i {
     _mm_mask_sub_epi64(_mm_add_epi64(of_x, of_y), 0b01, of_x, of_y)
 }
 
-/// Whether the second of such sums is negative, as a bit of its lane: by whether one part of z is.
-#[derive(Clone, Copy)]
-struct SignRule {
-    /// Whether that matters.
-    counts: u8,
-    /// Added to it.
-    flips: u8,
-}
-
-impl SignRule {
-    fn of(fold: Fold) -> Self {
-        let (counts, flips) = match fold {
-            Fold::None => (0b10, 0),
-            Fold::Absolute => (0, 0),
-            Fold::Conjugate => (0b10, 0b10),
-        };
-        Self { counts, flips }
-    }
-
-    #[inline(always)]
-    fn is_negative(self, negative: u8) -> u8 {
-        (negative ^ negative << 1) & self.counts ^ self.flips
-    }
+/// Whether the second of such sums is negative, as a bit of its lane, where these parts of z are.
+#[inline(always)]
+fn negative_sums(sign: SignRule, negative: u8) -> u8 {
+    sign.differing(negative, negative << 1) & 0b10
 }
 
 /// c and what such sums are, negative in some lanes.

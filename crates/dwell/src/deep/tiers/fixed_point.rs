@@ -31,9 +31,9 @@ impl Course<'_> {
     pub(super) fn at_once(&self) -> usize {
         let shared = &self.call.points.shared;
         // Whatever the limbs.
-        let (escape, constant) = (self.escape_for(FEWEST), formulas::constant(shared, 2));
-        let is_together = direct::is_best(self.call.level, &self.fixed_goal(&escape, constant.as_ref()));
-        if is_together { direct::at_once(self.call.level) } else { 1 }
+        let constant = formulas::constant(shared, 2);
+        let is_best = direct::is_best(self.call.level, &formulas::iterated(shared, constant.as_ref()), self.slopes);
+        if is_best { direct::at_once(self.call.level) } else { 1 }
     }
 
     /// R^2 with limbs for so many bits more than those of the view.
@@ -82,7 +82,7 @@ impl Course<'_> {
             // At the end a thread may wait for others.
             report.seconds = began.elapsed().as_secs_f64();
         };
-        if !direct::is_best(level, &goal) {
+        if !direct::is_best(level, &goal.iterated, self.slopes) {
             formulas::in_fixed_point(points, &goal, queue, place, &mut found);
             return (report, 1.0);
         }

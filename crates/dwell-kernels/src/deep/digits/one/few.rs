@@ -3,7 +3,9 @@
 //! With n digits and the point after the digit n - 1, column k has the unit 2^(52 (k - 2 (n - 1))), and a part of z has the columns n - 1 to 2 (n - 1). Columns below n - 2 are left out: at most 4 n halves of
 //! products below 2^52 in each, together less than n 2^-49 units of the last place.
 
-use super::{BITS, Both, EachStep, MASK, SignRule, factors, joined_column, near, with_c};
+use super::{
+    BITS, Both, EachStep, MASK, SignRule, factors, for_few_digits, joined_column, near, negative_sums, with_c,
+};
 use std::arch::x86_64::{
     __m128i, __m256i, _mm_add_epi64, _mm_and_si128, _mm_movepi64_mask, _mm_set1_epi64x, _mm_setzero_si128,
     _mm_srai_epi64, _mm_xor_si128, _mm256_add_epi64, _mm256_madd52hi_epu64, _mm256_madd52lo_epu64,
@@ -69,7 +71,7 @@ macro_rules! steps {
                     for i in 0..N {
                         [a[i], b[i]] = factors(z[i]);
                     }
-                    let (mut carry, is_negative) = (zero, sign.is_negative(*negative));
+                    let (mut carry, is_negative) = (zero, negative_sums(sign, *negative));
                     $({
                         let place = usize::checked_sub($k + 1, N);
                         let of_c = place.map_or(zero, |place| c[place].vector());
@@ -105,18 +107,4 @@ pub(super) fn signs(last: __m128i, mask: __m128i) -> [__m128i; 2] {
     [signs, _mm_and_si128(signs, mask)]
 }
 
-steps! {
-    of_four: 4, 2 3 4 5 6;
-    of_five: 5, 3 4 5 6 7 8;
-    of_six: 6, 4 5 6 7 8 9 10;
-    of_seven: 7, 5 6 7 8 9 10 11 12;
-    of_eight: 8, 6 7 8 9 10 11 12 13 14;
-    of_nine: 9, 7 8 9 10 11 12 13 14 15 16;
-    of_ten: 10, 8 9 10 11 12 13 14 15 16 17 18;
-    of_eleven: 11, 9 10 11 12 13 14 15 16 17 18 19 20;
-    of_twelve: 12, 10 11 12 13 14 15 16 17 18 19 20 21 22;
-    of_fourteen: 14, 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26;
-    of_sixteen: 16, 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30;
-    of_eighteen: 18, 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34;
-    of_twenty: 20, 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38;
-}
+for_few_digits!(steps);
